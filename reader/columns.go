@@ -1,0 +1,135 @@
+package reader
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// columnNames makes a header's names unique and non-empty: a name seen before
+// gets _2, _3 and so on, an empty one its place counted from 1.
+func columnNames(header []string) []string {
+	names := make([]string, len(header))
+	taken := make(map[string]bool, len(header))
+	suffix := map[string]int{} // the last one tried, so that many equal names stay cheap
+	for i, name := range header {
+		if strings.TrimSpace(name) == "" {
+			name = strconv.Itoa(i + 1)
+		}
+		unique := name
+		for taken[unique] {
+			suffix[name] = max(suffix[name], 1) + 1
+			unique = fmt.Sprintf("%s_%d", name, suffix[name])
+		}
+		taken[unique] = true
+		names[i] = unique
+	}
+	return names
+}
+
+// numberedColumns names the columns of a file without a header: 1, 2 and so on.
+func numberedColumns(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i + 1)
+	}
+	return names
+}
+
+// inputColumn returns the place of the input column among a file's columns.
+func (o *Options) inputColumn(file string, columns []string) (int, error) {
+	if o.Column != "" {
+		return matchColumn(file, columns, o.Column)
+	}
+	notFound := &ColumnError{File: file, Columns: columns, Flag: "--column"}
+	if o.NoHeader {
+		if len(columns) == 1 {
+			return 0, nil
+		}
+		return 0, notFound
+	}
+	notFound.Candidates = o.Candidates
+	for _, candidate := range o.Candidates {
+		if i := slices.IndexFunc(columns, sameName(candidate)); i >= 0 {
+			return i, nil
+		}
+	}
+	return 0, notFound
+}
+
+// matchColumn finds a name among the columns: exactly, else in any case if that
+// leaves no doubt.
+func matchColumn(file string, columns []string, name string) (int, error) {
+	if i := slices.Index(columns, name); i >= 0 {
+		return i, nil
+	}
+	place, same := 0, sameName(name)
+	var matches []string
+	for i, column := range columns {
+		if same(column) {
+			place = i
+			matches = append(matches, column)
+		}
+	}
+	if len(matches) == 1 {
+		return place, nil
+	}
+	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Flag: "--column"}
+}
+
+// sameName compares in any case, and without the space that hand-written headers
+// have behind their commas.
+func sameName(name string) func(column string) bool {
+	name = strings.TrimSpace(name)
+	return func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) }
+}
+
+// unite settles the columns of the run: the union over its files, then the extra
+// ones that only a JSONL file may still bring.
+func (r *Reader) unite() error {
+	r.index = map[string]int{}
+	anyJSONL := false
+	for _, f := range r.files {
+		anyJSONL = anyJSONL || f.info.Format == formatJSONL
+		f.places = make([]int, len(f.columns))
+		for i, name := range f.columns {
+			f.places[i] = r.addColumn(name)
+		}
+	}
+	for _, name := range r.options.ExtraColumns {
+		if _, known := r.index[name]; !known && !anyJSONL {
+			return &ColumnError{Column: name, Columns: r.columns, Flag: "--carry"}
+		}
+		r.addColumn(name)
+	}
+	for _, f := range r.files {
+		if slices.Equal(f.columns, r.columns) {
+			f.places = nil
+		}
+	}
+	r.blank = make([]string, len(r.columns))
+	return nil
+}
+
+// addColumn returns the place of a column, which is a new one if need be.
+func (r *Reader) addColumn(name string) int {
+	place, known := r.index[name]
+	if !known {
+		place = len(r.columns)
+		r.index[name] = place
+		r.columns = append(r.columns, name)
+	}
+	return place
+}
+
+// paths returns the extra columns that may be dotted paths.
+func (r *Reader) paths() []string {
+	var paths []string
+	for _, name := range r.options.ExtraColumns {
+		if strings.Contains(name, ".") {
+			paths = append(paths, name)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,55 @@
+package reader
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"maps"
+	"slices"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+var (
+	bomUTF8    = []byte{0xef, 0xbb, 0xbf}
+	bomUTF16LE = []byte{0xff, 0xfe}
+	bomUTF16BE = []byte{0xfe, 0xff}
+)
+
+// encodings are those that need decoding; utf-8 is taken as it is. A byte order
+// mark outranks the order in the name. Without either, UTF-16 is little-endian,
+// as the WHATWG Encoding Standard has it and Windows writes it.
+var encodings = map[string]encoding.Encoding{
+	"utf-16":       unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
+	"utf-16le":     unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
+	"utf-16be":     unicode.UTF16(unicode.BigEndian, unicode.UseBOM),
+	"windows-1252": charmap.Windows1252,
+}
+
+func knownEncoding(name string) bool {
+	return name == "" || name == "utf-8" || encodings[name] != nil
+}
+
+func encodingNames() []string {
+	return append([]string{"utf-8"}, slices.Sorted(maps.Keys(encodings))...)
+}
+
+// decode yields UTF-8 without a byte order mark. What utf-8 input has of invalid
+// bytes comes through and makes its row malformed; in the other encodings an
+// invalid sequence becomes U+FFFD.
+func decode(r *bufio.Reader, name string) io.Reader {
+	bom, _ := r.Peek(len(bomUTF8)) // an error here is met again by whoever reads
+	if name == "" && (bytes.HasPrefix(bom, bomUTF16LE) || bytes.HasPrefix(bom, bomUTF16BE)) {
+		name = "utf-16"
+	}
+	if e := encodings[name]; e != nil {
+		return transform.NewReader(r, e.NewDecoder())
+	}
+	if bytes.Equal(bom, bomUTF8) {
+		r.Discard(len(bomUTF8)) // cannot fail: these bytes are buffered
+	}
+	return r
+}

@@ -1,0 +1,209 @@
+package reader
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	table := writeFile(t, "a.csv", "id,Host,host,name\n1,2,3,4\n")
+	objects := writeFile(t, "a.jsonl", `{"id":1,"site":{"url":"x"}}`)
+	missing := filepath.Join(dir, "missing.csv")
+	glob := filepath.Join(dir, "*.csv")
+	tests := []struct {
+		name    string
+		options Options
+		want    string
+	}{
+		{"no paths", Options{}, "option Paths: no input is given; name a file, or - for standard input"},
+		{"standard input twice", Options{Paths: []string{"-", "-"}, Stdin: strings.NewReader("")}, "option Paths: standard input (-) can be read only once"},
+		{"no standard input", Options{Paths: []string{"-"}}, "option Stdin: - is among the paths, but there is no standard input"},
+		{"unknown format", Options{Paths: []string{table}, Format: "xls"}, `option Format: unknown format "xls"; want csv, jsonl or txt`},
+		{"unknown encoding", Options{Paths: []string{table}, Encoding: "latin1"},
+			`option Encoding: unknown encoding "latin1"; want utf-8, utf-16, utf-16be, utf-16le, windows-1252`},
+		{"quote as delimiter", Options{Paths: []string{table}, Delimiter: '"'}, `option Delimiter: '"' cannot separate fields`},
+		{"missing file", Options{Paths: []string{missing}}, missing + ": no such file or directory"},
+		{"glob without a match", Options{Paths: []string{glob}}, glob + ": no file matches this pattern"},
+		{"malformed glob", Options{Paths: []string{"[a"}}, "[a: syntax error in pattern"},
+		{"folder", Options{Paths: []string{dir}}, dir + ": is a directory; name its files, such as DIR/*.csv"},
+		{"unknown column", Options{Paths: []string{table}, Column: "domain"},
+			table + `: no column "domain" (columns: id, Host, host, name); name one with --column NAME`},
+		{"ambiguous column", Options{Paths: []string{table}, Column: "HOST"},
+			table + `: column "HOST" may be any of Host, host (columns: id, Host, host, name); name one with --column NAME`},
+		{"no candidate", Options{Paths: []string{table}, Candidates: []string{"domain", "url"}},
+			table + ": which column is the input? None is called domain, url (columns: id, Host, host, name); name one with --column NAME, or add --no-header if a CSV file's first line is data"},
+		{"no header, several columns", Options{Paths: []string{table}, NoHeader: true, Candidates: []string{"domain"}},
+			table + ": which column is the input? (columns: 1, 2, 3, 4); name one with --column NAME"},
+		{"no header, unknown column", Options{Paths: []string{table}, NoHeader: true, Column: "5"},
+			table + `: no column "5" (columns: 1, 2, 3, 4); name one with --column NAME`},
+		{"unknown extra column", Options{Paths: []string{table}, Column: "id", ExtraColumns: []string{"name", "title"}},
+			`no column "title" (columns: id, Host, host, name); name one with --carry NAME`},
+		{"unknown key", Options{Paths: []string{objects}, Column: "site.host"},
+			objects + `: no column "site.host" (columns: id, site); name one with --column NAME`},
+		{"unknown column in the second file", Options{Paths: []string{table, objects}, Column: "name"},
+			objects + `: no column "name" (columns: id, site); name one with --column NAME`},
+		{"malformed header", fromString("\n\"domain,title\na.com,A\n", Options{Format: "csv", Candidates: candidates}),
+			"stdin:2: malformed header: " + faultUnclosed},
+		{"header in another encoding", fromString("domain,caf\xe9\na.com,A\n", Options{Format: "csv", Candidates: candidates}),
+			"stdin:1: malformed header: " + faultEncoding},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := Open(test.options)
+			if err == nil {
+				r.Close()
+				t.Fatalf("no error, want %s", test.want)
+			}
+			if err.Error() != test.want {
+				t.Errorf("got  %s\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestErrorsAreTyped(t *testing.T) {
+	_, err := Open(Options{Paths: []string{"missing.csv"}})
+	var openError *OpenError
+	if !errors.As(err, &openError) || openError.Path != "missing.csv" || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %#v", err)
+	}
+	_, err = Open(Options{Paths: []string{"no*such"}})
+	if !errors.As(err, &openError) || openError.Path != "no*such" || !errors.Is(err, ErrNoMatch) {
+		t.Errorf("glob: %#v", err)
+	}
+	_, err = Open(fromString("a,b\n", Options{Format: "csv", Column: "c"}))
+	var columnError *ColumnError
+	if !errors.As(err, &columnError) || columnError.Column != "c" || len(columnError.Columns) != 2 {
+		t.Errorf("column: %#v", err)
+	}
+	r := openReader(t, fromString("domain,n\na\n", Options{Candidates: candidates}))
+	var rowError *RowError
+	if rec, _ := r.Read(); !errors.As(rec.Err, &rowError) || rec.Err.Error() != "stdin:2: wrong number of fields: 1, want 2" {
+		t.Errorf("row: %v", rec.Err)
+	}
+}
+
+func TestWideTableIsListedInPart(t *testing.T) {
+	_, err := Open(fromString(strings.Repeat("c,", 999)+"c\n", Options{Format: "csv", Column: "x"}))
+	if got := err.Error(); !strings.Contains(got, "c_30 and 970 more") || len(got) > 500 {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	rows := strings.Repeat("a.com,title\n", 100_000) // well beyond the first sample
+	tests := []struct {
+		name, content string
+		in            string // what the message says
+	}{
+		{"truncated gzip", cut(gzipped(t, noise()+rows), 100), "cut short"},
+		{"truncated zstd", cut(zstdCompressed(t, noise()+rows), 5), "cut short"},
+		{"gzip checksum", flip(gzipped(t, noise()+rows), 6), "checksum"},
+		{"text behind gzip", gzipped(t, noise()+rows) + "some text that is no gzip member", "invalid header"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			path := writeFile(t, "in.csv", test.content)
+			r := openReader(t, Options{Paths: []string{path}, Candidates: candidates})
+			n, err := drain(r)
+			var readError *ReadError
+			if !errors.As(err, &readError) || readError.File != path || readError.Line < n || !strings.Contains(err.Error(), test.in) {
+				t.Fatalf("after %d records: got %v, want a ReadError with %q", n, err, test.in)
+			}
+			if n < 1000 {
+				t.Errorf("only %d records came before the fault", n)
+			}
+			if _, again := r.Read(); again != err {
+				t.Errorf("the error does not stay: %v", again)
+			}
+		})
+	}
+}
+
+// A fault in the beginning is found before anything is spent.
+func TestReadErrorInTheBeginning(t *testing.T) {
+	broken := errors.New("broken disk")
+	tests := []struct {
+		name  string
+		stdin io.Reader
+		want  string
+	}{
+		{"source", io.MultiReader(strings.NewReader("domain\na.com\n"), iotest.ErrReader(broken)), "stdin:3: broken disk"},
+		{"truncated gzip", strings.NewReader(cut(gzipped(t, threeDomains), 9)), "cut short"},
+		{"gzip header", strings.NewReader("\x1f\x8b\x08"), "stdin:1: the compressed data is cut short"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Open(Options{Paths: []string{"-"}, Stdin: test.stdin, Candidates: candidates})
+			var readError *ReadError
+			if !errors.As(err, &readError) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want a ReadError with %q", err, test.want)
+			}
+		})
+	}
+}
+
+// A line that a fault cuts off is no record.
+func TestReadErrorInALine(t *testing.T) {
+	rows := "domain\n" + strings.Repeat("a.com\n", 20_000)
+	broken := errors.New("broken disk")
+	stdin := io.MultiReader(strings.NewReader(rows+"b.c"), iotest.ErrReader(broken))
+	r := openReader(t, Options{Paths: []string{"-"}, Stdin: stdin, Candidates: candidates})
+	n, err := drain(r)
+	if n != 20_000 || !errors.Is(err, broken) || err.Error() != "stdin:20002: broken disk" {
+		t.Errorf("after %d records: %v, want broken disk in line 20002 after 20000", n, err)
+	}
+}
+
+func TestSourceThatReturnsNothing(t *testing.T) {
+	lines := newLines(emptyReader{})
+	if _, err := lines.next(); err != io.ErrNoProgress {
+		t.Errorf("got %v, want io.ErrNoProgress", err)
+	}
+}
+
+type emptyReader struct{}
+
+func (emptyReader) Read([]byte) (int, error) { return 0, nil }
+
+// drain reads to the end or the first error.
+func drain(r *Reader) (records int64, err error) {
+	for {
+		if _, err = r.Read(); err != nil {
+			return records, err
+		}
+		records++
+	}
+}
+
+// noise is CSV that does not compress, so that a fault at the end of the file is
+// far behind its beginning.
+func noise() string {
+	var b strings.Builder
+	b.WriteString("domain,title\n")
+	x := uint32(1)
+	for range 50_000 {
+		for range 12 {
+			x = x*1664525 + 1013904223
+			b.WriteByte('a' + byte(x>>24)%26)
+		}
+		b.WriteString(".com,\n")
+	}
+	return b.String()
+}
+
+// cut drops the last n bytes.
+func cut(s string, n int) string { return s[:len(s)-n] }
+
+// flip damages the byte that is n from the end.
+func flip(s string, n int) string {
+	b := []byte(s)
+	b[len(b)-n] ^= 0xff
+	return string(b)
+}

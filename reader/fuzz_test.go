@@ -1,0 +1,140 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// checkRecords reads everything and holds what is true of any input: numbers and
+// lines ascend, fields are as many as columns and valid UTF-8, and malformed
+// records have no input.
+func checkRecords(t *testing.T, r *Reader, content string) []Record {
+	t.Helper()
+	lines := int64(strings.Count(content, "\n")) + 1
+	records := readAll(t, r)
+	var line int64
+	for i, rec := range records {
+		if rec.Number != int64(i)+1 {
+			t.Errorf("record %d has number %d", i+1, rec.Number)
+		}
+		if rec.Line <= line || rec.Line > lines {
+			t.Errorf("record %d is on line %d, after line %d of %d", i+1, rec.Line, line, lines)
+		}
+		line = rec.Line
+		if len(rec.Fields) != len(r.columns) {
+			t.Errorf("record %d has %d fields, want %d", i+1, len(rec.Fields), len(r.columns))
+		}
+		if slices.ContainsFunc(slices.Concat(rec.Fields, []string{rec.Input}), func(s string) bool { return !utf8.ValidString(s) }) {
+			t.Errorf("record %d is not UTF-8: %+q", i+1, rec.Fields)
+		}
+		if rec.Err != nil && rec.Input != "" {
+			t.Errorf("record %d is malformed, but has the input %q", i+1, rec.Input)
+		}
+	}
+	return records
+}
+
+// FuzzCSV compares with encoding/csv: whatever it accepts as a whole is read
+// identically, but for two differences. It makes \r\n inside quotes \n, and it
+// lets invalid UTF-8 pass.
+func FuzzCSV(f *testing.F) {
+	for _, seed := range []string{
+		"", "a,b\n1,2\n", "\"a\n\",b\r\n\n\"\"\"\",\"\"\n", "a\r", "\"a\r\n\"\r", "\"a\r\r\n\"", "a,\"b\nc,d\n",
+		"\"a\"b\nc\n", "a\"\n", ",\n,", "\xef\xbb\xbfa\n", "a\xff\n", "\x00,\"\x00\"", " \"a\"\n", "\"a,1\n\"b\n.com\",2\nc,3\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		r := openReader(t, fromString(content, Options{Format: "csv", NoHeader: true, Column: "1", Delimiter: ',', Encoding: "utf-8"}))
+		records := checkRecords(t, r, content)
+
+		reference := csv.NewReader(strings.NewReader(content))
+		want, err := reference.ReadAll()
+		if err != nil || !utf8.ValidString(content) || strings.HasPrefix(content, "\ufeff") || len(content) > maxRecord {
+			return
+		}
+		var got [][]string
+		for _, rec := range records {
+			if rec.Err != nil {
+				t.Fatalf("encoding/csv accepts what we refuse: %v", rec.Err)
+			}
+			fields := make([]string, len(rec.Fields))
+			for i, field := range rec.Fields {
+				fields[i] = strings.ReplaceAll(field, "\r\n", "\n")
+			}
+			got = append(got, fields)
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("got %q, encoding/csv reads %q", got, want)
+		}
+	})
+}
+
+// FuzzCSVResync puts a good row after any lines that end with a row of their own:
+// it must come out.
+func FuzzCSVResync(f *testing.F) {
+	for _, seed := range []string{"\"", "a\"b", "\"a\"b,c", "\"a\n\"\"\n", "a,\"\nb", "\"a\",\"b\n", "\xff\"\n\"", "\"\"\""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		// A quote that the good rows close would make them part of a good record:
+		// they hold none, so every quote left open before them stays open.
+		const good = "\nlast,1\nlast,2\n"
+		r, err := Open(fromString("domain,n\n"+content+good, Options{Format: "csv", Candidates: candidates, Delimiter: ','}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		records := checkRecords(t, r, "\n"+content+good)
+		if n := len(records); n < 2 || records[n-1].Input != "last" || records[n-2].Input != "last" {
+			t.Errorf("the rows after %q are lost:\n%s", content, summary(records))
+		}
+	})
+}
+
+func FuzzJSONL(f *testing.F) {
+	for _, seed := range []string{
+		"", `{"domain":"a"}`, `"a"`, "{\"a\":{\"b\":[1,\"}\"]}}\n{\"domain\":1e9}\n", `{"domain":"\ud800\""}`, "[1]", "{\n}", "{} {}",
+		`{ "a" : null , "a" : [ ] , "\u0061" : -0 }`, "{\"\xff\":1}", `{"a.b":1,"a":{"b":2}}`, "\x00", `{"":""}`,
+	} {
+		f.Add(seed, "a.b")
+	}
+	f.Fuzz(func(t *testing.T, content, column string) {
+		r, err := Open(fromString(content, Options{Format: "jsonl", Column: column, ExtraColumns: []string{strings.ToValidUTF8(column, "")}}))
+		if err != nil {
+			return
+		}
+		checkRecords(t, r, content)
+	})
+}
+
+func FuzzFormat(f *testing.F) {
+	for _, seed := range []string{
+		"", "a.com\n", "domain,b\n1,2", "{}", "\"a\"\n", "[", "a;b\n\"c", "\x1f\x8b", "\x28\xb5\x2f\xfd", "\xff\xfea\x00", "\xfe\xff\x00a", "#\n{",
+		gzipped(f, "domain\na.com\n"), zstdCompressed(f, "domain\na.com\n"),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if !slices.Contains(delimiters, detectDelimiter(content)) {
+			t.Error("an unknown delimiter")
+		}
+		for _, encoding := range append(encodingNames(), "") {
+			r, err := Open(Options{Paths: []string{"-"}, Stdin: bytes.NewReader(content), Candidates: candidates, Encoding: encoding})
+			if err != nil {
+				continue
+			}
+			for err == nil {
+				_, err = r.Read()
+			}
+			if err == io.EOF && r.Files()[0].SHA256 == "" {
+				t.Error("read to the end, but no checksum")
+			}
+			r.Close()
+		}
+	})
+}

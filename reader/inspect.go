@@ -1,0 +1,175 @@
+package reader
+
+import (
+	"bytes"
+	"io"
+	"sync/atomic"
+)
+
+const (
+	// sampleSize shows the header and enough rows to tell a delimiter.
+	sampleSize = 64 << 10
+	// sampleLimit bounds the sample where the first one does not do: a header
+	// may be as long as a record, and JSONL shows its columns over many records.
+	sampleLimit = 4 << 20
+)
+
+// file is an input as it was found when the run was opened.
+type file struct {
+	info    FileInfo
+	held    *stream // of standard input or a pipe, which cannot be opened again
+	comma   string  // CSV: what separates fields
+	columns []string
+	input   int   // CSV: the input column's place in columns
+	places  []int // of columns among the run's; nil when they are the same
+}
+
+// inspect opens an input and looks into its beginning.
+func (r *Reader) inspect(name string) (*file, error) {
+	body, size := io.NopCloser(r.options.Stdin), int64(-1)
+	if name != stdinPath {
+		var err error
+		if body, size, err = open(name); err != nil {
+			return nil, &OpenError{name, err}
+		}
+	}
+	once := size < 0
+	read := &r.read
+	if !once {
+		read = new(atomic.Int64) // what is read now is read again, and counted then
+	}
+	s, err := newStream(body, r.options.Encoding, read)
+	if err != nil {
+		return nil, &ReadError{name, 1, err}
+	}
+	f := &file{info: FileInfo{Name: name}}
+	head := &sample{name: name, src: s.text}
+	if err := f.examine(head, &r.options); err != nil {
+		s.Close() // nothing was written: the first error is the one to tell
+		return nil, err
+	}
+	if once {
+		r.total = -1
+		s.text = head.andRest()
+		f.held = s
+		return f, nil
+	}
+	if r.total >= 0 {
+		r.total += size
+	}
+	if err := s.Close(); err != nil {
+		return nil, &OpenError{name, err}
+	}
+	return f, nil
+}
+
+// examine settles the file's format, its columns and which of them is the input.
+func (f *file) examine(s *sample, o *Options) error {
+	if err := s.grow(sampleSize); err != nil {
+		return err
+	}
+	f.info.Format = o.Format
+	if f.info.Format == "" {
+		f.info.Format = formatByName(s.name)
+	}
+	if f.info.Format == "" {
+		f.info.Format = sniffFormat(s.lines(), o)
+	}
+	switch f.info.Format {
+	case formatCSV:
+		return f.examineCSV(s, o)
+	case formatJSONL:
+		return f.examineJSONL(s, o)
+	default:
+		return nil
+	}
+}
+
+func (f *file) examineCSV(s *sample, o *Options) error {
+	for {
+		f.comma = commaOf(s, o)
+		first, err := firstRow(s, f.comma, o.NoHeader)
+		switch {
+		case (err == io.EOF || first.fault != "") && s.canGrow():
+			if err := s.grow(sampleLimit); err != nil {
+				return err
+			}
+			continue
+		case err == io.EOF:
+			return nil // no records, so no columns
+		case first.fault != "":
+			return &FormatError{s.name, first.line, "malformed header: " + first.fault}
+		}
+		return f.setHeader(first.fields, o)
+	}
+}
+
+// firstRow returns the row that shows the columns. Without a header that is the
+// first well-formed one, but a sample that can grow is not searched beyond a
+// malformed one, which may only be cut off.
+func firstRow(s *sample, comma string, noHeader bool) (csvRow, error) {
+	rows := csvRows{lines: newLines(bytes.NewReader(s.lines())), comma: comma}
+	for {
+		r, err := rows.next()
+		if err != nil || r.fault == "" || !noHeader || s.canGrow() {
+			return r, err
+		}
+	}
+}
+
+func (f *file) setHeader(fields []string, o *Options) error {
+	f.columns = columnNames(fields)
+	if o.NoHeader {
+		f.columns = numberedColumns(len(fields))
+	}
+	if o.NoHeader && o.Column == "" && len(fields) == 1 {
+		f.info.Column = f.columns[0]
+		return nil
+	}
+	var err error
+	if f.input, err = o.inputColumn(f.info.Name, f.columns); err != nil {
+		return err
+	}
+	f.info.Column = f.columns[f.input]
+	return nil
+}
+
+// sample is the beginning of a stream.
+type sample struct {
+	name  string
+	src   io.Reader
+	data  []byte
+	whole bool // the data is all there is
+}
+
+// grow reads on until there are size bytes, or no more.
+func (s *sample) grow(size int) error {
+	if s.whole {
+		return nil
+	}
+	more, err := io.ReadAll(io.LimitReader(s.src, int64(size-len(s.data))))
+	s.data = append(s.data, more...)
+	if err != nil {
+		return &ReadError{s.name, int64(bytes.Count(s.data, []byte{'\n'})) + 1, err}
+	}
+	s.whole = len(s.data) < size
+	return nil
+}
+
+func (s *sample) canGrow() bool { return !s.whole && len(s.data) < sampleLimit }
+
+// lines returns the sample without a line that it cuts off.
+func (s *sample) lines() []byte {
+	if s.whole {
+		return s.data
+	}
+	return s.data[:bytes.LastIndexByte(s.data, '\n')+1]
+}
+
+// andRest returns the whole stream, of which the sample has been read.
+func (s *sample) andRest() io.Reader {
+	if s.whole {
+		return bytes.NewReader(s.data)
+	}
+	return io.MultiReader(bytes.NewReader(s.data), s.src)
+}

@@ -1,0 +1,149 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestJSONLRecords(t *testing.T) {
+	long := strings.Repeat("x", maxRecord)
+	tests := []struct {
+		name, content string
+		want          string // see summary
+	}{
+		{"objects", `{"domain":"a.com"}` + "\n" + ` {"n": 1, "domain" : "b.com"} ` + "\n", "1 a.com\n2 b.com\n"},
+		{"no line feed at the end", `{"domain":"a.com"}`, "1 a.com\n"},
+		{"CRLF and blank lines", "\r\n" + `{"domain":"a.com"}` + "\r\n \t\r\n" + `{"domain":"b.com"}` + "\r\n", "2 a.com\n4 b.com\n"},
+		{"bare strings", `"a.com"` + "\n" + `"b\u002ecom"` + "\n", "1 a.com\n2 b.com\n"},
+		{"bare strings among objects", `{"domain":"a.com"}` + "\n" + `"b.com"` + "\n", "1 a.com\n2 b.com\n"},
+		{"byte order mark", "\ufeff" + `{"domain":"a.com"}` + "\n", "1 a.com\n"},
+		{"escapes", `{"d\u006fmain":"\"\u00e9\ud83d\ude00\n\u0000"}`, "1 \"é😀\n\x00\n"},
+		{"lone surrogate", `{"domain":"a\ud800b"}`, "1 a\ufffdb\n"},
+		{"last of equal keys", `{"domain":"a.com","domain":"b.com"}`, "1 b.com\n"},
+		{"number", `{"domain":1.50}`, "1 1.50\n"},
+		{"large number", `{"domain":12345678901234567890}`, "1 12345678901234567890\n"},
+		{"nothing", `{"domain":""}` + "\n" + `{"domain":null}` + "\n{}\n", "1 \n2 \n3 \n"},
+		{"nested values are passed over", `{"x":{"domain":"no","y":["}\"",{}]},"domain":"a.com"}`, "1 a.com\n"},
+
+		{"input of another type", `{"domain":"a"}` + "\n" + `{"domain":{"x":1}}` + "\n" + `{"domain":["a"]}` + "\n" + `{"domain":true}` + "\n",
+			"1 a\n2! column \"domain\" is an object, want a string\n3! column \"domain\" is an array, want a string\n4! column \"domain\" is a boolean, want a string\n"},
+		{"line of another type", `{"domain":"a"}` + "\n1\nnull\n[\"a\"]\nfalse\n",
+			"1 a\n2! the line is a number, want an object or a string\n3! the line is null, want an object or a string\n" +
+				"4! the line is an array, want an object or a string\n5! the line is a boolean, want an object or a string\n"},
+		{"broken JSON", `{"domain":"a"}` + "\n" + `{"domain":"b"` + "\n" + `{"domain":"c"}` + "\n",
+			"1 a\n2! broken JSON: unexpected end of JSON input\n3 c\n"},
+		{"broken first line", `{"domain":` + "\n" + `{"domain":"c"}` + "\n", "1! broken JSON: unexpected end of JSON input\n2 c\n"},
+		{"trailing garbage", `{"domain":"a"}` + "\n" + `{"domain":"b"} {}` + "\n" + `{"domain":"c"},` + "\n" + `{"domain":"d"}` + "\n",
+			"1 a\n2! broken JSON: invalid character '{' after top-level value\n3! broken JSON: invalid character ',' after top-level value\n4 d\n"},
+		{"control character", `{"domain":"a"}` + "\n" + "{\"domain\":\"a\x00\"}\n",
+			"1 a\n2! broken JSON: invalid character '\\x00' in string literal\n"},
+		{"invalid UTF-8", `{"domain":"a"}` + "\n" + "{\"domain\":\"caf\xe9\"}\n" + `{"domain":"c"}`, "1 a\n2! " + faultEncoding + "\n3 c\n"},
+		{"line too long", `{"domain":"a"}` + "\n" + `{"domain":"` + long + `"}` + "\n" + `{"domain":"c"}`, "1 a\n2! " + faultLongLine + "\n3 c\n"},
+		{"too deep", `{"domain":"a"}` + "\n" + `{"x":` + strings.Repeat("[", 20000) + "\n" + `{"domain":"c"}`,
+			"1 a\n2! broken JSON: invalid character '[' exceeded max depth\n3 c\n"},
+		{"objects after bare strings only", strings.Repeat("\"a\"\n", sampleRecords) + `{"domain":"b"}`,
+			bareStrings(sampleRecords) + "1001! the line is an object, but the input column is not known; name it with --column NAME\n"},
+		{"empty", "", ""},
+		{"blank", "\n \n", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := openReader(t, fromString(test.content, Options{Format: "jsonl", Candidates: candidates}))
+			if got := summary(readAll(t, r)); got != test.want {
+				t.Errorf("got\n%.2000s\nwant\n%.2000s", got, test.want)
+			}
+		})
+	}
+}
+
+func bareStrings(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d a\n", i+1)
+	}
+	return b.String()
+}
+
+func TestJSONLFields(t *testing.T) {
+	tests := []struct {
+		name, content string
+		options       Options
+		columns       []string
+		fields        []string // of the last record
+		input         string
+	}{
+		{"keys in order of appearance", `{"b":1,"domain":"x"}` + "\n" + `{"a":"2","domain":"y","b":null}`, Options{},
+			[]string{"b", "domain", "a"}, []string{"", "y", "2"}, "y"},
+		{"values as compact JSON", `{"domain":"x","o":{ "k" : [ 1, "a b" ] },"t":true,"n":1.0e3,"s":""}`, Options{},
+			[]string{"domain", "o", "t", "n", "s"}, []string{"x", `{"k":[1,"a b"]}`, "true", "1.0e3", ""}, "x"},
+		{"bare strings have no columns", `"a"`, Options{}, []string{}, []string{}, "a"},
+		{"fields of an input of another type", `{"domain":[ 1 ],"n":2}`, Options{}, []string{"domain", "n"}, []string{"[1]", "2"}, ""},
+		{"dotted path", `{"shop":{"site":{"url":"x"}},"n":1}`, Options{Column: "shop.site.url"},
+			[]string{"shop", "n"}, []string{`{"site":{"url":"x"}}`, "1"}, "x"},
+		{"dotted path to nothing", `{"a":{"b":"x"}}` + "\n" + `{"a":"s"}`, Options{Column: "a.b"}, []string{"a"}, []string{"s"}, ""},
+		{"key with a dot before a path", `{"a":{"b":"path"},"a.b":"key"}`, Options{Column: "a.b"},
+			[]string{"a", "a.b"}, []string{`{"b":"path"}`, "key"}, "key"},
+		{"last of equal keys on a path", `{"a":{"b":"1"},"a":{"b":"2","b":"3"}}`, Options{Column: "a.b"},
+			[]string{"a"}, []string{`{"b":"2","b":"3"}`}, "3"},
+		{"column in another case", `{"Domain":"x"}`, Options{Column: "domain"}, []string{"Domain"}, []string{"x"}, "x"},
+		{"extra columns", `{"domain":"x"}` + strings.Repeat("\n{}", sampleRecords) + "\n" + `{"domain":"y","late":7,"o":{"p":"q"}}`,
+			Options{ExtraColumns: []string{"late", "o.p", "never", "domain"}},
+			[]string{"domain", "late", "o.p", "never"}, []string{"y", "7", "q", ""}, "y"},
+		{"extra column is the input", strings.Repeat("{}\n", sampleRecords) + `{"late":"y"}`,
+			Options{Column: "late", ExtraColumns: []string{"late"}}, []string{"late"}, []string{"y"}, "y"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			test.options.Format, test.options.Candidates = "jsonl", candidates
+			r := openReader(t, fromString(test.content, test.options))
+			if got := r.Columns(); !slices.Equal(got, test.columns) {
+				t.Errorf("columns %q, want %q", got, test.columns)
+			}
+			records := readAll(t, r)
+			last := records[len(records)-1]
+			if !slices.Equal(last.Fields, test.fields) || last.Input != test.input {
+				t.Errorf("fields %q, input %q, want %q, %q", last.Fields, last.Input, test.fields, test.input)
+			}
+		})
+	}
+}
+
+func TestJSONLUnknownKeys(t *testing.T) {
+	var content strings.Builder
+	content.WriteString(strings.Repeat(`{"domain":"x"}`+"\n", sampleRecords))
+	for i := range 30 {
+		fmt.Fprintf(&content, `{"domain":"x","k%02d":1,"other":2}`+"\n", i)
+	}
+	r := openReader(t, fromString(content.String(), Options{Candidates: candidates, ExtraColumns: []string{"k00"}}))
+	readAll(t, r)
+	names, records := r.UnknownKeys()
+	if len(names) != 20 || names[0] != "other" || names[1] != "k01" || names[19] != "k19" || records != 30 {
+		t.Errorf("got %q in %d records, want 20 names from other, k01 to k19 in 30", names, records)
+	}
+}
+
+func TestOtherJSONIsRefused(t *testing.T) {
+	tests := []struct {
+		name, content string
+		line          int64
+		advice        string
+	}{
+		{"array on one line", `[{"domain":"a"}]`, 1, "jq -c '.[]'"},
+		{"array over lines", "\n\n [\n" + `{"domain":"a"}` + "\n]\n", 3, "jq -c '.[]'"},
+		{"object over lines", "{\n" + `"domain":"a"` + "\n}\n", 1, "jq -c ."},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			for _, format := range []string{"", "jsonl"} { // the content alone tells, too
+				_, err := Open(fromString(test.content, Options{Format: format, Candidates: candidates}))
+				var formatError *FormatError
+				if !errors.As(err, &formatError) || formatError.Line != test.line || !strings.Contains(err.Error(), test.advice) {
+					t.Errorf("format %q: got %v, want a FormatError on line %d with %s", format, err, test.line, test.advice)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,122 @@
+package reader
+
+import (
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// repeated is a stream of size bytes that is nowhere held: a header, then the
+// same row over and over.
+type repeated struct {
+	rest string
+	row  string
+	size int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) && r.size > 0 {
+		if r.rest == "" {
+			r.rest = r.row
+		}
+		k := copy(p[n:], r.rest)
+		r.rest = r.rest[k:]
+		n += k
+		r.size -= k
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// heapWatch notes how much is held while its source is being read: also in the
+// middle of a record.
+type heapWatch struct {
+	source  io.Reader
+	read    int
+	samples int
+	peak    uint64
+}
+
+// watchEvery is how many bytes are read between two looks at the heap.
+const watchEvery = 10 << 20
+
+func (w *heapWatch) Read(p []byte) (int, error) {
+	n, err := w.source.Read(p)
+	if before := w.read; (before+n)/watchEvery > before/watchEvery {
+		w.samples++
+		w.peak = max(w.peak, liveHeap())
+	}
+	w.read += n
+	return n, err
+}
+
+// liveHeap returns how many bytes are in use after a collection.
+func liveHeap() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// Reading 200 MB takes a few MB, whatever the rows are like.
+func TestMemoryStaysFlat(t *testing.T) {
+	const size = 200 << 20
+	const limit = 16 << 20 // a sample (4 MiB), a buffer and what they grew from
+	padding := strings.Repeat("x", 8<<10)
+	streams := []struct {
+		name, format string
+		source       repeated
+		records      int64
+	}{
+		{"rows", "csv", repeated{"domain,n\n", "a.com," + padding + "\n", size}, 20_000},
+		{"unclosed quotes", "csv", repeated{"domain,n\n", "\"a.com," + padding + "\n", size}, 20_000},
+		{"one long line", "csv", repeated{"domain,n\n", padding, size}, 1},
+		{"objects", "jsonl", repeated{"", `{"domain":"a.com","n":"` + padding + "\"}\n", size / 4}, 5_000},
+	}
+	for _, stream := range streams {
+		t.Run(stream.name, func(t *testing.T) {
+			before := liveHeap()
+			watch := &heapWatch{source: &stream.source}
+			r := openReader(t, Options{Paths: []string{"-"}, Stdin: watch, Format: stream.format, Candidates: candidates})
+			if n, err := drain(r); err != io.EOF || n < stream.records {
+				t.Fatalf("%d records, %v, want %d and the end", n, err, stream.records)
+			}
+			if watch.samples < 4 {
+				t.Fatalf("only %d looks at the heap", watch.samples)
+			}
+			if watch.peak > before+limit {
+				t.Errorf("%d MB were held, want at most %d", (watch.peak-before)>>20, limit>>20)
+			}
+		})
+	}
+}
+
+func TestAllocationsPerRecord(t *testing.T) {
+	tests := []struct {
+		name, format string
+		source       repeated
+		want         float64
+	}{
+		{"csv", "csv", repeated{"domain,n\n", "a.com,1\n", 10 << 20}, 2},
+		{"quoted csv", "csv", repeated{"domain,n\n", "\"a.com\",\"1\"\"\"\n", 10 << 20}, 2},
+		{"jsonl", "jsonl", repeated{"", "{\"domain\":\"a.com\",\"n\":[1]}\n", 10 << 20}, 2},
+		{"txt", "txt", repeated{"", "a.com\n", 10 << 20}, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := openReader(t, Options{Paths: []string{"-"}, Stdin: &test.source, Format: test.format, Candidates: candidates})
+			got := testing.AllocsPerRun(1000, func() {
+				if rec, err := r.Read(); err != nil || rec.Err != nil {
+					t.Fatal(err, rec.Err)
+				}
+			})
+			if got > test.want {
+				t.Errorf("%v allocations for a record, want %v", got, test.want)
+			}
+		})
+	}
+}

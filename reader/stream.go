@@ -1,0 +1,104 @@
+package reader
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// readSize is the size of one read from a file: large enough for the system
+	// call to cost nothing, small enough to be held many times.
+	readSize = 64 << 10
+	// zstdWindow bounds what a zstd frame may make us hold: the most that the
+	// zstd tool itself decodes unless told otherwise.
+	zstdWindow = 128 << 20
+)
+
+// stream is an opened input.
+type stream struct {
+	text    io.Reader // decompressed, in UTF-8
+	raw     *rawReader
+	closers []io.Closer
+}
+
+// newStream takes body over: it is closed with the stream, or on an error. The
+// raw bytes are added to total as they are read.
+func newStream(body io.ReadCloser, encoding string, total *atomic.Int64) (*stream, error) {
+	s := &stream{
+		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
+		closers: []io.Closer{body},
+	}
+	plain, err := decompress(bufio.NewReaderSize(s.raw, readSize))
+	if err != nil {
+		s.Close() // nothing was read: the first error is the one to tell
+		return nil, err
+	}
+	s.closers = append(s.closers, plain)
+	s.text = decode(bufio.NewReaderSize(plain, readSize), encoding)
+	return s, nil
+}
+
+func (s *stream) Close() error {
+	var err error
+	for _, c := range s.closers {
+		err = errors.Join(err, c.Close())
+	}
+	s.closers = nil
+	return err
+}
+
+// decompress tells the compression by the first bytes: names lie, and standard
+// input has none.
+func decompress(r *bufio.Reader) (io.ReadCloser, error) {
+	magic, _ := r.Peek(4) // an error here is met again by whoever reads
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}): // RFC 1952 §2.3.1
+		return gzip.NewReader(r)
+	case isZstd(magic):
+		// With a concurrency of 1 it decodes in Read, without goroutines of its own.
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	default:
+		return io.NopCloser(r), nil
+	}
+}
+
+// isZstd also knows the skippable frames (RFC 8878 §3.1.2) that parallel
+// compressors put first.
+func isZstd(magic []byte) bool {
+	return bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
+		len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], []byte{0x2a, 0x4d, 0x18})
+}
+
+// rawReader counts and hashes the bytes of a file as they are stored.
+type rawReader struct {
+	src   io.Reader
+	hash  hash.Hash
+	bytes int64
+	total *atomic.Int64
+	err   error
+}
+
+func (r *rawReader) Read(p []byte) (int, error) {
+	// The first end is the end: a terminal would go on after it.
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.src.Read(p)
+	r.hash.Write(p[:n])
+	r.bytes += int64(n)
+	r.total.Add(int64(n))
+	r.err = err
+	return n, err
+}

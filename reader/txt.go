@@ -1,0 +1,38 @@
+package reader
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// txtParser reads one input a line, trimmed of white space. Blank lines and
+// those that start with # are no records.
+type txtParser struct {
+	lines *lines
+}
+
+func (p *txtParser) at() int64 { return p.lines.number }
+
+func (p *txtParser) next() (row, error) {
+	for {
+		r := row{line: p.lines.number}
+		line, err := p.lines.next()
+		if err == errLong {
+			r.fault = faultLongLine
+			return r, nil
+		}
+		if err != nil {
+			return row{}, err
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		if !utf8.Valid(line) {
+			r.fault = faultEncoding
+			return r, nil
+		}
+		r.input = string(line)
+		return r, nil
+	}
+}
