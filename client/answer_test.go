@@ -1,0 +1,118 @@
+package client
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestParseEntries(t *testing.T) {
+	custom := CustomPrefix + "acme"
+	for _, tt := range []struct {
+		name, classification, body string
+		want                       []Entry
+	}{
+		{"one entry", TaxonomyV3, `{"taxonomy_v3":[{"value":"A > B","confidence":0.87}]}`, []Entry{{Value: "A > B", Confidence: 0.87}}},
+		{"order is the service's", TaxonomyV3, `{"taxonomy_v3":[{"value":"B","confidence":0.1},{"value":"A","confidence":0.9}]}`,
+			[]Entry{{Value: "B", Confidence: 0.1}, {Value: "A", Confidence: 0.9}}},
+		{"naics", NAICS, `{"naics":[{"title":"Software","value":"541511","confidence":0.8}]}`, []Entry{{Value: "541511", Title: "Software", Confidence: 0.8}}},
+		{"code as a number", NAICS, `{"naics":[{"value":541511,"confidence":1}]}`, []Entry{{Value: "541511", Confidence: 1}}},
+		{"empty list", TaxonomyV3, `{"taxonomy_v3":[]}`, []Entry{}},
+		{"other members", TaxonomyV3, `{"request_id":"1","taxonomy_v3":[],"status":"ok"}`, []Entry{}},
+		{"confidence out of 0 to 1", TaxonomyV3, `{"taxonomy_v3":[{"value":"A","confidence":87.5}]}`, []Entry{{Value: "A", Confidence: 87.5}}},
+		{"confidence 0", TaxonomyV3, `{"taxonomy_v3":[{"value":"A","confidence":0}]}`, []Entry{{Value: "A"}}},
+		{"custom under its name", custom, `{"x":1,"` + custom + `":[{"value":"A","confidence":1}]}`, []Entry{{Value: "A", Confidence: 1}}},
+		{"custom under another name", custom, `{"categories":[{"value":"A","confidence":1}]}`, []Entry{{Value: "A", Confidence: 1}}},
+		{"spaces", TaxonomyV3, "\n { \"taxonomy_v3\" : [ ] } \n", []Entry{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := ParseEntries([]byte(tt.body), tt.classification)
+			if err != nil || !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v, %v; want %v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseEntriesWithoutConfidence(t *testing.T) {
+	for _, body := range []string{`{"taxonomy_v3":[{"value":"A"}]}`, `{"taxonomy_v3":[{"value":"A","confidence":null}]}`} {
+		got, err := ParseEntries([]byte(body), TaxonomyV3)
+		if err != nil || len(got) != 1 || !math.IsNaN(got[0].Confidence) {
+			t.Errorf("%s: got %v, %v", body, got, err)
+		}
+	}
+}
+
+func TestParseEntriesMalformed(t *testing.T) {
+	for _, tt := range []struct{ name, classification, body string }{
+		{"nothing", TaxonomyV3, ``},
+		{"HTML", TaxonomyV3, `<html><body>502 Bad Gateway</body></html>`},
+		{"truncated", TaxonomyV3, `{"taxonomy_v3":[{"value":"A","conf`},
+		{"null", TaxonomyV3, `null`},
+		{"an array", TaxonomyV3, `[]`},
+		{"no such member", TaxonomyV3, `{"naics":[]}`},
+		{"only another member", ProductTaxonomy, `{"categories":[]}`},
+		{"custom, two others", CustomPrefix + "acme", `{"a":[],"b":[]}`},
+		{"member is null", TaxonomyV3, `{"taxonomy_v3":null}`},
+		{"member is an object", TaxonomyV3, `{"taxonomy_v3":{}}`},
+		{"entry is a string", TaxonomyV3, `{"taxonomy_v3":["A"]}`},
+		{"entry without a value", TaxonomyV3, `{"taxonomy_v3":[{"confidence":1}]}`},
+		{"value is an object", TaxonomyV3, `{"taxonomy_v3":[{"value":{},"confidence":1}]}`},
+		{"confidence is a word", TaxonomyV3, `{"taxonomy_v3":[{"value":"A","confidence":"high"}]}`},
+		{"trailing text", TaxonomyV3, `{"taxonomy_v3":[]} oops`},
+		{"error member", TaxonomyV3, `{"error":"no such site"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, err := ParseEntries([]byte(tt.body), tt.classification); err == nil {
+				t.Errorf("got %v, want an error", got)
+			}
+		})
+	}
+}
+
+func FuzzParseEntries(f *testing.F) {
+	f.Add(`{"taxonomy_v3":[{"value":"A > B","confidence":0.87}]}`, TaxonomyV3)
+	f.Add(`{"naics":[{"title":"Software","value":541511,"confidence":1e400}]}`, NAICS)
+	f.Add(`{"x":[{}]}`, CustomPrefix+"x")
+	f.Fuzz(func(t *testing.T, body, classification string) {
+		entries, err := ParseEntries([]byte(body), classification)
+		if err == nil && entries == nil {
+			t.Fatal("neither entries nor an error")
+		}
+		for _, e := range entries {
+			if e.Value == "" || math.IsInf(e.Confidence, 0) {
+				t.Fatalf("bad entry %+v", e)
+			}
+		}
+	})
+}
+
+func TestParseUsage(t *testing.T) {
+	for _, tt := range []struct {
+		body     string
+		want     Usage
+		requests int64
+		number   bool
+	}{
+		{`{"plan":"pro","remaining":"1200"}`, Usage{"pro", "1200"}, 1200, true},
+		{`{"plan":"pro","remaining":1200}`, Usage{"pro", "1200"}, 1200, true},
+		{`{"plan":"free","remaining":"-3"}`, Usage{"free", "-3"}, 0, true},
+		{`{"plan":"enterprise","remaining":"unlimited"}`, Usage{"enterprise", "unlimited"}, 0, false},
+	} {
+		got, err := parseUsage([]byte(tt.body))
+		if err != nil || got != tt.want {
+			t.Errorf("%s: got %v, %v", tt.body, got, err)
+		}
+		if n, ok := got.Requests(); n != tt.requests || ok != tt.number {
+			t.Errorf("%s: got %d requests, %t", tt.body, n, ok)
+		}
+	}
+	for _, body := range []string{``, `<html>`, `{}`, `{"plan":"pro"}`, `{"plan":"pro","remaining":null}`, `{"plan":"pro","remaining":[]}`} {
+		if got, err := parseUsage([]byte(body)); err == nil {
+			t.Errorf("%s: got %v, want an error", body, got)
+		} else if strings.Contains(err.Error(), "%!") {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Normalizer turns inputs as people write them into requests, so that two spellings
+// of one website or title are one question.
+type Normalizer struct {
+	Scheme string // for a bare domain: "https" (the default) or "http"
+}
+
+// InputError says why an input cannot be asked. It costs nothing: no request is made.
+type InputError struct {
+	Input  string
+	Reason string
+}
+
+func (e *InputError) Error() string { return fmt.Sprintf("%s: %.100q", e.Reason, e.Input) }
+
+// Request normalizes one input of a kind. The error is an *InputError.
+func (n Normalizer) Request(kind Kind, input, classification string) (Request, error) {
+	normalize := n.website
+	if kind == Product {
+		normalize = n.product
+	}
+	normalized, err := normalize(input)
+	if err != nil {
+		return Request{}, &InputError{Input: input, Reason: err.Error()}
+	}
+	return Request{Kind: kind, Input: normalized, Classification: classification}, nil
+}
+
+var (
+	errEmpty       = errors.New("the input is empty")
+	errUTF8        = errors.New("the input is not valid UTF-8")
+	errNotURL      = errors.New("not a website URL")
+	errScheme      = errors.New("not a website URL: the scheme must be http or https")
+	errCredentials = errors.New("a URL with a user name or password is not sent to a service")
+	errNoDot       = errors.New("not a website: a bare domain needs a dot")
+)
+
+// website brings a URL or a bare domain to one spelling: scheme and host in lower
+// case, the host in punycode, without default port, fragment, the root's trailing dot
+// and the empty path's slash (RFC 3986 §6.2.3: the two are equivalent). Path and query
+// stay as they are; they may be case sensitive.
+func (n Normalizer) website(input string) (string, error) {
+	text, err := n.withScheme(strings.TrimSpace(input))
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", errNotURL
+	}
+	if u.User != nil {
+		return "", errCredentials
+	}
+	host, err := normalizeHost(u.Hostname())
+	if err != nil {
+		return "", err
+	}
+	port, err := normalizePort(u.Scheme, u.Port())
+	if err != nil {
+		return "", err
+	}
+	path := u.EscapedPath()
+	if path == "/" && u.RawQuery == "" {
+		path = ""
+	}
+	query := ""
+	if u.RawQuery != "" {
+		query = "?" + strings.ReplaceAll(u.RawQuery, " ", "%20")
+	}
+	return u.Scheme + "://" + host + port + path + query, nil
+}
+
+// withScheme refuses what cannot be a URL before the lenient parser sees it, and
+// completes a bare domain ("example.com", "//example.com").
+func (n Normalizer) withScheme(text string) (string, error) {
+	switch {
+	case text == "":
+		return "", errEmpty
+	case !utf8.ValidString(text):
+		return "", errUTF8
+	}
+	if scheme, rest, ok := strings.Cut(text, "://"); ok && !strings.ContainsAny(scheme, "/?#.") {
+		scheme = strings.ToLower(scheme)
+		if scheme != "http" && scheme != "https" {
+			return "", errScheme
+		}
+		return scheme + "://" + rest, nil
+	}
+	bare := strings.TrimPrefix(text, "//")
+	if host, _, _ := strings.Cut(bare, "/"); !strings.ContainsAny(host, ".。．｡[") {
+		return "", errNoDot
+	}
+	scheme := n.Scheme
+	if scheme == "" {
+		scheme = "https"
+	}
+	return scheme + "://" + bare, nil
+}
+
+// hostProfile maps like a browser's address bar (UTS #46, non-transitional) but lets
+// underscores pass, which real host names carry.
+var hostProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false))
+
+const (
+	maxHost  = 253 // RFC 1035 §2.3.4, in text form
+	maxLabel = 63
+)
+
+func normalizeHost(host string) (string, error) {
+	if host == "" {
+		return "", errNotURL
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		if ip.Zone() != "" {
+			return "", errNotURL
+		}
+		if ip.Is6() {
+			return "[" + ip.String() + "]", nil
+		}
+		return ip.String(), nil
+	}
+	ascii, err := hostProfile.ToASCII(host)
+	if err != nil {
+		return "", errNotURL
+	}
+	ascii = strings.TrimSuffix(ascii, ".")
+	if len(ascii) > maxHost || strings.ContainsFunc(ascii, notInHost) {
+		return "", errNotURL
+	}
+	for label := range strings.SplitSeq(ascii, ".") {
+		if label == "" || len(label) > maxLabel {
+			return "", errNotURL
+		}
+	}
+	return ascii, nil
+}
+
+func notInHost(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '_')
+}
+
+// normalizePort gives ":8080", or "" for the scheme's own port.
+func normalizePort(scheme, port string) (string, error) {
+	if port == "" {
+		return "", nil
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
+		return "", errNotURL
+	}
+	if scheme == "https" && n == 443 || scheme == "http" && n == 80 {
+		return "", nil
+	}
+	return ":" + strconv.FormatUint(n, 10), nil
+}
+
+// product brings a title to Unicode's composed form (NFC) with single spaces, so that
+// the same title from two systems is one question. A product may be a URL instead.
+func (n Normalizer) product(input string) (string, error) {
+	if !utf8.ValidString(input) {
+		return "", errUTF8
+	}
+	title := foldSpace(norm.NFC.String(input))
+	if title == "" {
+		return "", errEmpty
+	}
+	if isURL(title) {
+		return n.website(title)
+	}
+	return title, nil
+}
+
+// foldSpace trims and joins runs of white space; a title that has none comes back as
+// it is, without an allocation.
+func foldSpace(s string) string {
+	fields := strings.Fields(s)
+	switch len(fields) {
+	case 0:
+		return ""
+	case 1:
+		return fields[0]
+	}
+	size := len(fields) - 1
+	for _, f := range fields {
+		size += len(f)
+	}
+	if size == len(s) && !strings.ContainsAny(s, "\t\n\v\f\r") {
+		return s
+	}
+	return strings.Join(fields, " ")
+}
+
+func isURL(s string) bool {
+	const longest = len("https://")
+	head := strings.ToLower(s[:min(len(s), longest)])
+	return strings.HasPrefix(head, "http://") || head == "https://"
+}
