@@ -1,0 +1,249 @@
+package answers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/bulkcat/bulkcat/client"
+)
+
+var (
+	request = client.Request{Kind: client.Website, Input: "https://example.com", Classification: client.TaxonomyV3}
+	noon    = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
+)
+
+func sound(at time.Time) Outcome {
+	return Outcome{Answer: client.Answer{
+		Entries:    []client.Entry{{Value: "A > B", Confidence: 0.5}},
+		Body:       []byte(`{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}`),
+		AnsweredAt: at,
+	}}
+}
+
+func open(t *testing.T, options Options) *Store {
+	t.Helper()
+	if options.Dir == "" {
+		options.Dir = "store"
+	}
+	if options.Source == "" {
+		options.Source = "https://api.example.com"
+	}
+	s, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func commit(t *testing.T, s *Store, r client.Request, o Outcome) {
+	t.Helper()
+	b := s.NewBatch()
+	defer b.Close()
+	if err := b.Add(r, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func closed(t *testing.T, s *Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnswersOutlastTheStore(t *testing.T) {
+	files := vfs.NewMem()
+	s := open(t, Options{FS: files})
+	commit(t, s, request, sound(noon))
+	closed(t, s)
+
+	s = open(t, Options{FS: files})
+	defer closed(t, s)
+	got, found, err := s.Lookup(request)
+	want := sound(noon)
+	want.Answer.Body = nil // the entries are what a run needs
+	if err != nil || !found || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %t, %v; want %+v", got, found, err, want)
+	}
+	for name, other := range map[string]client.Request{
+		"input":          {Kind: request.Kind, Input: "https://example.org", Classification: request.Classification},
+		"classification": {Kind: request.Kind, Input: request.Input, Classification: client.NAICS},
+		"kind":           {Kind: client.Product, Input: request.Input, Classification: request.Classification},
+	} {
+		if _, found, err := s.Lookup(other); found || err != nil {
+			t.Errorf("another %s: found %t, %v", name, found, err)
+		}
+	}
+}
+
+func TestAnotherSourceHasItsOwnAnswers(t *testing.T) {
+	files := vfs.NewMem()
+	s := open(t, Options{FS: files})
+	commit(t, s, request, sound(noon))
+	closed(t, s)
+	s = open(t, Options{FS: files, Source: "https://other.example.com"})
+	defer closed(t, s)
+	if _, found, err := s.Lookup(request); found || err != nil {
+		t.Errorf("found %t, %v", found, err)
+	}
+}
+
+func TestCommittedAnswersSurvivePowerLoss(t *testing.T) {
+	files := vfs.NewCrashableMem()
+	s := open(t, Options{FS: files})
+	commit(t, s, request, sound(noon))
+	lost := files.CrashClone(vfs.CrashCloneCfg{}) // nothing that was not synced
+	closed(t, s)
+	s = open(t, Options{FS: lost})
+	defer closed(t, s)
+	if _, found, err := s.Lookup(request); !found || err != nil {
+		t.Errorf("found %t, %v", found, err)
+	}
+}
+
+func TestRejections(t *testing.T) {
+	files := vfs.NewMem()
+	s := open(t, Options{FS: files})
+	rejection := &client.Error{Class: client.Rejected, Status: 404, Detail: "no such site"}
+	commit(t, s, request, Outcome{Rejection: rejection, Answer: client.Answer{AnsweredAt: noon}})
+	got, found, err := s.Lookup(request)
+	if err != nil || !found || !reflect.DeepEqual(got.Rejection, rejection) || !got.Answer.AnsweredAt.Equal(noon) {
+		t.Errorf("got %+v, %t, %v", got, found, err)
+	}
+	closed(t, s)
+	s = open(t, Options{FS: files, RetryRejected: true})
+	defer closed(t, s)
+	if _, found, err := s.Lookup(request); found || err != nil {
+		t.Errorf("to be asked again, but found %t, %v", found, err)
+	}
+}
+
+func TestMaxAge(t *testing.T) {
+	for _, tt := range []struct {
+		age, max time.Duration
+		found    bool
+	}{{time.Hour, 0, true}, {time.Hour, 2 * time.Hour, true}, {3 * time.Hour, 2 * time.Hour, false}} {
+		s := open(t, Options{FS: vfs.NewMem(), MaxAge: tt.max})
+		commit(t, s, request, sound(time.Now().Add(-tt.age)))
+		if _, found, err := s.Lookup(request); found != tt.found || err != nil {
+			t.Errorf("%v old, at most %v: found %t, %v", tt.age, tt.max, found, err)
+		}
+		closed(t, s)
+	}
+}
+
+func TestDamagedAnswersCountAsNone(t *testing.T) {
+	s := open(t, Options{FS: vfs.NewMem()})
+	defer closed(t, s)
+	key := appendKey(nil, s.options.Source, request)
+	good := appendValue(nil, key, sound(noon))
+	for i := range good {
+		for _, bad := range [][]byte{flip(good, i), good[:i]} {
+			if err := s.db.Set(key, bad, pebble.NoSync); err != nil {
+				t.Fatal(err)
+			}
+			if _, found, err := s.Lookup(request); found || err != nil {
+				t.Fatalf("byte %d: found %t, %v", i, found, err)
+			}
+		}
+	}
+	other := request
+	other.Input += "/moved"
+	if err := s.db.Set(appendKey(nil, s.options.Source, other), good, pebble.NoSync); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := s.Lookup(other); found || err != nil {
+		t.Errorf("under another key: found %t, %v", found, err)
+	}
+}
+
+func flip(b []byte, i int) []byte {
+	b = append([]byte(nil), b...)
+	b[i] ^= 0x10
+	return b
+}
+
+func TestSecondProcessIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Dir: dir})
+	defer closed(t, s)
+	_, err := Open(Options{Dir: dir})
+	var locked *LockedError
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNewerFormatIsRefused(t *testing.T) {
+	files := vfs.NewMem()
+	s := open(t, Options{FS: files})
+	if err := s.db.Set(formatKey, []byte("2"), pebble.Sync); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	_, err := Open(Options{Dir: "store", FS: files})
+	var version *VersionError
+	if !errors.As(err, &version) || version.Version != "2" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnusableFolder(t *testing.T) {
+	path := t.TempDir() + "/file"
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Dir: path}); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzParseValue(f *testing.F) {
+	key := appendKey(nil, "https://api.example.com", request)
+	f.Add(key, appendValue(nil, key, sound(noon)))
+	f.Add(key, appendValue(nil, key, Outcome{Rejection: &client.Error{Status: 410}}))
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		o, err := parseValue(key, value, client.TaxonomyV3)
+		if err == nil && o.Rejection == nil && o.Answer.Entries == nil {
+			t.Fatal("neither an answer nor a rejection nor an error")
+		}
+	})
+}
+
+func BenchmarkLookup(b *testing.B) {
+	s, err := Open(Options{Dir: b.TempDir(), Source: "https://api.example.com"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	const n = 100_000
+	requests := make([]client.Request, n)
+	batch := s.NewBatch()
+	defer batch.Close()
+	for i := range requests {
+		requests[i] = client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%d.example", i), Classification: client.TaxonomyV3}
+		if err := batch.Add(requests[i], sound(noon)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := batch.Commit(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, found, err := s.Lookup(requests[i*7919%n]); !found || err != nil {
+			b.Fatal(found, err)
+		}
+	}
+}
