@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"time"
+
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Account is what a run says of itself, beside its output: what went in, what was asked
+// and what came out. It holds no secret.
+type Account struct {
+	Format   int       `json:"format"` // of this file; 1
+	Bulkcat  string    `json:"bulkcat"`
+	Settings Settings  `json:"settings"`
+	Service  string    `json:"service"`
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended"`
+	Ending   Ending    `json:"ending"`
+	Error    string    `json:"error,omitempty"`
+	Counts   Snapshot  `json:"counts"`
+	Inputs   []Input   `json:"inputs"`
+	Outputs  []Output  `json:"outputs"`
+}
+
+// Ending is how a run ended.
+type Ending string
+
+// The endings that are no Cause of a stop.
+const (
+	Complete Ending = "complete"
+	Failed   Ending = "failed"
+)
+
+// Settings are what shapes a run's rows. Two runs with equal settings over the same
+// input are the same run.
+type Settings struct {
+	Kind           string   `json:"kind"`
+	Classification string   `json:"classification"`
+	Inputs         []string `json:"inputs"` // as named on the command line
+	Column         string   `json:"column,omitempty"`
+	Scheme         string   `json:"scheme,omitempty"`
+	Output         string   `json:"output"`
+	OutputFormat   string   `json:"output_format"`
+	Levels         int      `json:"levels"`
+	Carry          string   `json:"carry"`
+	SourceColumns  bool     `json:"source_columns,omitempty"`
+	PartRows       int64    `json:"part_rows,omitempty"`
+	Limit          int64    `json:"limit,omitempty"`
+}
+
+// Input is a file that was read.
+type Input struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256,omitempty"` // of a file read to its end
+}
+
+// Output is a file that was published.
+type Output struct {
+	Name        string `json:"name"`
+	Bytes       int64  `json:"bytes"`
+	SHA256      string `json:"sha256"`
+	Rows        int64  `json:"rows"`
+	FirstRecord int64  `json:"first_record"`
+	LastRecord  int64  `json:"last_record"`
+}
+
+const accountFormat = 1
+
+// NewAccount opens the account of a run that starts now.
+func NewAccount(bulkcat, service string, settings Settings) *Account {
+	return &Account{
+		Format: accountFormat, Bulkcat: bulkcat, Service: service, Settings: settings,
+		Started: time.Now().UTC(), Inputs: []Input{}, Outputs: []Output{},
+	}
+}
+
+// Finish closes the account with what Run returned.
+func (a *Account) Finish(err error, counts Snapshot, published writer.Published) {
+	a.Ended, a.Counts = time.Now().UTC(), counts
+	var stop *StopError
+	switch {
+	case err == nil:
+		a.Ending = Complete
+	case errors.As(err, &stop):
+		a.Ending = Ending(stop.Cause)
+	default:
+		a.Ending = Failed
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	for _, f := range published.Files {
+		a.Outputs = append(a.Outputs, Output{
+			Name: f.Path, Bytes: f.Bytes, SHA256: f.SHA256,
+			Rows: f.Rows, FirstRecord: f.FirstRecord, LastRecord: f.LastRecord,
+		})
+	}
+}
+
+// Write publishes the account.
+func (a *Account) Write(path string) error {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(a); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return writer.PublishFile(path, text.Bytes())
+}
+
+// ReadAccount reads an account back; nil and no error where there is none.
+func ReadAccount(path string) (*Account, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the account of the last run: %w", err)
+	}
+	var a Account
+	if err := json.Unmarshal(text, &a); err != nil {
+		return nil, fmt.Errorf("read the account of the last run: %s: %w", path, err)
+	}
+	return &a, nil
+}
+
+// SameRun says whether two accounts are of one run, started twice.
+func (a *Account) SameRun(b *Account) bool {
+	return a.Service == b.Service && reflect.DeepEqual(a.Settings, b.Settings)
+}

@@ -1,0 +1,73 @@
+package pipeline
+
+import (
+	"sync/atomic"
+
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Counters are a run's numbers. Progress, summary and account all read these.
+type Counters struct {
+	Read    atomic.Int64 // records read
+	Written atomic.Int64 // records whose rows are in the sink
+	Rows    atomic.Int64
+
+	OK, Empty, Rejected, Failed, Invalid atomic.Int64 // written records by status
+
+	Requests  atomic.Int64 // attempts made
+	Retries   atomic.Int64 // attempts that followed a failed one
+	Deduped   atomic.Int64 // records that shared the request of an equal one in flight
+	FromStore atomic.Int64 // records answered by the store
+	InFlight  atomic.Int64 // attempts under way
+	Parked    atomic.Int64 // tasks that wait for a retry
+}
+
+// Snapshot is the state of the Counters at one moment, as it goes into the account.
+type Snapshot struct {
+	Read     int64 `json:"read"`
+	Written  int64 `json:"written"`
+	Rows     int64 `json:"rows"`
+	OK       int64 `json:"ok"`
+	Empty    int64 `json:"empty"`
+	Rejected int64 `json:"rejected"`
+	Failed   int64 `json:"failed"`
+	Invalid  int64 `json:"invalid"`
+
+	Requests  int64 `json:"requests"`
+	Retries   int64 `json:"retries"`
+	Deduped   int64 `json:"deduped"`
+	FromStore int64 `json:"from_store"`
+	InFlight  int64 `json:"-"`
+	Parked    int64 `json:"-"`
+}
+
+// Snapshot reads all counters. They are not read at one instant, so sums may be off by
+// what happens meanwhile; after the run they are exact.
+func (c *Counters) Snapshot() Snapshot {
+	return Snapshot{
+		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
+		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(),
+		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(),
+		InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
+	}
+}
+
+// Unanswered is how many written records have no answer from the service.
+func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid }
+
+func (c *Counters) countWritten(status writer.Status, rows int) {
+	switch status {
+	case writer.StatusOK:
+		c.OK.Add(1)
+	case writer.StatusEmpty:
+		c.Empty.Add(1)
+	case writer.StatusRejected:
+		c.Rejected.Add(1)
+	case writer.StatusFailed:
+		c.Failed.Add(1)
+	case writer.StatusInvalid:
+		c.Invalid.Add(1)
+	}
+	c.Written.Add(1)
+	c.Rows.Add(int64(rows))
+}

@@ -1,0 +1,20 @@
+// Package pipeline is the run: records in, answers asked, rows out in input order.
+//
+// All goroutines of a run start in [Run], one stage each:
+//
+//	read     takes records from the source, one task each, into a bounded window
+//	look up  normalizes a task's input, joins equal requests, finds stored answers
+//	ask      sends what is left to the service, at most Workers at once
+//	park     holds tasks whose attempt failed in passing, until the next is due
+//	commit   makes answers durable, many with one fsync
+//	write    walks the tasks in input order and turns each into rows
+//
+// A task that waits, for a retry or for an equal request in flight, holds no worker.
+// Memory is bounded by the window: a record is read only when there is room for it, and
+// its room is given back when its rows are written.
+//
+// A run ends in one of three ways. Complete: every record's rows are in the sink, which
+// is closed and so published. Stopped ([StopError]): something said to stop (a signal,
+// an empty quota); what was in flight is drained, answers stay in the store, and the
+// same run started again goes on from there. Failed: any other error.
+package pipeline

@@ -1,0 +1,69 @@
+package pipeline
+
+import (
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Source gives the records of a run; io.EOF after the last. reader.Reader is one.
+type Source interface {
+	Read() (reader.Record, error)
+}
+
+// Options describe a run.
+type Options struct {
+	Kind           client.Kind
+	Classification string
+	Normalizer     client.Normalizer
+	Retry          client.RetryPolicy
+	SourceName     string // the service, for the rows' column `source`
+
+	Workers int           // requests in flight at most; default 32
+	Strict  bool          // the first invalid record fails the run
+	Limit   int64         // records read at most; 0 for all
+	Window  int64         // bytes of records between reading and writing; default 64 MiB
+	Grace   time.Duration // for requests in flight once the run is stopped; default 20s
+
+	Schema writer.Schema
+	Carry  []int // for each carried column its place in Record.Fields
+}
+
+// Parts are what a run works with.
+type Parts struct {
+	Source      Source
+	Categorizer client.Categorizer
+	Limiter     *rate.Limiter  // of attempts; nil for no limit
+	Store       *answers.Store // nil: answers are not kept
+	Sink        writer.Sink
+	Counters    *Counters // may be read while the run goes on
+}
+
+const (
+	// defaultWindow keeps a hundred thousand records and more on their way, so that one
+	// that waits a minute for its retry holds up nobody, and is small beside the store's
+	// caches.
+	defaultWindow = 64 << 20
+	// defaultWorkers suits a service that answers in 100 ms at 300 requests a second.
+	defaultWorkers = 32
+	// defaultGrace outlasts nearly every answer; a request cut off may have been paid.
+	defaultGrace = 20 * time.Second
+)
+
+func (o Options) withDefaults() Options {
+	if o.Window <= 0 {
+		o.Window = defaultWindow
+	}
+	if o.Workers <= 0 {
+		o.Workers = defaultWorkers
+	}
+	if o.Grace <= 0 {
+		o.Grace = defaultGrace
+	}
+	return o
+}

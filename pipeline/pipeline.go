@@ -1,0 +1,234 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// run is the state that the stages share.
+type run struct {
+	Parts
+	options Options
+
+	window  *semaphore.Weighted
+	pending chan *task // in input order, to the writer
+	lookups chan *task // in input order, to be looked up
+	work    chan *task // to be asked for the first time
+	parking chan *task // failed in passing
+	retries chan *task // parked tasks that are due
+	commits chan *task // answered, to be made durable
+
+	flights flights
+	turn    turn
+
+	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
+	settled chan struct{} // closed when open is 0: the workers have nothing to wait for
+	quiet   chan struct{} // closed when no task will be finished any more
+
+	started time.Time
+	readAll atomic.Bool // every record that the run is to read has been read
+
+	soft context.Context // done when the run is to stop; requests in flight go on
+	stop context.CancelCauseFunc
+	asks context.Context // of the requests; outlives soft by the grace period
+}
+
+// pendingTasks bounds the tasks between reading and writing by number, beside the
+// window's bytes.
+const pendingTasks = 1 << 17
+
+// Run runs to the end, closes the sink if the run is complete and aborts it otherwise.
+// When ctx ends the run stops softly: no new request, those in flight are drained. The
+// error is nil, a *StopError, a *ServiceError, or a part's own.
+func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
+	options = options.withDefaults()
+	g, hard := errgroup.WithContext(context.WithoutCancel(ctx))
+	soft, stop := context.WithCancelCause(hard)
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(&StopError{Cause: Interrupted}) })()
+
+	r := &run{
+		Parts: parts, options: options,
+		window:  semaphore.NewWeighted(options.Window),
+		pending: make(chan *task, pendingTasks),
+		lookups: make(chan *task, 1024),
+		work:    make(chan *task, options.Workers),
+		parking: make(chan *task),
+		retries: make(chan *task),
+		commits: make(chan *task, 4096),
+		flights: flights{leader: make(map[client.Request]*task)},
+		turn:    turn{wake: make(chan struct{}, 1)},
+		settled: make(chan struct{}),
+		quiet:   make(chan struct{}),
+		started: time.Now(),
+		soft:    soft,
+		stop:    stop,
+	}
+	r.open.Store(1)
+	asks, cancel := context.WithCancel(hard)
+	defer cancel()
+	r.asks = asks
+
+	var published writer.Published
+	stage(g, 1, func() error { return r.read() }, func() { close(r.lookups); close(r.pending) })
+	stage(g, runtime.GOMAXPROCS(0), func() error { return r.lookUp(hard) }, r.leave)
+	stage(g, options.Workers, func() error { return r.ask(hard) }, func() { close(r.commits) })
+	stage(g, 1, func() error { return r.park() }, nil)
+	stage(g, 1, func() error { return r.commit() }, func() { close(r.quiet) })
+	stage(g, 1, func() error { r.endGrace(cancel); return nil }, nil)
+	stage(g, 1, func() (err error) { published, err = r.write(hard); return err }, nil)
+	err := g.Wait()
+	return published, err
+}
+
+// stage starts n goroutines of a stage; the last to end calls then, which closes what
+// the stage sends on.
+func stage(g *errgroup.Group, n int, work func() error, then func()) {
+	left := new(atomic.Int64)
+	left.Store(int64(n))
+	for range n {
+		g.Go(func() error {
+			defer func() {
+				if left.Add(-1) == 0 && then != nil {
+					then()
+				}
+			}()
+			return work()
+		})
+	}
+}
+
+// read makes a task of each record while there is room in the window.
+func (r *run) read() error {
+	for r.options.Limit == 0 || r.Counters.Read.Load() < r.options.Limit {
+		record, err := r.Source.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		t := newTask(record)
+		t.size = min(t.size, r.options.Window)
+		if r.window.Acquire(r.soft, t.size) != nil {
+			return nil
+		}
+		r.Counters.Read.Add(1)
+		select {
+		case r.pending <- t:
+		case <-r.soft.Done():
+			return nil
+		}
+		select {
+		case r.lookups <- t:
+		case <-r.soft.Done():
+			return nil
+		}
+	}
+	r.readAll.Store(true)
+	return nil
+}
+
+// lookUp finishes tasks that need no request and hands on the others.
+func (r *run) lookUp(hard context.Context) error {
+	for t := range r.lookups {
+		if r.soft.Err() != nil {
+			return nil
+		}
+		miss, err := r.resolve(t)
+		if err != nil {
+			return err
+		}
+		if !miss {
+			continue
+		}
+		r.open.Add(1)
+		select {
+		case r.work <- t:
+		case <-r.soft.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// resolve finishes a task that is invalid or stored, or lets it follow an equal one;
+// what is left is a miss, to be asked.
+func (r *run) resolve(t *task) (miss bool, err error) {
+	if t.err = t.record.Err; t.err == nil {
+		t.request, t.err = r.options.Normalizer.Request(r.options.Kind, t.record.Input, r.options.Classification)
+	}
+	if t.err != nil {
+		t.err = invalidAt(t)
+		if r.options.Strict {
+			return false, t.err
+		}
+		r.turn.finish(t)
+		return false, nil
+	}
+	if r.flights.join(t) {
+		r.Counters.Deduped.Add(1)
+		return false, nil
+	}
+	if r.Store == nil {
+		return true, nil
+	}
+	outcome, found, err := r.Store.Lookup(t.request)
+	if err != nil || !found {
+		return err == nil, err
+	}
+	if outcome.Answer.AnsweredAt.Before(r.started) {
+		r.Counters.FromStore.Add(1)
+	} else {
+		r.Counters.Deduped.Add(1)
+	}
+	t.answer = outcome.Answer
+	if outcome.Rejection != nil {
+		t.err = outcome.Rejection
+	}
+	r.land(t)
+	return false, nil
+}
+
+// leave gives up one hold on the workers; the last lets them go.
+func (r *run) leave() {
+	if r.open.Add(-1) == 0 {
+		close(r.settled)
+	}
+}
+
+// land finishes a leader and its followers.
+func (r *run) land(t *task) {
+	t.answer.Body = nil // is in the store now, or of no further use
+	for _, f := range r.flights.land(t) {
+		f.answer, f.err = t.answer, t.err
+		r.turn.finish(f)
+	}
+	r.turn.finish(t)
+}
+
+// endGrace cuts requests off that are still in flight a while after the stop.
+func (r *run) endGrace(cancel context.CancelFunc) {
+	select {
+	case <-r.quiet:
+		return
+	case <-r.soft.Done():
+	}
+	timer := time.NewTimer(r.options.Grace)
+	defer timer.Stop()
+	select {
+	case <-r.quiet:
+	case <-timer.C:
+		cancel()
+	}
+}

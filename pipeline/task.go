@@ -1,0 +1,136 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// task is one record on its way. Each field belongs to the stage that has the task in
+// its hands; done hands it to the writer.
+type task struct {
+	record   reader.Record
+	request  client.Request
+	size     int64 // of the window
+	attempts int   // made so far
+	due      time.Time
+
+	answer client.Answer
+	err    error
+	done   atomic.Bool
+
+	followers []*task // guarded by flights.mu
+}
+
+// taskOverhead is what a task takes beside its strings: itself, slice headers, and an
+// answer of a few entries.
+const taskOverhead = 512
+
+func newTask(record reader.Record) *task {
+	size := int64(taskOverhead + len(record.Input))
+	for _, field := range record.Fields {
+		size += int64(len(field)) + 16
+	}
+	return &task{record: record, size: size}
+}
+
+// result is what the task's rows are made from, but for entries and fields.
+func (t *task) result(o *Options) writer.Result {
+	r := writer.Result{
+		Record: t.record.Number, Input: t.record.Input, Classification: o.Classification,
+		Status: t.status(), Source: o.SourceName, AnsweredAt: t.answer.AnsweredAt,
+	}
+	if t.err != nil {
+		r.Error = t.err.Error()
+	}
+	return r
+}
+
+func (t *task) status() writer.Status {
+	var input *client.InputError
+	var row *reader.RowError
+	switch {
+	case t.err == nil && len(t.answer.Entries) > 0:
+		return writer.StatusOK
+	case t.err == nil:
+		return writer.StatusEmpty
+	case errors.As(t.err, &input), errors.As(t.err, &row):
+		return writer.StatusInvalid
+	case client.ClassOf(t.err) == client.Rejected:
+		return writer.StatusRejected
+	}
+	return writer.StatusFailed
+}
+
+// flights joins equal requests: the first task leads and is asked, those that come
+// while it is under way follow and share its answer.
+type flights struct {
+	mu     sync.Mutex
+	leader map[client.Request]*task
+}
+
+// join makes t a follower of an equal request under way and says so, or its leader.
+func (f *flights) join(t *task) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if leader, ok := f.leader[t.request]; ok {
+		leader.followers = append(leader.followers, t)
+		return true
+	}
+	f.leader[t.request] = t
+	return false
+}
+
+// land ends a leader's flight and gives its followers.
+func (f *flights) land(t *task) []*task {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.leader, t.request)
+	followers := t.followers
+	t.followers = nil
+	return followers
+}
+
+// turn lets the writer sleep until the task whose turn it is is done, without a channel
+// for each task.
+type turn struct {
+	awaited atomic.Pointer[task]
+	wake    chan struct{} // of capacity 1
+}
+
+// finish marks a task done; nothing of it may be changed after.
+func (w *turn) finish(t *task) {
+	t.done.Store(true)
+	if w.awaited.Load() == t {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// await waits until t is done. It gives up when nobody is left who could finish it
+// (quiet is closed), or the run has failed, and says whether t is done.
+func (w *turn) await(ctx context.Context, t *task, quiet <-chan struct{}) bool {
+	if t.done.Load() {
+		return true
+	}
+	w.awaited.Store(t)
+	defer w.awaited.Store(nil)
+	for !t.done.Load() {
+		select {
+		case <-w.wake: // maybe for an earlier task: look again
+		case <-quiet:
+			return t.done.Load()
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
