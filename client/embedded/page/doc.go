@@ -1,0 +1,16 @@
+// Package page fetches one web page and reads it into the parts that say what
+// the site is about.
+//
+// A [Fetcher] gets a page: over http or https, through the proxy of the
+// environment, within limits of time, size and redirects, and never from an
+// address of the local network unless told so. [Read] reads HTML into a [Page]:
+// the title, the description and keywords meant for search engines, the Open
+// Graph title and description meant for previews, the headings, and the text a
+// visitor reads. Neither runs scripts.
+//
+// Terms: a hop is one step of a redirect, whether by status or by a meta
+// refresh. A blocked address is one the public Internet does not route to. A
+// Fetcher pauses when the machine turns out to have no Internet, so that a long
+// run does not wait for every record in turn; a probe is the single fetch let
+// through a pause to find out whether it is over.
+package page

@@ -1,0 +1,122 @@
+package page
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"syscall"
+)
+
+// ErrPaused is returned at once while a Fetcher in mode Auto has paused because
+// the machine seems to have no Internet.
+var ErrPaused = errors.New("fetching is paused: no Internet")
+
+// ErrNever is returned at once by a Fetcher in mode Never.
+var ErrNever = errors.New("fetching is switched off")
+
+// Reason says in one word why a page could not be fetched.
+type Reason string
+
+const (
+	BadURL      Reason = "url"         // not an http or https URL with a host
+	Blocked     Reason = "blocked"     // an address of the local network
+	DNS         Reason = "dns"         // the name did not resolve, in time or at all
+	Refused     Reason = "refused"     // nothing listens there
+	Unreachable Reason = "unreachable" // no route to the network or the host
+	Timeout     Reason = "timeout"     // no whole page within Options.Timeout
+	Canceled    Reason = "canceled"    // the caller's context ended first
+	Proxy       Reason = "proxy"       // the proxy of the environment failed or refused
+	TLS         Reason = "tls"         // no trusted certificate, or no handshake
+	Redirects   Reason = "redirects"   // more hops than Options.MaxRedirects
+	Status      Reason = "status"      // an HTTP status other than 2xx, in Error.Status
+	NotHTML     Reason = "not html"    // an image, a download, an API
+	Broken      Reason = "broken"      // the connection or the message broke off
+)
+
+// Error is a page that could not be fetched.
+type Error struct {
+	URL    string // the URL that failed, after redirects, without user and query
+	Reason Reason
+	Status int   // the HTTP status, for reason Status; else 0
+	Err    error // the cause; nil where Reason says it all
+}
+
+func (e *Error) Error() string {
+	what := "fetching " + e.URL
+	if e.URL == "" {
+		what = "fetching a page"
+	}
+	switch {
+	case e.Status != 0:
+		return fmt.Sprintf("%s: HTTP status %d", what, e.Status)
+	case e.Err != nil:
+		return fmt.Sprintf("%s: %s: %v", what, e.Reason, e.Err)
+	}
+	return fmt.Sprintf("%s: %s", what, e.Reason)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// asError gives a failed exchange with u its reason. An *Error made on the way
+// (by the redirect policy or the dial guard) keeps its own.
+func asError(ctx context.Context, u *url.URL, err error) *Error {
+	// The client wraps a failure with the URL it had got to, secrets included.
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+		if reached, parseErr := url.Parse(wrapped.URL); parseErr == nil {
+			u = reached
+		}
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		if known.URL == "" {
+			return &Error{URL: redact(u), Reason: known.Reason, Status: known.Status, Err: known.Err}
+		}
+		return known
+	}
+	if ctx.Err() != nil {
+		return &Error{URL: redact(u), Reason: Canceled, Err: ctx.Err()}
+	}
+	return &Error{URL: redact(u), Reason: reasonOf(err), Err: err}
+}
+
+func reasonOf(err error) Reason {
+	var dns *net.DNSError
+	var op *net.OpError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &op) && op.Op == "proxyconnect": // before DNS: it may be the proxy's name
+		return Proxy
+	case errors.As(err, &dns):
+		return DNS
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return Refused
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return Unreachable
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return Timeout
+	case isTLS(err):
+		return TLS
+	}
+	return Broken
+}
+
+func isTLS(err error) bool {
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var verify *tls.CertificateVerificationError
+	var host x509.HostnameError
+	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &verify) || errors.As(err, &host)
+}
+
+// redact returns u without what may be secret: user, query and fragment.
+func redact(u *url.URL) string {
+	bare := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return bare.String()
+}

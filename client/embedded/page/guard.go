@@ -1,0 +1,73 @@
+package page
+
+import (
+	"fmt"
+	"net/netip"
+	"syscall"
+)
+
+// blocked lists what netip has no method for: addresses that belong to no site
+// of the public Internet, per the IANA special-purpose address registries.
+var blocked = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),        // this network
+	netip.MustParsePrefix("100.64.0.0/10"),    // carrier NAT; 100.100.100.200 serves metadata
+	netip.MustParsePrefix("168.63.129.16/32"), // a cloud's host agent, reachable from its machines only
+	netip.MustParsePrefix("192.0.0.0/24"),     // protocol assignments; 192.0.0.192 serves metadata
+	netip.MustParsePrefix("192.0.2.0/24"),     // documentation
+	netip.MustParsePrefix("198.18.0.0/15"),    // benchmarks
+	netip.MustParsePrefix("198.51.100.0/24"),  // documentation
+	netip.MustParsePrefix("203.0.113.0/24"),   // documentation
+	netip.MustParsePrefix("240.0.0.0/4"),      // reserved, and the broadcast address
+	netip.MustParsePrefix("64:ff9b:1::/48"),   // NAT64 of the local network
+	netip.MustParsePrefix("100::/64"),         // discard
+	netip.MustParsePrefix("2001:db8::/32"),    // documentation
+	netip.MustParsePrefix("fec0::/10"),        // site-local, deprecated
+}
+
+// Two IPv6 ranges carry an IPv4 address that a gateway will connect to.
+var (
+	nat64  = netip.MustParsePrefix("64:ff9b::/96")
+	sixTo4 = netip.MustParsePrefix("2002::/16")
+)
+
+// isBlocked tells whether a fetch must not connect to the address: loopback,
+// private, link-local (where clouds serve credentials), multicast or reserved.
+func isBlocked(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	if addr.IsLoopback() || addr.IsPrivate() || addr.IsUnspecified() ||
+		addr.IsLinkLocalUnicast() || addr.IsMulticast() {
+		return true
+	}
+	for _, prefix := range blocked {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	inner, ok := embeddedIPv4(addr)
+	return ok && isBlocked(inner)
+}
+
+func embeddedIPv4(addr netip.Addr) (netip.Addr, bool) {
+	b := addr.As16()
+	switch {
+	case nat64.Contains(addr):
+		return netip.AddrFrom4([4]byte(b[12:16])), true
+	case sixTo4.Contains(addr):
+		return netip.AddrFrom4([4]byte(b[2:6])), true
+	}
+	return netip.Addr{}, false
+}
+
+// guard is a net.Dialer's Control: it sees the very address about to be
+// connected to, so a name that resolves differently the second time gains
+// nothing.
+func guard(_, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &Error{Reason: Blocked, Err: err}
+	}
+	if isBlocked(target.Addr()) {
+		return &Error{Reason: Blocked, Err: fmt.Errorf("%s is not a public address", target.Addr())}
+	}
+	return nil
+}
