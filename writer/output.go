@@ -1,0 +1,51 @@
+package writer
+
+// output is one file of rows that is being written.
+type output struct {
+	draft *draft
+	enc   encoder
+	file  File // what is known of it so far
+}
+
+// newOutput starts the file path in the format, schema and metadata of o. The error is an *Error.
+func newOutput(fsys fileSystem, path string, o Options) (*output, error) {
+	d, err := newDraft(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	enc, err := newEncoder(d, o.Format, o.Schema, o.Metadata)
+	if err != nil {
+		_ = d.discard() // the reason to give is the encoder's
+		return nil, failed("opening", path, err)
+	}
+	return &output{draft: d, enc: enc, file: File{Path: path}}, nil
+}
+
+func (o *output) write(rows []Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := o.enc.encode(rows); err != nil {
+		return o.draft.fail("writing", err)
+	}
+	if o.file.Rows == 0 {
+		o.file.FirstRecord = rows[0].Record
+	}
+	o.file.Rows += int64(len(rows))
+	o.file.LastRecord = rows[len(rows)-1].Record
+	return nil
+}
+
+// publish ends the file and gives it its name.
+func (o *output) publish() (File, error) {
+	if err := o.enc.close(); err != nil {
+		return File{}, o.draft.fail("writing", err)
+	}
+	if err := o.draft.publish(); err != nil {
+		return File{}, err
+	}
+	o.file.Bytes, o.file.SHA256 = o.draft.size, o.draft.sha256()
+	return o.file, nil
+}
+
+func (o *output) discard() error { return o.draft.discard() }

@@ -1,0 +1,102 @@
+package writer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// deadPID is above the largest process number that Linux gives out.
+const deadPID = 1 << 23
+
+func TestPublishFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.run.json")
+	for _, data := range []string{"first", "", "second"} {
+		if err := PublishFile(path, []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+		if got := readTree(t, dir); len(got) != 1 || got["out.run.json"] != data {
+			t.Errorf("there are %q, want %q in out.run.json", got, data)
+		}
+	}
+}
+
+// TestPublishOrder pins down what makes a file durable before it is seen, and its name afterwards.
+func TestPublishOrder(t *testing.T) {
+	fsys := new(faultFS)
+	dir := t.TempDir()
+	if err := publishFile(fsys, filepath.Join(dir, "out.json"), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	temp := strings.TrimPrefix(fsys.log[1], "create ")
+	want := []string{
+		"readdir " + dir, "create " + temp, "write " + temp, "sync " + temp, "stat " + temp, "close " + temp,
+		"rename " + filepath.Join(dir, "out.json"), "syncdir " + dir,
+	}
+	if !slices.Equal(fsys.log, want) {
+		t.Errorf("got\n%q, want\n%q", fsys.log, want)
+	}
+}
+
+// TestPermissions makes sure that outputs can be read by whom the umask allows, as files made by any
+// command, although they began as temporary ones.
+func TestPermissions(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "plain"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := PublishFile(filepath.Join(dir, "published"), nil); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.Stat(filepath.Join(dir, "plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.Stat(filepath.Join(dir, "published"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Mode() != want.Mode() {
+		t.Errorf("the mode is %v, want %v", got.Mode(), want.Mode())
+	}
+}
+
+func TestStaleTemporaryFiles(t *testing.T) {
+	temp := func(name string, pid int) string { return fmt.Sprintf(".%s.tmp-%d-0123456789abcdef", name, pid) }
+	stale := []string{temp("out.csv", deadPID), temp("out.csv", os.Getpid())}
+	kept := []string{
+		temp("out.csv", os.Getppid()),         // its owner is alive
+		temp("other.csv", deadPID),            // of another output
+		temp("part-00001.csv", deadPID),       // of a folder of parts
+		".out.csv.tmp-12-short",               // not one of ours
+		".out.csv.tmp--5-0123456789abcdef",    // likewise
+		"out.csv.tmp-8388608-123456789abcdef", // likewise
+	}
+	dir := t.TempDir()
+	for _, name := range slices.Concat(stale, kept) {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sink := mustOpen(t, Options{Path: filepath.Join(dir, "out.csv")})
+	if err := sink.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(kept)
+	if got := keys(readTree(t, dir)); !slices.Equal(got, kept) {
+		t.Errorf("there are\n%q, want\n%q", got, kept)
+	}
+}
+
+func TestParseTemp(t *testing.T) {
+	for _, path := range []string{"out.csv", "a/b.tmp-1-0123456789abcdef", ".hidden", "x"} {
+		name, pid, ok := parseTemp(filepath.Base(tempName(path)))
+		if name != filepath.Base(path) || pid != os.Getpid() || !ok {
+			t.Errorf("%s: got %q, %d, %v", path, name, pid, ok)
+		}
+	}
+}

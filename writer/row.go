@@ -1,0 +1,218 @@
+package writer
+
+import (
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Status says what became of a record.
+type Status string
+
+// The statuses of records.
+const (
+	StatusOK       Status = "ok"       // answered, with at least one entry
+	StatusEmpty    Status = "empty"    // answered, without entries
+	StatusRejected Status = "rejected" // the service refused this input for good
+	StatusFailed   Status = "failed"   // no answer within the attempts allowed
+	StatusInvalid  Status = "invalid"  // not worth asking: the input is no website or title
+	StatusPending  Status = "pending"  // not asked yet; only in the output of a run that stopped early
+)
+
+// Entry is one category of an answer.
+type Entry struct {
+	Value      string  // a path of levels joined by " > ", or a NAICS code
+	Title      string  // what the code stands for; NAICS only
+	Confidence float64 // as the service gave it, usually between 0 and 1; null if not finite
+}
+
+// Result is what became of one record. Empty strings and zero times become nulls.
+type Result struct {
+	Record         int64 // 1-based
+	Input          string
+	Status         Status
+	Classification string
+	Entries        []Entry // in the order of the answer
+	Error          string  // why there are no entries
+	Source         string  // who answered
+	AnsweredAt     time.Time
+	Fields         []string // the record's own columns, parallel to Schema.Carry
+}
+
+// Row is one row of the output.
+type Row struct {
+	Record         int64
+	Input          string
+	Status         Status
+	Classification string
+	Rank           int64 // 1-based position in the answer; 0 if the record has no entry
+	Value          string
+	Title          string
+	Confidence     float64  // NaN stands for null
+	Levels         []string // up to Schema.Levels of them; missing ones are null
+	Error          string
+	Source         string
+	AnsweredAt     time.Time // UTC, whole microseconds
+	Fields         []string  // parallel to Schema.Carry; missing ones are null
+}
+
+// Flatten appends the rows of r to dst and returns it: one row per entry, or one row if there are
+// none. It never fails, and allocates only to grow dst or to replace invalid UTF-8.
+//
+// The memory of rows between len(dst) and cap(dst) is used again, so a caller that writes rows in
+// batches passes rows[:0]. The new rows share r.Fields and r's strings until then.
+func (s Schema) Flatten(dst []Row, r Result) []Row {
+	row := Row{
+		Record:         r.Record,
+		Input:          validUTF8(r.Input),
+		Status:         Status(validUTF8(string(r.Status))),
+		Classification: validUTF8(r.Classification),
+		Confidence:     math.NaN(),
+		Error:          validUTF8(r.Error),
+		Source:         validUTF8(r.Source),
+		AnsweredAt:     timestamp(r.AnsweredAt),
+		Fields:         validFields(r.Fields),
+	}
+	if len(r.Entries) == 0 {
+		return appendRow(dst, &row)
+	}
+	for i, e := range r.Entries {
+		row.Rank = int64(i + 1)
+		row.Value = validUTF8(e.Value)
+		row.Title = validUTF8(e.Title)
+		row.Confidence = finite(e.Confidence)
+		dst = appendRow(dst, &row)
+		last := &dst[len(dst)-1]
+		last.Levels = s.appendLevels(last.Levels, row.Value)
+	}
+	return dst
+}
+
+// appendRow appends a copy of row without levels to dst, with the room for levels that the row had
+// that lay there before.
+func appendRow(dst []Row, row *Row) []Row {
+	if len(dst) == cap(dst) {
+		return append(dst, *row)
+	}
+	dst = dst[:len(dst)+1]
+	last := &dst[len(dst)-1]
+	levels := last.Levels[:0]
+	*last = *row
+	last.Levels = levels
+	return dst
+}
+
+// appendLevels appends to levels those of value: the levels of a path, or the prefixes of a code.
+func (s Schema) appendLevels(levels []string, value string) []string {
+	if s.NAICS {
+		return appendPrefixes(levels, value, s.levels())
+	}
+	for more := value != ""; more && len(levels) < s.levels(); {
+		var level string
+		level, value, more = strings.Cut(value, " > ")
+		levels = append(levels, level)
+	}
+	return levels
+}
+
+// appendPrefixes appends the first 2, 3, ... n+1 digits of a NAICS code, as far as it has them. The
+// sectors that span several numbers are written like "31-33"; only the digits before the hyphen count.
+func appendPrefixes(levels []string, code string, n int) []string {
+	digits := 0
+	for digits < len(code) && '0' <= code[digits] && code[digits] <= '9' {
+		digits++
+	}
+	for k := 2; k <= min(n+1, digits); k++ {
+		levels = append(levels, code[:k])
+	}
+	return levels
+}
+
+// text is what a string column shows of the row; "" is null.
+func (r *Row) text(c *Column) string {
+	switch c.field {
+	case fieldInput:
+		return r.Input
+	case fieldStatus:
+		return string(r.Status)
+	case fieldClassification:
+		return r.Classification
+	case fieldValue:
+		return r.Value
+	case fieldTitle:
+		return r.Title
+	case fieldLevel:
+		return at(r.Levels, c.index)
+	case fieldError:
+		return r.Error
+	case fieldSource:
+		return r.Source
+	case fieldCarried:
+		return at(r.Fields, c.index)
+	default:
+		return ""
+	}
+}
+
+// integer is what an integer column shows of the row; null if not ok.
+func (r *Row) integer(c *Column) (n int64, ok bool) {
+	if c.field == fieldRank {
+		return r.Rank, r.Rank != 0
+	}
+	return r.Record, true
+}
+
+// confidence is null if not ok.
+func (r *Row) confidence() (x float64, ok bool) {
+	return r.Confidence, r.Rank != 0 && !math.IsNaN(r.Confidence)
+}
+
+// at is list[i], or "" beyond its end.
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return ""
+}
+
+// validUTF8 is s, with each run of invalid bytes replaced by U+FFFD.
+func validUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// validFields is fields itself if all are valid UTF-8, and a corrected copy otherwise.
+func validFields(fields []string) []string {
+	for i, f := range fields {
+		if utf8.ValidString(f) {
+			continue
+		}
+		valid := append([]string(nil), fields...)
+		for j := i; j < len(valid); j++ {
+			valid[j] = validUTF8(valid[j])
+		}
+		return valid
+	}
+	return fields
+}
+
+// finite is x, or NaN, which stands for null, if x is infinite: JSON cannot hold it.
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return math.NaN()
+	}
+	return x
+}
+
+// timestamp is t in UTC and whole microseconds, or the zero time, which stands for null, if RFC 3339
+// has no way to write its year.
+func timestamp(t time.Time) time.Time {
+	t = t.UTC().Truncate(time.Microsecond)
+	if year := t.Year(); year < 1 || year > 9999 {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,44 @@
+package writer
+
+import "bufio"
+
+// stream is the sink of standard output.
+type stream struct {
+	buf  *bufio.Writer
+	enc  encoder
+	rows int64
+}
+
+// streamName is what errors call the stream.
+const streamName = "standard output"
+
+func newStream(o Options) (Sink, error) {
+	s := &stream{buf: bufio.NewWriter(o.Stdout)}
+	enc, err := newEncoder(s.buf, o.Format, o.Schema, o.Metadata)
+	if err != nil {
+		return nil, failed("opening", streamName, err)
+	}
+	s.enc = enc
+	return s, nil
+}
+
+func (s *stream) Write(rows []Row) error {
+	if err := s.enc.encode(rows); err != nil {
+		return failed("writing", streamName, err)
+	}
+	s.rows += int64(len(rows))
+	if err := s.enc.flush(); err != nil {
+		return failed("writing", streamName, err)
+	}
+	return failed("writing", streamName, s.buf.Flush())
+}
+
+func (s *stream) Close() (Published, error) {
+	if err := s.enc.close(); err != nil {
+		return Published{}, failed("writing", streamName, err)
+	}
+	return Published{Rows: s.rows}, failed("writing", streamName, s.buf.Flush())
+}
+
+// Abort leaves what was written: it cannot be taken back.
+func (s *stream) Abort() error { return nil }
