@@ -281,7 +281,7 @@ func readBody(resp *http.Response) ([]byte, error) {
 // one, else the head of the body; one line, and without the key should it be echoed.
 func (c *HTTP) snippet(body []byte) string {
 	const longest = 160
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(errorMessage(body), "\ufffd")), " ")
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(errorMessage(body, 2), "\ufffd")), " ")
 	if c.options.APIKey != "" {
 		text = strings.ReplaceAll(text, c.options.APIKey, "[API key]")
 	}
@@ -291,18 +291,18 @@ func (c *HTTP) snippet(body []byte) string {
 	return text
 }
 
-// errorMessage looks for the usual members of a JSON error body.
-func errorMessage(body []byte) string {
+// errorMessage looks for the usual members of a JSON error body, down to some levels.
+func errorMessage(body []byte, levels int) string {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) == nil {
+	if levels > 0 && json.Unmarshal(body, &members) == nil {
 		for _, name := range []string{"message", "error", "detail", "error_description", "title"} {
 			var text string
 			if raw, ok := members[name]; ok {
 				if json.Unmarshal(raw, &text) == nil && text != "" {
 					return text
 				}
-				if nested := errorMessage(raw); nested != "" && len(raw) > 0 && raw[0] == '{' {
-					return nested
+				if len(raw) > 0 && raw[0] == '{' {
+					return errorMessage(raw, levels-1)
 				}
 			}
 		}
