@@ -1,0 +1,191 @@
+package taxonomy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// PathSeparator joins the names of a path.
+const PathSeparator = " > "
+
+// maxLine bounds an outline's line in bytes: the longest one we write has a few
+// dozen aliases, anything beyond this is a mistake.
+const maxLine = 8 << 10
+
+// SyntaxError is a line of an outline that breaks its rules.
+type SyntaxError struct {
+	File    string
+	Line    int    // 1-based
+	Problem string // what is wrong and what to write instead
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
+}
+
+// Parse reads an outline. Each line is one category:
+//
+//	Name
+//	Name: alias, alias
+//	11<TAB>Name: alias, alias
+//
+// indented by one tab per level, parents directly above their children. The
+// code before the inner tab is for NAICS: digits, or two digit groups joined by
+// a hyphen; a category with a code has it as its path. Names hold no colon,
+// aliases neither comma nor colon. Lines that start with '#' are comments, blank
+// lines are ignored. Two children of one parent may not share a name.
+//
+// file is only used in errors, which are of type *[SyntaxError].
+func Parse(file, text string) ([]Category, error) {
+	b := builder{seen: make(map[string]bool)}
+	err := eachEntry(file, text, func(e entry) string { return b.add(e) })
+	if err != nil {
+		return nil, err
+	}
+	return b.categories, nil
+}
+
+// Overlay adds to categories the aliases of a second outline that they lack. The outline has
+// the same format but names only the categories it has aliases for, and their
+// ancestors. Errors are of type *[SyntaxError]; after one, categories may have
+// been changed in part.
+func Overlay(categories []Category, file, text string) error {
+	byPath := make(map[string]int, len(categories))
+	for i := range categories {
+		byPath[categories[i].Path] = i
+	}
+	b := builder{seen: make(map[string]bool)}
+	return eachEntry(file, text, func(e entry) string {
+		if problem := b.add(e); problem != "" {
+			return problem
+		}
+		added := b.categories[len(b.categories)-1]
+		i, ok := byPath[added.Path]
+		if !ok || categories[i].Name != added.Name {
+			return fmt.Sprintf("no category %q (%s): write an existing one, under its own ancestors", added.Name, added.Path)
+		}
+		for _, a := range added.Aliases {
+			if !slices.Contains(categories[i].Aliases, a) {
+				categories[i].Aliases = append(categories[i].Aliases, a)
+			}
+		}
+		return ""
+	})
+}
+
+// entry is one line of an outline, split but not yet placed under a parent.
+type entry struct {
+	depth   int
+	code    string
+	name    string
+	aliases []string
+}
+
+// eachEntry calls add for every entry of an outline and turns the problem it
+// returns, unless empty, into an error at the entry's line.
+func eachEntry(file, text string, add func(entry) string) error {
+	line := 0
+	for raw := range strings.Lines(text) {
+		line++
+		raw = strings.TrimSuffix(raw, "\n")
+		if raw == "" || raw[0] == '#' {
+			continue
+		}
+		e, problem := parseEntry(raw)
+		if problem == "" {
+			problem = add(e)
+		}
+		if problem != "" {
+			return &SyntaxError{File: file, Line: line, Problem: problem}
+		}
+	}
+	return nil
+}
+
+// parseEntry splits a line. The second result says what is wrong with it.
+func parseEntry(line string) (entry, string) {
+	if len(line) > maxLine {
+		return entry{}, fmt.Sprintf("line of %d bytes: keep it under %d", len(line), maxLine)
+	}
+	if !utf8.ValidString(line) {
+		return entry{}, "not UTF-8: save the file as UTF-8"
+	}
+	rest := strings.TrimLeft(line, "\t")
+	e := entry{depth: len(line) - len(rest)}
+	if code, name, ok := strings.Cut(rest, "\t"); ok {
+		if !isCode(code) {
+			return entry{}, fmt.Sprintf("code %q: write digits, or two groups of digits joined by a hyphen", code)
+		}
+		e.code, rest = code, name
+	}
+	name, list, hasAliases := strings.Cut(rest, ": ")
+	if problem := checkPhrase("name", name, ":>\t"); problem != "" {
+		return entry{}, problem
+	}
+	e.name = name
+	if !hasAliases {
+		return e, ""
+	}
+	e.aliases = strings.Split(list, ", ")
+	for _, a := range e.aliases {
+		if problem := checkPhrase("alias", a, ":,>\t"); problem != "" {
+			return entry{}, problem
+		}
+	}
+	return e, ""
+}
+
+// checkPhrase says what is wrong with a name or an alias.
+func checkPhrase(kind, phrase, forbidden string) string {
+	switch {
+	case phrase == "":
+		return fmt.Sprintf("empty %s: write one, or remove the separator before it", kind)
+	case strings.TrimSpace(phrase) != phrase:
+		return fmt.Sprintf("%s %q has space around it: remove it", kind, phrase)
+	case strings.ContainsAny(phrase, forbidden):
+		return fmt.Sprintf("%s %q holds one of %q: leave it out", kind, phrase, forbidden)
+	}
+	return ""
+}
+
+// isCode reports whether s is a NAICS code: "11", "541511", "31-33".
+func isCode(s string) bool {
+	from, to, isRange := strings.Cut(s, "-")
+	return isDigits(from) && (!isRange || isDigits(to))
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// builder places entries under their parents.
+type builder struct {
+	categories []Category
+	seen       map[string]bool // paths
+	open       []int           // open[d] is the last category at depth d on the current branch
+}
+
+// add appends a category, or says why it cannot.
+func (b *builder) add(e entry) string {
+	if e.depth > len(b.open) {
+		return fmt.Sprintf("%q is indented by %d tabs under a parent indented by %d: remove tabs, or add the levels between", e.name, e.depth, len(b.open)-1)
+	}
+	b.open = b.open[:e.depth]
+	c := Category{Code: e.code, Name: e.name, Path: e.name, Parent: -1, Depth: e.depth, Aliases: e.aliases}
+	if e.depth > 0 {
+		c.Parent = b.open[e.depth-1]
+		c.Path = b.categories[c.Parent].Path + PathSeparator + e.name
+	}
+	if e.code != "" {
+		c.Path, c.Title = e.code, e.name
+	}
+	if b.seen[c.Path] {
+		return fmt.Sprintf("%q is there twice: merge the two lines", c.Path)
+	}
+	b.seen[c.Path] = true
+	b.open = append(b.open, len(b.categories))
+	b.categories = append(b.categories, c)
+	return ""
+}

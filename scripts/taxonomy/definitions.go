@@ -1,0 +1,89 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	maxPhrases     = 24 // a definition's later phrases are details of its earlier ones
+	maxPhraseWords = 4  // longer ones are clauses, and never occur in another text
+)
+
+var (
+	// exclusions say what a definition does not cover.
+	exclusions = regexp.MustCompile(`(?is)cross-references.*|excluded from this .*|\(except[^()]*(\([^()]*\)[^()]*)*\)|except [^,.;]*|establishments primarily engaged in--.*`)
+	// boundaries part the phrases of a definition.
+	boundaries = regexp.MustCompile(`[^\pL\pN' -]+|\s+-+\s+|\n|\b(?:and/or|and|or|such as|including|for|to|in|of|on|by|from|with|as|that|which|using|used|at|through|into|who|are|is|may|these|this|other than)\b`)
+	// boilerplate opens or fills definitions and says nothing about the industry.
+	boilerplate = words(`a all also an any applicable associated based basis both combination comprise comprises conducting contract
+		directly distribution engaged establishment establishments example examples fee following generally goods group
+		illustrative industries industry known least limited mainly manufacture manufacturing materials merchant more most not
+		one operating or others own paper part particular performing primarily process processes producing production products provide
+		provided provides providing purchased range related retailing same sector see selling separately service services several similar specific
+		subsector such the their them they those two type types us various well where wholesale wholesalers
+		activities activity combinations description items cell national`)
+)
+
+// definitionPhrases picks from an industry's definition the short phrases that
+// name what it does or makes, in their order, without repetitions.
+func definitionPhrases(definition string) []string {
+	text := strings.ToLower(strings.NewReplacer("’", "'", "U.S.", "").Replace(definition))
+	var phrases []string
+	for _, part := range boundaries.Split(essence(text), -1) {
+		phrase := trimBoilerplate(strings.Fields(part))
+		if len(phrase) == 0 || len(phrase) > maxPhraseWords {
+			continue
+		}
+		p := strings.Join(phrase, " ")
+		if len(p) < 3 || slices.Contains(phrases, p) {
+			continue
+		}
+		if phrases = append(phrases, p); len(phrases) == maxPhrases {
+			break
+		}
+	}
+	return phrases
+}
+
+// essence is a definition's first sentence and its list of examples. The
+// sentences between and after them draw boundaries to other industries in the
+// words of those industries.
+func essence(definition string) string {
+	const opening, examples = " comprise", "illustrative examples:"
+	_, rest, ok := strings.Cut(definition, opening)
+	if !ok {
+		return "" // "NULL", or a reference to the code that holds the definition
+	}
+	rest = exclusions.ReplaceAllString(rest, ",")
+	first, _, _ := strings.Cut(rest, ". ")
+	_, list, _ := strings.Cut(rest, examples)
+	return first + "\n" + list
+}
+
+// trimBoilerplate removes boilerplate and list numbers from both ends.
+func trimBoilerplate(phrase []string) []string {
+	empty := func(w string) bool {
+		w = strings.Trim(w, "'-0123456789")
+		return w == "" || boilerplate[w]
+	}
+	for len(phrase) > 0 && empty(phrase[0]) {
+		phrase = phrase[1:]
+	}
+	for len(phrase) > 0 && empty(phrase[len(phrase)-1]) {
+		phrase = phrase[:len(phrase)-1]
+	}
+	for i, w := range phrase {
+		phrase[i] = strings.Trim(w, "'-")
+	}
+	return phrase
+}
+
+func words(list string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
+}
