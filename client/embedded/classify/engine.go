@@ -1,0 +1,38 @@
+package classify
+
+import (
+	"sync"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// Match is a category that fits.
+type Match struct {
+	Category   int     // index in the taxonomy's Categories
+	Confidence float64 // above 0, at most 1
+}
+
+// Engine classifies texts into one taxonomy. It is safe for concurrent use.
+type Engine struct {
+	taxonomy *taxonomy.Taxonomy
+	index    *index
+	top      []int32   // by category: its top-level ancestor
+	scratch  sync.Pool // of *scratch
+}
+
+// New builds an engine: a fraction of a second's work, so build one per
+// taxonomy and share it.
+func New(t *taxonomy.Taxonomy) *Engine {
+	e := &Engine{taxonomy: t, index: buildIndex(t), top: make([]int32, len(t.Categories))}
+	for c := range t.Categories {
+		e.top[c] = int32(c)
+		if p := t.Categories[c].Parent; p >= 0 {
+			e.top[c] = e.top[p]
+		}
+	}
+	e.scratch.New = func() any { return newScratch(e.index, len(t.Categories)) }
+	return e
+}
+
+// Taxonomy returns the taxonomy the engine answers in.
+func (e *Engine) Taxonomy() *taxonomy.Taxonomy { return e.taxonomy }

@@ -1,0 +1,239 @@
+package classify
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// index finds phrases by the terms they hold. It is read-only once built.
+type index struct {
+	vocabulary  map[string]int32 // word, stemmed, to term
+	pairs       map[uint64]int32 // two terms in a row, to pair
+	idf         []float32        // by term: how much a term tells, log(1 + categories/categories with it)
+	heads       []bool           // by term: some phrase ends in it
+	commonplace []bool           // by term: it stands in every document
+	phrases     []phrase
+	byTerm      lists // phrases by term
+	byPair      lists // phrases by pair
+	ancestry    lists // by category: the distinct terms in its ancestors' names
+}
+
+// phrase is one way to say a category.
+type phrase struct {
+	category int32
+	head     int32   // its last term: "table" in "dining room table"
+	mass     float32 // idf of its terms, summed
+	terms    int32
+	pairs    int32
+}
+
+// lists are slices of int32 packed into one.
+type lists struct {
+	start []int32
+	items []int32
+}
+
+func (l *lists) at(i int32) []int32 { return l.items[l.start[i]:l.start[i+1]] }
+
+// pack copies all into lists.
+func pack(all [][]int32) lists {
+	var l lists
+	l.start = make([]int32, 1, len(all)+1)
+	for _, s := range all {
+		l.items = append(l.items, s...)
+		l.start = append(l.start, int32(len(l.items)))
+	}
+	return l
+}
+
+// pairKey joins two terms into a key of index.pairs.
+func pairKey(a, b int32) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b)) }
+
+// lookup returns the term of a word, -1 if no phrase holds it. It stems w in place.
+func (x *index) lookup(w []byte) int32 {
+	if t, ok := x.vocabulary[string(stem(w))]; ok {
+		return t
+	}
+	return -1
+}
+
+// indexer collects what an index is packed from.
+type indexer struct {
+	*index
+	reader       reader
+	variants     map[string]string // stemmed variants
+	commonplaces map[string]bool   // stemmed
+	byTerm       [][]int32
+	byPair       [][]int32
+	names        [][]int32 // by category: the terms of its own name
+	seen         map[string]bool
+}
+
+// buildIndex indexes the phrases of all categories.
+func buildIndex(t *taxonomy.Taxonomy) *index {
+	b := indexer{
+		index:        &index{vocabulary: make(map[string]int32), pairs: make(map[uint64]int32)},
+		variants:     make(map[string]string, len(variants)),
+		commonplaces: make(map[string]bool, len(commonplaces)),
+		seen:         make(map[string]bool),
+	}
+	for w := range commonplaces {
+		b.commonplaces[string(stem([]byte(w)))] = true
+	}
+	for from, to := range variants {
+		b.variants[string(stem([]byte(from)))] = string(stem([]byte(to)))
+	}
+	categoriesWith := b.addCategories(t)
+	b.addVariants()
+	b.weigh(categoriesWith, len(t.Categories))
+	b.index.byTerm, b.index.byPair = pack(b.byTerm), pack(b.byPair)
+	b.index.ancestry = pack(ancestry(t, b.names))
+	return b.index
+}
+
+// addCategories adds every category's phrases and returns, by term, the number
+// of categories that use it.
+func (b *indexer) addCategories(t *taxonomy.Taxonomy) []int32 {
+	var categoriesWith, last []int32
+	for c := range t.Categories {
+		category := &t.Categories[c]
+		b.names = append(b.names, b.terms(category.Name))
+		if isRepeated(t, c) {
+			continue
+		}
+		clear(b.seen)
+		for _, text := range categoryPhrases(category) {
+			terms := b.terms(text)
+			b.addPhrase(c, terms)
+			for _, term := range terms {
+				for int(term) >= len(last) {
+					last, categoriesWith = append(last, -1), append(categoriesWith, 0)
+				}
+				if last[term] != int32(c) {
+					last[term] = int32(c)
+					categoriesWith[term]++
+				}
+			}
+		}
+	}
+	for len(categoriesWith) < len(b.byTerm) {
+		categoriesWith = append(categoriesWith, 1)
+	}
+	return categoriesWith
+}
+
+// isRepeated reports whether the next category is c's child and has its name, as
+// NAICS industries of five digits and their only one of six do. The child then
+// owns the phrases, so that the answer is the more specific one.
+func isRepeated(t *taxonomy.Taxonomy, c int) bool {
+	return c+1 < len(t.Categories) && t.Categories[c+1].Parent == c && t.Categories[c+1].Name == t.Categories[c].Name
+}
+
+// terms returns the terms of a text without stop words, adding new ones.
+func (b *indexer) terms(text string) []int32 {
+	var terms []int32
+	b.reader.reset(text)
+	for b.reader.next() {
+		if stopWords[string(b.reader.word)] {
+			continue
+		}
+		w := string(stem(b.reader.word))
+		if to, ok := b.variants[w]; ok {
+			w = to
+		}
+		t, ok := b.vocabulary[w]
+		if !ok {
+			t = int32(len(b.byTerm))
+			b.vocabulary[w] = t
+			b.byTerm = append(b.byTerm, nil)
+			b.heads = append(b.heads, false)
+			b.commonplace = append(b.commonplace, b.commonplaces[w])
+		}
+		terms = append(terms, t)
+	}
+	return terms
+}
+
+// addPhrase adds a phrase unless the category has it already.
+func (b *indexer) addPhrase(category int, terms []int32) {
+	var key []byte
+	for _, t := range terms {
+		key = binary.LittleEndian.AppendUint32(key, uint32(t))
+	}
+	if len(terms) == 0 || b.seen[string(key)] {
+		return
+	}
+	b.seen[string(key)] = true
+	id := int32(len(b.phrases))
+	head := terms[len(terms)-1]
+	b.heads[head] = true
+	p := phrase{category: int32(category), head: head}
+	for i, t := range terms {
+		if i > 0 {
+			p.pairs += b.addPair(id, terms[i-1], t)
+		}
+		if !slices.Contains(terms[:i], t) {
+			b.byTerm[t] = append(b.byTerm[t], id)
+			p.terms++
+		}
+	}
+	b.phrases = append(b.phrases, p)
+}
+
+// addPair lists a phrase under two terms in a row and returns 1, or 0 if it is
+// there already.
+func (b *indexer) addPair(id, first, second int32) int32 {
+	key := pairKey(first, second)
+	pair, ok := b.pairs[key]
+	if !ok {
+		pair = int32(len(b.byPair))
+		b.pairs[key] = pair
+		b.byPair = append(b.byPair, nil)
+	}
+	if list := b.byPair[pair]; len(list) > 0 && list[len(list)-1] == id {
+		return 0
+	}
+	b.byPair[pair] = append(b.byPair[pair], id)
+	return 1
+}
+
+// addVariants makes variant spellings find the terms they stand for.
+func (b *indexer) addVariants() {
+	for from, to := range b.variants {
+		if t, ok := b.vocabulary[to]; ok {
+			b.vocabulary[from] = t
+		}
+	}
+}
+
+// weigh computes what depends on how often each term is used.
+func (b *indexer) weigh(categoriesWith []int32, categories int) {
+	b.idf = make([]float32, len(categoriesWith))
+	for t, n := range categoriesWith {
+		b.idf[t] = float32(math.Log(1 + float64(categories)/float64(n)))
+		for _, p := range b.byTerm[t] {
+			b.phrases[p].mass += b.idf[t]
+		}
+	}
+}
+
+// ancestry returns, by category, the distinct terms in its ancestors' names.
+func ancestry(t *taxonomy.Taxonomy, names [][]int32) [][]int32 {
+	all := make([][]int32, len(t.Categories))
+	for c := range t.Categories {
+		p := t.Categories[c].Parent
+		if p < 0 {
+			continue
+		}
+		all[c] = slices.Clone(all[p])
+		for _, term := range names[p] {
+			if !slices.Contains(all[c], term) {
+				all[c] = append(all[c], term)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,104 @@
+package classify
+
+// scratch is the working memory of one classification. All of it is zero
+// between uses: what was touched is listed, and cleared at the end.
+type scratch struct {
+	reader reader
+	tokens []token // of a title
+
+	weight []float32 // by term
+	pairs  []float32 // by pair
+	hits   []hit     // by phrase
+	scores []float32 // by category
+	tops   []float32 // by top-level category: the scores under it, summed
+
+	terms      []int32 // touched, as all below
+	pairList   []int32
+	phrases    []int32
+	categories []int32
+	topList    []int32
+
+	ranked []ranked
+}
+
+// token is a word of a title.
+type token struct {
+	term    int32 // -1 if no phrase holds the word
+	weight  float32
+	segment int32 // the part of the title, or noSegment for a modifier
+}
+
+const noSegment = -1
+
+// hit gathers what a text has of one phrase.
+type hit struct {
+	overlap float32 // weighted idf of the phrase's terms in the text
+	covered float32 // their plain idf
+	pair    float32 // least weight of its pairs in the text
+	pairs   int32   // how many of its pairs are there
+	head    bool    // its head is there
+}
+
+// ranked is a category with its score.
+type ranked struct {
+	category int32
+	score    float32
+}
+
+func newScratch(x *index, categories int) *scratch {
+	return &scratch{
+		weight: make([]float32, len(x.idf)),
+		pairs:  make([]float32, len(x.pairs)),
+		hits:   make([]hit, len(x.phrases)),
+		scores: make([]float32, categories),
+		tops:   make([]float32, categories),
+	}
+}
+
+// count adds an occurrence of a term.
+func (s *scratch) count(term int32, weight float32) {
+	if s.weight[term] == 0 {
+		s.terms = append(s.terms, term)
+	}
+	s.weight[term] += weight
+}
+
+// countPair adds an occurrence of a pair.
+func (s *scratch) countPair(pair int32, weight float32) {
+	if s.pairs[pair] == 0 {
+		s.pairList = append(s.pairList, pair)
+	}
+	s.pairs[pair] += weight
+}
+
+// addTop adds to a top-level category's sum, and returns the sum.
+func (s *scratch) addTop(top int32, score float32) float32 {
+	if s.tops[top] == 0 {
+		s.topList = append(s.topList, top)
+	}
+	s.tops[top] += score
+	return s.tops[top]
+}
+
+// clear zeroes what was touched.
+func (s *scratch) clear() {
+	for _, t := range s.terms {
+		s.weight[t] = 0
+	}
+	for _, p := range s.pairList {
+		s.pairs[p] = 0
+	}
+	for _, p := range s.phrases {
+		s.hits[p] = hit{}
+	}
+	for _, c := range s.categories {
+		s.scores[c] = 0
+	}
+	for _, c := range s.topList {
+		s.tops[c] = 0
+	}
+	s.reader.reset("") // do not hold on to the caller's text
+	s.tokens, s.ranked = s.tokens[:0], s.ranked[:0]
+	s.terms, s.pairList, s.phrases = s.terms[:0], s.pairList[:0], s.phrases[:0]
+	s.categories, s.topList = s.categories[:0], s.topList[:0]
+}

@@ -1,0 +1,44 @@
+package classify
+
+import "strings"
+
+// stopWords are left out of phrases and texts.
+var stopWords = wordSet(`a an and are as at be but by de etc for from has have if in is it its la le no not of off on or our per
+	so that the their them they this to until up us we who will with you your i he she his her was were been do does did can into than then
+	also all any other more most such about what which when where how why there here general miscellaneous misc n s t my me out over new`)
+
+// links open a part of a title that tells what the product is for, made of or
+// comes with, rather than what it is.
+var links = wordSet(`for with in by from to on at w compatible fits featuring includes including without feat em con para mit pour avec`)
+
+// modifiers do not name a product: colours, sizes, measures, materials, cuts, and
+// words for a number of things.
+var modifiers = wordSet(`black white red blue green yellow pink purple brown gray grey orange gold golden silver beige navy maroon multicolor multi
+	color small medium large xl xxl xs mini big long short slim regular size pack packs piece pieces pcs pc set sets combo pair
+	pairs men man women woman boy boys girl girls kid kids unisex adult cm mm inch inches ft oz ml ltr kg gm gb tb mah watt watts volt v x
+	free best quality premium original genuine brand classic vintage modern style design print printed solid plain
+	collection edition series model version type kit sleeve sleeves neck fit self design casual formal party full half round single
+	double striped checkered abstract floral cotton leather silk wool polyester synthetic denim steel metal wood wooden plastic ceramic glass
+	magnetic light dark bright extra ultra power pro plus max super deluxe luxury royal lemon lime orange rose cherry natural organic body`)
+
+// commonplaces stand on every page and in every company's description, so that
+// in a document they hardly tell anything. Singulars and plurals count alike.
+var commonplaces = wordSet(`home contact page search login sign site website web click online free menu view post privacy policy term terms
+	cookie cookies read help faq blog link links share follow subscribe news newsletter email account register member name number date
+	time day week month year today latest best top list full welcome find get make use add close open start
+	next back first good great world people life live company companies corporation corp inc incorporated limited ltd plc llc group
+	holding holdings subsidiary subsidiaries business businesses segment segments service services product products solution solutions
+	offer offers provide provides provider focus engaged operate operates operation operations operating based develop developing
+	development market markets marketing portfolio project projects platform system systems management technology technologies
+	international global partner partners customer customers client clients industry industries industrial commercial general type
+	related acquisition acquire sale sell activity material equipment facility work include sector application area part line form
+	public private national united state states america american city local country event story right set office need want know
+	look come way thing house white show say`)
+
+func wordSet(list string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
+}
