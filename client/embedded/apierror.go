@@ -1,0 +1,80 @@
+package embedded
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// apiError is an error as the service answers it.
+type apiError struct {
+	Status    int
+	Message   string
+	Remaining string // "0" when the quota is used up
+}
+
+func (e *apiError) append(b []byte) []byte {
+	type detail struct {
+		Status  int    `json:"status"`
+		Message string `json:"message"`
+	}
+	body := struct {
+		Error     detail `json:"error"`
+		Remaining string `json:"remaining,omitempty"`
+	}{detail{e.Status, e.Message}, e.Remaining}
+	return append(b, marshal(body)...)
+}
+
+// marshal is json.Marshal without the escaping of HTML, for values that cannot
+// fail to marshal.
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // structs of strings and numbers only
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func noOperation() *apiError {
+	return &apiError{Status: http.StatusNotFound, Message: fmt.Sprintf(
+		"there is no such operation; there are %s, %s and %s", UsagePath, WebsitePath, ProductPath)}
+}
+
+func wrongMethod(allow []string) *apiError {
+	return &apiError{Status: http.StatusMethodNotAllowed, Message: "use " + strings.Join(allow, " or ")}
+}
+
+func wrongKey() *apiError {
+	return &apiError{Status: http.StatusUnauthorized, Message: "the x-api-key header must carry a valid API key"}
+}
+
+func noQuota() *apiError {
+	return &apiError{Status: http.StatusPaymentRequired, Message: "the quota of this API key is used up", Remaining: "0"}
+}
+
+func canceled() *apiError {
+	return &apiError{Status: http.StatusServiceUnavailable, Message: "the request was canceled before its answer was ready"}
+}
+
+func missing(param string) *apiError {
+	return malformed(fmt.Sprintf("the parameter %q is missing", param))
+}
+
+func malformed(message string) *apiError {
+	return &apiError{Status: http.StatusBadRequest, Message: message}
+}
+
+func tooLong(status int) *apiError {
+	return &apiError{Status: status, Message: fmt.Sprintf("an input may have %d bytes at most", maxInput)}
+}
+
+func noClassification(name string, served []*classification) *apiError {
+	names := make([]string, len(served))
+	for i, c := range served {
+		names[i] = c.name
+	}
+	return &apiError{Status: http.StatusNotFound, Message: fmt.Sprintf(
+		"this operation has no classification %.64q; it has %s", name, strings.Join(names, " and "))}
+}

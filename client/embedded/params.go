@@ -1,0 +1,124 @@
+package embedded
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const (
+	// maxInput bounds an input, in bytes: far above any URL or title, and low
+	// enough that nobody sends us documents.
+	maxInput = 64 << 10
+
+	// maxBody bounds a request's body: an input in which JSON spells every byte
+	// as \u00XX, and the rest of the object.
+	maxBody = 6*maxInput + 4<<10
+)
+
+// params are the parameters of a categorization, "" where not given.
+type params struct {
+	input          string
+	classification string
+}
+
+// readParams takes the parameters from the query, and those not found there from
+// the body, which is a form or a JSON object by its content type. Of a parameter
+// given twice in one place, a query or form counts the first.
+func readParams(w http.ResponseWriter, r *http.Request, inputName string) (params, *apiError) {
+	var p params
+	if !p.readForm(r.URL.RawQuery, inputName) {
+		return p, malformed("the query is not URL-encoded")
+	}
+	if len(p.input) > maxInput {
+		return p, tooLong(http.StatusRequestURITooLong)
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		if problem := p.readBody(w, r, inputName); problem != nil {
+			return p, problem
+		}
+	}
+	if p.input == "" {
+		return p, missing(inputName)
+	}
+	return p, nil
+}
+
+// readBody leaves a body of another type alone: clients put a Content-Type on
+// requests that have no body.
+func (p *params) readBody(w http.ResponseWriter, r *http.Request, inputName string) *apiError {
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	isForm, isJSON := media == "application/x-www-form-urlencoded", media == "application/json"
+	if !isForm && !isJSON {
+		return nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return tooLong(http.StatusRequestEntityTooLarge)
+	case err != nil:
+		return malformed("the body broke off")
+	case isForm && !p.readForm(string(body), inputName):
+		return malformed("the body is not URL-encoded")
+	case isJSON && len(body) > 0 && !p.readJSON(body, inputName):
+		return malformed("the body is not a JSON object with strings for parameters")
+	case len(p.input) > maxInput:
+		return tooLong(http.StatusRequestEntityTooLarge)
+	}
+	return nil
+}
+
+// readForm is url.ParseQuery for two names, without the map. It reports whether
+// what it read was well-formed.
+func (p *params) readForm(form, inputName string) bool {
+	for form != "" {
+		var pair string
+		pair, form, _ = strings.Cut(form, "&")
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil {
+			return false
+		}
+		field := p.field(name, inputName)
+		if field == nil || *field != "" {
+			continue
+		}
+		if *field, err = url.QueryUnescape(value); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *params) readJSON(body []byte, inputName string) bool {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(body, &object) != nil {
+		return false
+	}
+	for name, raw := range object {
+		field := p.field(name, inputName)
+		if field == nil || *field != "" {
+			continue
+		}
+		if json.Unmarshal(raw, field) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// field returns where the named parameter goes, nil if it means nothing to us.
+func (p *params) field(name, inputName string) *string {
+	switch name {
+	case inputName:
+		return &p.input
+	case "classification":
+		return &p.classification
+	}
+	return nil
+}

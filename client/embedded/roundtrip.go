@@ -1,0 +1,81 @@
+package embedded
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+)
+
+// RoundTripper returns a transport that answers in process, without a socket,
+// whatever the host of the request. It is safe for concurrent use.
+func (s *Service) RoundTripper() http.RoundTripper { return inProcess{s} }
+
+type inProcess struct{ service *Service }
+
+// RoundTrip answers req with the status, header and body that a server would
+// send. Its only error is that of the request's context.
+func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		defer req.Body.Close()
+	}
+	ctx := req.Context()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var rec recorder
+	p.service.ServeHTTP(&rec, asReceived(req))
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		Status:        strconv.Itoa(rec.status) + " " + http.StatusText(rec.status),
+		StatusCode:    rec.status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        rec.header,
+		Body:          io.NopCloser(bytes.NewReader(rec.body)),
+		ContentLength: int64(len(rec.body)),
+		Request:       req,
+	}, nil
+}
+
+// asReceived fills in what a client may leave out and a server always has.
+func asReceived(req *http.Request) *http.Request {
+	if req.Method != "" && req.Body != nil && req.Header != nil {
+		return req
+	}
+	received := *req // a RoundTripper must not modify its request
+	if received.Method == "" {
+		received.Method = http.MethodGet
+	}
+	if received.Body == nil {
+		received.Body = http.NoBody
+	}
+	if received.Header == nil {
+		received.Header = http.Header{}
+	}
+	return &received
+}
+
+// recorder is the http.ResponseWriter of one answer, written at once.
+type recorder struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+func (r *recorder) Header() http.Header {
+	if r.header == nil {
+		r.header = make(http.Header, 4) // cost, type, length, and one for the client
+	}
+	return r.header
+}
+
+func (r *recorder) WriteHeader(status int) { r.status = status }
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.body = append(r.body, b...)
+	return len(b), nil
+}

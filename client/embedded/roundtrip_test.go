@@ -1,0 +1,174 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/client/embedded/page"
+)
+
+func TestRoundTripperAnswersAsAServerDoes(t *testing.T) {
+	s := New(Options{Keys: map[string]Quota{"k": Unlimited}, Logger: quiet})
+	server := httptest.NewServer(s)
+	defer server.Close()
+
+	tests := []struct{ name, method, path, key, media, body string }{
+		{"usage", "GET", UsagePath, "k", "application/json", ""},
+		{"a product", "GET", ProductPath + "?query=running+shoes", "k", "", ""},
+		{"a website", "GET", WebsitePath + "?url=https://hotels.example&classification=taxonomy_v3", "k", "", ""},
+		{"a company", "POST", WebsitePath, "k", "application/json", `{"url":"https://dentist.example","classification":"naics"}`},
+		{"a form", "POST", ProductPath, "k", "application/x-www-form-urlencoded", "query=sofa"},
+		{"no key", "GET", UsagePath, "", "", ""},
+		{"no operation", "GET", "/", "k", "", ""},
+		{"another method", "PUT", ProductPath, "k", "", ""},
+		{"a long body", "POST", ProductPath, "k", "application/json", strings.Repeat(" ", maxBody+1)},
+		{"a query that is not encoded", "GET", ProductPath + "?query=%", "k", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			do := func(base string, transport http.RoundTripper) (*http.Response, string) {
+				var body io.Reader
+				if tt.body != "" {
+					body = strings.NewReader(tt.body)
+				}
+				req, err := http.NewRequest(tt.method, base+tt.path, body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tt.key != "" {
+					req.Header.Set("x-api-key", tt.key)
+				}
+				req.Header.Set("Content-Type", tt.media)
+				res, err := (&http.Client{Transport: transport}).Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Body.Close()
+				got, err := io.ReadAll(res.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return res, string(got)
+			}
+			inside, got := do("http://embedded", s.RoundTripper())
+			outside, want := do(server.URL, server.Client().Transport)
+			if got != want || inside.Status != outside.Status || inside.ContentLength != outside.ContentLength {
+				t.Errorf("in process %s, %s\nover a socket %s, %s", inside.Status, got, outside.Status, want)
+			}
+			for _, name := range []string{"Content-Type", "Content-Length", "Allow", CostHeader} {
+				if inside.Header.Get(name) != outside.Header.Get(name) {
+					t.Errorf("%s: in process %q, over a socket %q", name, inside.Header.Get(name), outside.Header.Get(name))
+				}
+			}
+		})
+	}
+}
+
+func TestRoundTripperTakesASparseRequest(t *testing.T) {
+	req := &http.Request{URL: &url.URL{Path: UsagePath}}
+	res, err := shared.RoundTripper().RoundTrip(req)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", res, err)
+	}
+	if req.Method != "" || req.Header != nil || req.Body != nil {
+		t.Errorf("the request was changed: %+v", req)
+	}
+}
+
+// A response belongs to its caller, whatever is answered afterwards.
+func TestRoundTripperResponsesAreApart(t *testing.T) {
+	ask := func(query string) *http.Response {
+		req := httptest.NewRequest(http.MethodGet, target(ProductPath, "query", query), nil)
+		res, err := shared.RoundTripper().RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	first := ask("sofa")
+	want := get(t, shared, ProductPath, "query", "sofa").body
+	ask("running shoes")
+	if got, _ := io.ReadAll(first.Body); string(got) != want {
+		t.Errorf("body %s, want %s", got, want)
+	}
+}
+
+// closer tells whether a request's body was closed.
+type closer struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closer) Close() error { c.closed = true; return nil }
+
+func TestRoundTripperClosesTheBody(t *testing.T) {
+	body := &closer{Reader: strings.NewReader(`{"query":"sofa"}`)}
+	req := httptest.NewRequest(http.MethodPost, ProductPath, nil)
+	req.Body = body
+	req.Header.Set("Content-Type", "application/json")
+	res, err := shared.RoundTripper().RoundTrip(req)
+	if err != nil || res.StatusCode != http.StatusOK || !body.closed {
+		t.Errorf("%+v, %v, closed %v", res, err, body.closed)
+	}
+}
+
+func TestRoundTripperIsCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	leave := canceling{cancel}
+	s := New(Options{
+		Keys:   map[string]Quota{"k": 1},
+		Fetch:  page.New(page.Options{Transport: leave, Logger: quiet}),
+		Logger: quiet,
+	})
+	req := httptest.NewRequest(http.MethodGet, target(WebsitePath, "url", "https://hotels.example", "classification", "naics"), nil)
+	req.Header.Set("x-api-key", "k")
+	for _, when := range []string{"during the fetch", "before the request"} {
+		if _, err := s.RoundTripper().RoundTrip(req.WithContext(ctx)); !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled %s: error %v", when, err)
+		}
+	}
+	if a := send(t, s, req.WithContext(ctx)); a.status != http.StatusServiceUnavailable {
+		t.Errorf("canceled behind a server: %+v", a)
+	}
+	if account, _ := s.accounts.find("k"); account.remaining.Load() != 1 {
+		t.Error("a canceled request was charged")
+	}
+}
+
+// canceling is a network that its caller gives up on.
+type canceling struct{ cancel context.CancelFunc }
+
+func (c canceling) RoundTrip(req *http.Request) (*http.Response, error) {
+	c.cancel()
+	return nil, req.Context().Err()
+}
+
+func TestServerHasLimits(t *testing.T) {
+	fetch := page.New(page.Options{})
+	server := New(Options{Fetch: fetch}).Server("localhost:0")
+	if server.Addr != "localhost:0" || server.ReadHeaderTimeout == 0 || server.ReadTimeout == 0 || server.IdleTimeout == 0 || server.MaxHeaderBytes == 0 {
+		t.Errorf("a limit is missing: %+v", server)
+	}
+	if server.WriteTimeout <= server.ReadTimeout+fetch.Timeout() {
+		t.Errorf("a write timeout of %v leaves no time for a fetch of %v", server.WriteTimeout, fetch.Timeout())
+	}
+}
+
+func BenchmarkTitle(b *testing.B) {
+	shared.WarmUp()
+	transport := shared.RoundTripper()
+	req := httptest.NewRequest(http.MethodGet, target(ProductPath, "query", "Men's waterproof trail running shoes, size 10, black"), nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		res, err := transport.RoundTrip(req)
+		if err != nil || res.StatusCode != http.StatusOK {
+			b.Fatal(res, err)
+		}
+	}
+}

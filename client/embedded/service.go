@@ -1,0 +1,203 @@
+package embedded
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/bulkcat/bulkcat/client/embedded/page"
+)
+
+// The paths of the operations.
+const (
+	UsagePath   = "/api/usage"
+	WebsitePath = "/api/v1/website/categorization"
+	ProductPath = "/api/v1/product/categorization"
+)
+
+// CostHeader is the response header that says what an answer has cost: CostPage
+// or CostNone.
+const (
+	CostHeader = "X-Bulkcat-Cost"
+	CostPage   = "page" // a page was fetched for it
+	CostNone   = "none" // it can be computed again at any time
+)
+
+// keyHeader is x-api-key as net/http spells it.
+const keyHeader = "X-Api-Key"
+
+// Options says how the service answers. The zero value serves everyone, and
+// fetches nothing.
+type Options struct {
+	// Keys are the accepted API keys with their quotas. If there are none, no
+	// key is needed.
+	Keys map[string]Quota
+	// Fetch gets the pages of websites and products; nil is never.
+	Fetch *page.Fetcher
+	// WebsiteParam is the name of the website operation's input. Default "url".
+	WebsiteParam string
+	// ProductParam is the name of the product operation's input. Default "query".
+	ProductParam string
+	// Logger defaults to slog.Default().
+	Logger *slog.Logger
+}
+
+func (o Options) applyDefaults() Options {
+	if o.WebsiteParam == "" {
+		o.WebsiteParam = "url"
+	}
+	if o.ProductParam == "" {
+		o.ProductParam = "query"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+// Service is an http.Handler that answers the three operations. It is safe for
+// concurrent use.
+type Service struct {
+	opts       Options
+	accounts   accounts
+	operations map[string]*operation // by path
+}
+
+// operation is one path of the interface.
+type operation struct {
+	input           string // the input's parameter; "" for usage
+	classifications []*classification
+	standard        string // the classification of a request without one; "" if it is required
+	judge           func(*http.Request, *classification, string) (judgement, *apiError)
+}
+
+// New returns a Service. Its engines are built when first needed; see WarmUp.
+func New(opts Options) *Service {
+	opts = opts.applyDefaults()
+	s := &Service{opts: opts, accounts: newAccounts(opts.Keys)}
+	s.operations = map[string]*operation{
+		UsagePath: {},
+		WebsitePath: {
+			input:           opts.WebsiteParam,
+			classifications: []*classification{taxonomyV3(), naics()},
+			judge:           s.judgeWebsite,
+		},
+		ProductPath: {
+			input:           opts.ProductParam,
+			classifications: []*classification{productTaxonomy()},
+			standard:        productTaxonomyName,
+			judge:           s.judgeProduct,
+		},
+	}
+	return s
+}
+
+// WarmUp builds the engines now, so that no request waits for one.
+func (s *Service) WarmUp() {
+	for _, op := range s.operations {
+		for _, c := range op.classifications {
+			c.engine()
+		}
+	}
+}
+
+// buffers holds the bodies of answers while they are written.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// ServeHTTP answers one request.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	body, problem := s.answer((*buffer)[:0], w, r)
+	status := http.StatusOK
+	if problem != nil {
+		status, body = problem.Status, problem.append(body[:0])
+	}
+	*buffer = body // grown, perhaps
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		s.opts.Logger.Debug("an answer was not delivered", "path", r.URL.Path, "error", err)
+	}
+}
+
+// answer appends the body of a successful answer to b, and sets its headers.
+func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
+	op, ok := s.operations[r.URL.Path]
+	if !ok {
+		return b, noOperation()
+	}
+	if allow := op.methods(); !slices.Contains(allow, r.Method) {
+		w.Header().Set("Allow", strings.Join(allow, ", "))
+		return b, wrongMethod(allow)
+	}
+	acct, ok := s.accounts.find(r.Header.Get(keyHeader))
+	if !ok {
+		return b, wrongKey()
+	}
+	if op.input == "" {
+		return acct.appendUsage(b), nil
+	}
+	return op.answer(b, w, r, acct)
+}
+
+var (
+	getOnly   = []string{http.MethodGet}
+	getOrPost = []string{http.MethodGet, http.MethodPost}
+)
+
+func (op *operation) methods() []string {
+	if op.input == "" {
+		return getOnly
+	}
+	return getOrPost
+}
+
+// answer categorizes one input on an account.
+func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, acct *account) ([]byte, *apiError) {
+	params, problem := readParams(w, r, op.input)
+	if problem != nil {
+		return b, problem
+	}
+	c, problem := op.classification(params.classification)
+	if problem != nil {
+		return b, problem
+	}
+	if acct.isUsedUp() {
+		return b, noQuota()
+	}
+	j, problem := op.judge(r, c, params.input)
+	if problem != nil {
+		return b, problem
+	}
+	// Without its caller a fetch fails, and the judgement is worth less than
+	// the caller would take it for.
+	if r.Context().Err() != nil {
+		return b, canceled()
+	}
+	if !acct.take() {
+		return b, noQuota()
+	}
+	w.Header().Set(CostHeader, j.cost)
+	return c.append(b, j), nil
+}
+
+// classification finds the named classification.
+func (op *operation) classification(name string) (*classification, *apiError) {
+	if name == "" {
+		name = op.standard
+	}
+	if name == "" {
+		return nil, missing("classification")
+	}
+	for _, c := range op.classifications {
+		if c.name == name {
+			return c, nil
+		}
+	}
+	return nil, noClassification(name, op.classifications)
+}
