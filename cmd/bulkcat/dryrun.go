@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// forecast reads the whole input and says what a run would do. It asks for nothing but
+// the account's usage, which is free.
+func (f *runFlags) forecast(ctx context.Context, svc service, input *reader.Reader, log *slog.Logger) error {
+	parts := pipeline.Parts{Source: input, Counters: new(pipeline.Counters)}
+	if f.store.exists(f.output.path) {
+		store, err := f.store.open(f.output.path, svc.source)
+		if err != nil {
+			return err
+		}
+		defer store.Close() // only read from
+		parts.Store = store
+	}
+	options := pipeline.Options{
+		Kind: f.kind, Classification: f.classification,
+		Normalizer: client.Normalizer{Scheme: f.scheme}, Limit: f.limit,
+	}
+	forecast, err := pipeline.DryRun(ctx, parts, options)
+	if err != nil {
+		return err
+	}
+	quota := newQuota(svc, log)
+	if err := quota.check(ctx); err != nil {
+		return err
+	}
+	f.printForecast(forecast, quota.last)
+	return nil
+}
+
+func (f *runFlags) printForecast(c pipeline.Forecast, usage client.Usage) {
+	line := func(name string, value any) { fmt.Fprintf(f.streams.out, "%-18s %v\n", name, value) }
+	line("records", c.Records)
+	line("invalid", c.Invalid)
+	line("distinct requests", c.Distinct)
+	line("already answered", c.Answered)
+	line("to be asked", c.ToAsk())
+	if usage.Remaining != "" {
+		line("quota left", usage.Remaining)
+	}
+	if left, ok := usage.Requests(); ok && left < c.ToAsk() {
+		line("quota missing", c.ToAsk()-left)
+	}
+	if f.rate.limited() {
+		seconds := float64(c.ToAsk()) / float64(rate.Limit(f.rate))
+		line("time at the rate", time.Duration(seconds*float64(time.Second)).Round(time.Second))
+	}
+}

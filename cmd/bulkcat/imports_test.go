@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImportsPointOneWay keeps the rooms apart: what each may import of ours, itself
+// and what lies below it aside.
+func TestImportsPointOneWay(t *testing.T) {
+	const module = "github.com/bulkcat/bulkcat/"
+	allowed := map[string][]string{
+		"reader":   {},
+		"client":   {},
+		"writer":   {},
+		"pipeline": {"reader", "client", "writer"},
+		"cmd":      {"reader", "client", "writer", "pipeline"},
+		"scripts":  {"reader", "client", "writer", "pipeline"},
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		room, _, _ := strings.Cut(strings.TrimPrefix(fields[0], module), "/")
+		may, ok := allowed[room]
+		if !ok && room != "" {
+			t.Errorf("%s is in a folder that has no place", fields[0])
+		}
+		for _, imported := range fields[1:] {
+			path, ours := strings.CutPrefix(imported, module)
+			other, _, _ := strings.Cut(path, "/")
+			if ours && other != room && !slices.Contains(may, other) {
+				t.Errorf("%s imports %s", fields[0], imported)
+			}
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+// Standard error carries all that is said: notices, the bar or the log, the summary and
+// errors. Standard output carries rows only.
+
+type logFlags struct {
+	format string
+	quiet  bool
+}
+
+func (f *logFlags) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&f.format, "log-format", "text", "text or json")
+	flags.BoolVar(&f.quiet, "quiet", false, "say nothing but warnings and errors")
+}
+
+func (f *logFlags) check() error {
+	if f.format != "text" && f.format != "json" {
+		return fmt.Errorf("--log-format: %q must be text or json", f.format)
+	}
+	return nil
+}
+
+func (f *logFlags) logger(out io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if f.quiet {
+		options.Level = slog.LevelWarn
+	}
+	if isTerminal(out) {
+		out = besideBar{out}
+	}
+	if f.format == "json" {
+		return slog.New(slog.NewJSONHandler(out, options))
+	}
+	return slog.New(slog.NewTextHandler(out, options))
+}
+
+// besideBar wipes the progress bar's line before a line of the log; the bar draws itself
+// anew below.
+type besideBar struct{ io.Writer }
+
+func (w besideBar) Write(line []byte) (int, error) {
+	const wipe = "\r\x1b[K"
+	if _, err := io.WriteString(w.Writer, wipe); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(line)
+}
+
+// isTerminal says whether out is a terminal that understands cursor movement.
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}

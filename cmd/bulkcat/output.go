@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// outputFlags say where rows go, and in what shape.
+type outputFlags struct {
+	path          string
+	format        string
+	partRows      int64
+	levels        int
+	carry         string
+	sourceColumns bool
+	overwrite     bool
+}
+
+func (f *outputFlags) bind(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.path, "output", "o", "", "a `FILE`, a folder of parts (out/), or - for standard output")
+	flags.StringVar(&f.format, "output-format", "", "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)")
+	flags.Int64Var(&f.partRows, "part-rows", 1_000_000, "rows of a part, at least, in a folder")
+	flags.IntVar(&f.levels, "levels", 4, "columns level_1, level_2, ... of a category's path")
+	flags.StringVar(&f.carry, "carry", "all", "columns of the input to carry along: all, none or `a,b`")
+	flags.BoolVar(&f.sourceColumns, "source-columns", false, "add the columns source and answered_at, which differ from run to run")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an output that another run has written")
+}
+
+const maxLevels = 20 // deeper than any taxonomy
+
+func (f *outputFlags) check() error {
+	switch {
+	case f.levels < 0 || f.levels > maxLevels:
+		return fmt.Errorf("--levels: %d must be 0 to %d", f.levels, maxLevels)
+	case f.partRows < 1:
+		return fmt.Errorf("--part-rows: %d must be at least 1", f.partRows)
+	}
+	if f.path == "" {
+		return nil
+	}
+	_, err := f.outputFormat()
+	return err
+}
+
+// folder says whether the output is a folder of parts: named so, or there already.
+func (f *outputFlags) folder() bool {
+	if f.path == "-" {
+		return false
+	}
+	info, err := os.Stat(f.path)
+	return strings.HasSuffix(f.path, "/") || err == nil && info.IsDir()
+}
+
+func (f *outputFlags) outputFormat() (writer.Format, error) {
+	switch {
+	case f.format != "":
+		format, err := writer.ParseFormat(f.format)
+		if err != nil {
+			return "", fmt.Errorf("--output-format: %w", err)
+		}
+		return format, nil
+	case f.folder():
+		return writer.Parquet, nil
+	case f.path == "-":
+		return writer.CSV, nil
+	}
+	return writer.FormatOf(f.path)
+}
+
+// named gives the carried columns that the flag names one by one.
+func (f *outputFlags) named() []string {
+	switch f.carry {
+	case "all", "none", "":
+		return nil
+	}
+	return strings.Split(f.carry, ",")
+}
+
+// carried gives the names of the carried columns and their places among the input's.
+func (f *outputFlags) carried(columns []string) (names []string, places []int, err error) {
+	names = f.named()
+	if f.carry == "all" {
+		names = columns
+	}
+	for _, name := range names {
+		place := slices.Index(columns, name)
+		if place < 0 {
+			return nil, nil, &usageError{fmt.Errorf("--carry: the input has no column %q; it has: %s", name, strings.Join(columns, ", "))}
+		}
+		places = append(places, place)
+	}
+	return names, places, nil
+}
+
+func (f *outputFlags) open(schema writer.Schema, metadata map[string]string, stdout io.Writer) (writer.Sink, error) {
+	format, err := f.outputFormat()
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return writer.Open(writer.Options{
+		Path: f.path, Folder: f.folder(), Format: format, Schema: schema,
+		PartRows: f.partRows, Metadata: metadata, Stdout: stdout,
+	})
+}
+
+// accountPath is OUTPUT.run.json; "" for standard output, which has no place beside it.
+func (f *outputFlags) accountPath() string {
+	if f.path == "-" {
+		return ""
+	}
+	return filepath.Clean(f.path) + ".run.json"
+}
+
+// claim refuses to replace what another run, or another program, has written. The same
+// run started again writes its own output anew.
+func (f *outputFlags) claim(account *pipeline.Account) error {
+	if f.path == "-" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(filepath.Clean(f.path))); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s cannot be written: its folder is not there", f.path)
+	}
+	if f.overwrite || !f.occupied() {
+		return nil
+	}
+	last, err := pipeline.ReadAccount(f.accountPath())
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w (use --overwrite to replace %s all the same)", err, f.path)
+	case last == nil:
+		return fmt.Errorf("%s exists and has no account of a run beside it: use --overwrite to replace it", f.path)
+	case !last.SameRun(account):
+		return fmt.Errorf("%s was written by a run with another input or other settings: use --overwrite to replace it", f.path)
+	}
+	return nil
+}
+
+// occupied says whether there is something in the output's place; an empty folder is
+// nothing.
+func (f *outputFlags) occupied() bool {
+	if f.folder() {
+		entries, err := os.ReadDir(f.path)
+		return err == nil && len(entries) > 0
+	}
+	_, err := os.Lstat(f.path)
+	return err == nil
+}
+
+func (f *outputFlags) publishAccount(account *pipeline.Account) error {
+	if f.path == "-" {
+		return nil
+	}
+	return account.Write(f.accountPath())
+}
+
+func (f *runFlags) newAccount(svc service) *pipeline.Account {
+	format, _ := f.output.outputFormat() // checked before
+	settings := pipeline.Settings{
+		Kind: string(f.kind), Classification: f.classification,
+		Inputs: f.input.Paths, Column: f.input.Column, Scheme: f.scheme,
+		Output: f.output.path, OutputFormat: string(format),
+		Levels: f.output.levels, Carry: f.output.carry, SourceColumns: f.output.sourceColumns,
+		Limit: f.limit,
+	}
+	if f.output.folder() {
+		settings.PartRows = f.output.partRows
+	}
+	return pipeline.NewAccount(version(), svc.source, settings)
+}
+
+func inputsOf(files []reader.FileInfo) []pipeline.Input {
+	inputs := make([]pipeline.Input, len(files))
+	for i, f := range files {
+		inputs[i] = pipeline.Input{Name: f.Name, Bytes: f.Bytes, SHA256: f.SHA256}
+	}
+	return inputs
+}

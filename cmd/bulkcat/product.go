@@ -1,0 +1,14 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bulkcat/bulkcat/client"
+)
+
+func newProduct(s streams) *cobra.Command {
+	return newRunCommand(s, client.Product, "Categorize products: titles or URLs",
+		`  bulkcat product catalog.jsonl --column title -o catalog.csv
+  bulkcat product 'feeds/*.csv.gz' -o feeds/out/ --carry sku,brand
+  bulkcat product catalog.csv -o catalog.parquet --dry-run   # what would it ask?`)
+}

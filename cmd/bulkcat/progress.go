@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+)
+
+// progress tells how far a run is: a bar on a terminal, a log line now and then
+// elsewhere.
+type progress struct {
+	counters *pipeline.Counters
+	input    func() (read, total int64) // bytes
+	quota    func() string              // what is left; "" if unknown
+	pace     pace
+	show     func(status)
+	clear    func()
+	done     chan struct{}
+	ended    sync.WaitGroup
+}
+
+const (
+	barInterval = 200 * time.Millisecond
+	logInterval = 30 * time.Second
+)
+
+// startProgress starts to tell, until stop.
+func startProgress(f logFlags, out io.Writer, log *slog.Logger, p *progress) *progress {
+	p.done = make(chan struct{})
+	if f.quiet {
+		return p
+	}
+	interval := logInterval
+	p.show = func(s status) { s.log(log) }
+	if isTerminal(out) && f.format == "text" {
+		interval = barInterval
+		bar := newBar(out)
+		p.show, p.clear = bar.show, bar.clear
+	}
+	p.ended.Go(func() { p.run(interval) })
+	return p
+}
+
+func (p *progress) stop() {
+	close(p.done)
+	p.ended.Wait()
+	if p.clear != nil {
+		p.clear()
+	}
+}
+
+func (p *progress) run(interval time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	p.pace.add(time.Now(), 0)
+	for {
+		select {
+		case now := <-ticker.C:
+			p.show(p.status(now))
+		case <-p.done:
+			return
+		}
+	}
+}
+
+// status is what is told.
+type status struct {
+	counts pipeline.Snapshot
+	total  int64         // records, as far as is known; 0 if unknown
+	rate   float64       // records a second, over the last minutes
+	left   time.Duration // 0 if unknown
+	quota  string
+}
+
+func (p *progress) status(now time.Time) status {
+	s := status{counts: p.counters.Snapshot(), quota: p.quota()}
+	p.pace.add(now, s.counts.Written)
+	s.rate = p.pace.rate()
+	read, total := p.input()
+	if total > 0 && read > 0 {
+		s.total = max(s.counts.Read, int64(float64(s.counts.Read)*float64(total)/float64(read)))
+		if s.rate > 0 {
+			s.left = time.Duration(float64(s.total-s.counts.Written) / s.rate * float64(time.Second))
+		}
+	}
+	return s
+}
+
+func (s status) log(log *slog.Logger) {
+	args := []any{
+		"records", s.counts.Written, "total", s.total, "rate", fmt.Sprintf("%.1f/s", s.rate),
+		"requests", s.counts.Requests, "retries", s.counts.Retries, "unanswered", s.counts.Unanswered(),
+	}
+	if s.left > 0 {
+		args = append(args, "left", s.left.Round(time.Second).String())
+	}
+	if s.quota != "" {
+		args = append(args, "quota", s.quota)
+	}
+	log.Info("progress", args...)
+}
+
+// bar draws the status on a terminal.
+type bar struct{ bar *progressbar.ProgressBar }
+
+func newBar(out io.Writer) bar {
+	return bar{progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetWidth(24),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(false), // its estimate is over the whole run
+		progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionEnableColorCodes(os.Getenv("NO_COLOR") == ""),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+func (b bar) show(s status) {
+	words := []string{fmt.Sprintf("%.0f/s", s.rate)}
+	if s.left > 0 {
+		words = append(words, s.left.Round(time.Second).String()+" left")
+	}
+	if n := s.counts.Unanswered(); n > 0 {
+		words = append(words, fmt.Sprintf("%d unanswered", n))
+	}
+	if s.counts.Parked > 0 {
+		words = append(words, fmt.Sprintf("%d waiting to retry", s.counts.Parked))
+	}
+	if s.quota != "" {
+		words = append(words, "quota "+s.quota)
+	}
+	b.bar.Describe(strings.Join(words, ", "))
+	if s.total > 0 && b.bar.GetMax64() != s.total {
+		b.bar.ChangeMax64(s.total)
+	}
+	_ = b.bar.Set64(s.counts.Written)
+}
+
+// clear makes room for the summary. A failed drawing is no reason to stop a run.
+func (b bar) clear() { _ = b.bar.Clear() }
+
+// pace measures the rate over the last minutes only: what a store answered at the start
+// says nothing about how fast the service is.
+type pace struct{ samples []sample }
+
+type sample struct {
+	at time.Time
+	n  int64
+}
+
+const paceWindow = 2 * time.Minute
+
+func (p *pace) add(at time.Time, n int64) {
+	p.samples = append(p.samples, sample{at, n})
+	for len(p.samples) > 2 && at.Sub(p.samples[1].at) >= paceWindow {
+		p.samples = p.samples[1:]
+	}
+}
+
+// rate is in records a second; 0 while there is nothing to tell it from.
+func (p *pace) rate() float64 {
+	if len(p.samples) < 2 {
+		return 0
+	}
+	first, last := p.samples[0], p.samples[len(p.samples)-1]
+	if elapsed := last.at.Sub(first.at).Seconds(); elapsed > 0 {
+		return float64(last.n-first.n) / elapsed
+	}
+	return 0
+}

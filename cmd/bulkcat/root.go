@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const exitStatuses = `Exit status:
+  0    complete, every record has an answer
+  1    failed
+  2    wrong usage
+  3    complete, but some records have no answer (rejected, failed or invalid)
+  75   stopped early and resumable (quota)
+  130  interrupted and resumable (143 when terminated)
+`
+
+// streams are the program's three, so that tests can bring their own.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	root := newRoot(streams{stdin, stdout, stderr})
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	running := false
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := fromEnvironment(cmd.Flags()); err != nil {
+			return err
+		}
+		running = true
+		return nil
+	}
+	err := root.ExecuteContext(ctx)
+	if err != nil && !running { // the command line was not understood
+		return &usageError{fmt.Errorf("%w\nRun 'bulkcat --help' for usage", err)}
+	}
+	return err
+}
+
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bulkcat",
+		Short: "Categorize millions of websites or products into Parquet or CSV",
+		Long: `bulkcat categorizes long lists of websites or product titles and writes one flat
+row per category. It asks the Categorization Service at BULKCAT_BASE_URL with the key
+in BULKCAT_API_KEY; without a base URL the embedded service answers, on this machine.
+Every answer is kept on disk: started again after anything, it asks only what is missing.`,
+		Example: `  bulkcat website domains.csv -o domains.parquet
+  bulkcat product catalog.jsonl --column title -o catalog.csv --rate 50/s
+  cat domains.txt | bulkcat website - -o - --output-format jsonl`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(newWebsite(s), newProduct(s), newUsage(s), newServe(s), newVersion(s))
+	root.SetUsageFunc(usageText)
+	root.SetHelpFunc(helpText)
+	return root
+}
+
+// fromEnvironment gives each flag that was not set on the command line the value of its
+// variable: --part-rows reads BULKCAT_PART_ROWS.
+func fromEnvironment(flags *pflag.FlagSet) error {
+	var errs []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := variable(f.Name)
+		value, ok := os.LookupEnv(name)
+		if f.Changed || !ok || value == "" || f.Name == "help" {
+			return
+		}
+		if err := flags.Set(f.Name, value); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+func variable(flag string) string {
+	return "BULKCAT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// flagGroup is a part of a command's flags with a title of its own in the help.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// groupsOf remembers the groups of each command for its help and the README's table.
+var groupAnnotation = "bulkcat_flag_group"
+
+// addGroup adds flags under a title.
+func addGroup(cmd *cobra.Command, title string, bind func(*pflag.FlagSet)) {
+	flags := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	flags.SortFlags = false
+	bind(flags)
+	flags.VisitAll(func(f *pflag.Flag) {
+		f.Annotations = map[string][]string{groupAnnotation: {title}}
+	})
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(flags)
+}
+
+// groups gives a command's flags by title, in the order they were added.
+func groups(cmd *cobra.Command) []flagGroup {
+	var list []flagGroup
+	index := make(map[string]int)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		title := "Other"
+		if a := f.Annotations[groupAnnotation]; len(a) > 0 {
+			title = a[0]
+		}
+		if f.Hidden {
+			return
+		}
+		i, ok := index[title]
+		if !ok {
+			i = len(list)
+			index[title] = i
+			flags := pflag.NewFlagSet(title, pflag.ContinueOnError)
+			flags.SortFlags = false
+			list = append(list, flagGroup{title, flags})
+		}
+		list[i].flags.AddFlag(f)
+	})
+	return list
+}
+
+// helpText puts the examples first: they are what most readers came for.
+func helpText(cmd *cobra.Command, _ []string) {
+	out := cmd.OutOrStdout()
+	fmt.Fprintln(out, strings.TrimSpace(firstOf(cmd.Long, cmd.Short)))
+	if cmd.HasExample() {
+		fmt.Fprintf(out, "\nExamples:\n%s\n", cmd.Example)
+	}
+	fmt.Fprintln(out)
+	usage(out, cmd)
+}
+
+func usageText(cmd *cobra.Command) error {
+	usage(cmd.OutOrStderr(), cmd)
+	return nil
+}
+
+func usage(out io.Writer, cmd *cobra.Command) {
+	fmt.Fprintf(out, "Usage:\n  %s\n", cmd.UseLine())
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(out, "\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(out, "  %-12s %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+	cmd.InitDefaultHelpFlag()
+	for _, g := range groups(cmd) {
+		fmt.Fprintf(out, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(100))
+	}
+	fmt.Fprintf(out, "\nEvery flag can be set in the environment: --part-rows as BULKCAT_PART_ROWS.\n\n%s", exitStatuses)
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

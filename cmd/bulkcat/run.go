@@ -1,0 +1,315 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/time/rate"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// runFlags are the flags that `website` and `product` share.
+type runFlags struct {
+	kind    client.Kind
+	streams streams
+
+	input   inputFlags
+	output  outputFlags
+	service serviceFlags
+	store   storeFlags
+	log     logFlags
+
+	classification string
+	scheme         string
+	rate           rateValue
+	workers        int
+	maxAttempts    int
+	grace          time.Duration
+	limit          int64
+	strict         bool
+	dryRun         bool
+}
+
+// newRunCommand makes the command of a kind; all that differs is named by the caller.
+func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Command {
+	f := &runFlags{kind: kind, streams: s, rate: rateValue(rate.Inf)}
+	cmd := &cobra.Command{
+		Use:     string(kind) + " INPUT... -o OUTPUT",
+		Short:   short,
+		Example: example,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.input.Paths = args
+			return f.run(cmd.Context())
+		},
+	}
+	addGroup(cmd, "Input", f.bindInput)
+	addGroup(cmd, "Output", f.output.bind)
+	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
+		f.service.bind(flags)
+		f.service.bindFetch(flags)
+	})
+	addGroup(cmd, "Pace", f.bindPace)
+	addGroup(cmd, "Store", f.store.bind)
+	addGroup(cmd, "Run", f.bindRun)
+	return cmd
+}
+
+func (f *runFlags) bindInput(flags *pflag.FlagSet) {
+	f.input.bind(flags)
+	names := client.Classifications(f.kind)
+	if f.kind == client.Product {
+		names = append(names, client.CustomPrefix+"NAME")
+	}
+	flags.StringVar(&f.classification, "classification", names[0], "what to ask for: `"+strings.Join(names, "` or ")+"")
+	if f.kind == client.Website {
+		flags.StringVar(&f.scheme, "scheme", "https", "for bare domains: https or http")
+	}
+}
+
+func (f *runFlags) bindPace(flags *pflag.FlagSet) {
+	flags.Var(&f.rate, "rate", "requests at most, such as 10/s or 600/m; 0 for no limit")
+	flags.IntVar(&f.workers, "workers", 32, "requests in flight at most")
+	flags.IntVar(&f.maxAttempts, "max-attempts", client.DefaultRetryPolicy().MaxAttempts, "for one request, before its records count as failed")
+}
+
+func (f *runFlags) bindRun(flags *pflag.FlagSet) {
+	flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
+	flags.BoolVar(&f.strict, "strict", false, "stop at the first invalid record")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
+	flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the run is interrupted")
+	f.log.bind(flags)
+}
+
+func (f *runFlags) check() error {
+	if err := client.CheckClassification(f.kind, f.classification); err != nil {
+		return fmt.Errorf("--classification: %w", err)
+	}
+	switch {
+	case f.scheme != "" && f.scheme != "https" && f.scheme != "http":
+		return fmt.Errorf("--scheme: %q must be https or http", f.scheme)
+	case f.workers < 1 || f.workers > 1024:
+		return fmt.Errorf("--workers: %d must be 1 to 1024", f.workers)
+	case f.maxAttempts < 1:
+		return fmt.Errorf("--max-attempts: %d must be at least 1", f.maxAttempts)
+	case f.limit < 0:
+		return fmt.Errorf("--limit: %d must not be negative", f.limit)
+	case f.output.path == "" && !f.dryRun:
+		return errors.New("no output: name a file (-o out.parquet), a folder (-o out/), or -o - for standard output")
+	}
+	return errors.Join(f.output.check(), f.log.check())
+}
+
+// run opens the parts of a run, runs it, and tells.
+func (f *runFlags) run(ctx context.Context) error {
+	if err := f.check(); err != nil {
+		return &usageError{err}
+	}
+	log := f.log.logger(f.streams.err)
+	svc, err := f.service.open(f.workers, log)
+	if err != nil {
+		return err
+	}
+	defer svc.Close()
+	if !svc.hosted && !f.log.quiet {
+		fmt.Fprintln(f.streams.err, embeddedNotice)
+	}
+	f.input.ExtraColumns = f.output.named()
+	input, err := f.input.open(f.kind, f.streams.in)
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	if f.dryRun {
+		return f.forecast(ctx, svc, input, log)
+	}
+	return f.ask(ctx, svc, input, log)
+}
+
+func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, log *slog.Logger) (err error) {
+	account := f.newAccount(svc)
+	if err := f.output.claim(account); err != nil {
+		return err
+	}
+	store, err := f.store.open(f.output.path, svc.source)
+	if err != nil {
+		return err
+	}
+	if store != nil {
+		defer func() { err = errors.Join(err, store.Close()) }()
+	}
+	options, err := f.options(svc, input)
+	if err != nil {
+		return err
+	}
+	quota := newQuota(svc, log)
+	if err := quota.check(ctx); err != nil {
+		return err
+	}
+	sink, err := f.output.open(options.Schema, f.metadata(), f.streams.out)
+	if err != nil {
+		return err
+	}
+	parts := pipeline.Parts{Source: input, Categorizer: svc, Store: store, Sink: sink, Counters: new(pipeline.Counters)}
+	if f.rate.limited() {
+		parts.Limiter = client.NewLimiter(rate.Limit(f.rate))
+	}
+	progress := startProgress(f.log, f.streams.err, log, &progress{counters: parts.Counters, input: input.Progress, quota: quota.left})
+	published, err := pipeline.Run(ctx, parts, options)
+	progress.stop()
+	warnUnknownKeys(log, input)
+
+	account.Inputs = inputsOf(input.Files())
+	account.Finish(err, parts.Counters.Snapshot(), published)
+	err = errors.Join(err, f.output.publishAccount(account))
+	if !f.log.quiet {
+		summarize(f.streams.err, account)
+	}
+	if err == nil && account.Counts.Unanswered() > 0 {
+		return errUnanswered
+	}
+	return err
+}
+
+// warnUnknownKeys tells of members of JSON objects that came too late to become columns.
+func warnUnknownKeys(log *slog.Logger, input *reader.Reader) {
+	if names, records := input.UnknownKeys(); records > 0 {
+		log.Warn("some records have members that the beginning of the input does not have, and that no column carries: name them with --carry",
+			"members", strings.Join(names, ","), "records", records)
+	}
+}
+
+func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options, error) {
+	carry, places, err := f.output.carried(input.Columns())
+	if err != nil {
+		return pipeline.Options{}, err
+	}
+	retry := client.DefaultRetryPolicy()
+	retry.MaxAttempts = f.maxAttempts
+	return pipeline.Options{
+		Kind:           f.kind,
+		Classification: f.classification,
+		Normalizer:     client.Normalizer{Scheme: f.scheme},
+		Retry:          retry,
+		SourceName:     svc.source,
+		Workers:        f.workers,
+		Limit:          f.limit,
+		Strict:         f.strict,
+		Grace:          f.grace,
+		Schema: writer.Schema{
+			Levels:        f.output.levels,
+			NAICS:         f.classification == client.NAICS,
+			SourceColumns: f.output.sourceColumns,
+			Carry:         carry,
+		},
+		Carry: places,
+	}, nil
+}
+
+// metadata goes into the file, and so holds only what is the same in every run over the
+// same input.
+func (f *runFlags) metadata() map[string]string {
+	return map[string]string{
+		"bulkcat.format":         "1",
+		"bulkcat.kind":           string(f.kind),
+		"bulkcat.classification": f.classification,
+	}
+}
+
+// inputFlags are the reader's options.
+type inputFlags struct {
+	reader.Options
+	delimiter string
+}
+
+func (f *inputFlags) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Column, "column", "", "the input's `column`; for JSONL it may be a dotted path")
+	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt, where name and content do not tell")
+	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab; found by itself among , ; tab |")
+	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
+	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, utf-16le, utf-16be or windows-1252; UTF is found by its byte order mark")
+}
+
+// candidates are the columns that hold the input where --column does not say.
+var candidates = map[client.Kind][]string{
+	client.Website: {"url", "website", "domain", "host", "homepage"},
+	client.Product: {"title", "product_title", "product", "name", "query"},
+}
+
+func (f *inputFlags) open(kind client.Kind, stdin interface{ Read([]byte) (int, error) }) (*reader.Reader, error) {
+	delimiter, err := parseDelimiter(f.delimiter)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	f.Delimiter, f.Candidates, f.Stdin = delimiter, candidates[kind], stdin
+	input, err := reader.Open(f.Options)
+	var (
+		column *reader.ColumnError
+		option *reader.OptionError
+	)
+	if errors.As(err, &column) || errors.As(err, &option) {
+		return nil, &usageError{err}
+	}
+	return input, err
+}
+
+func parseDelimiter(text string) (rune, error) {
+	switch text {
+	case "":
+		return 0, nil
+	case "tab", `\t`:
+		return '\t', nil
+	}
+	if runes := []rune(text); len(runes) == 1 && !strings.ContainsAny(text, "\"\r\n\ufffd") {
+		return runes[0], nil
+	}
+	return 0, fmt.Errorf("--delimiter: %q must be one character, or tab", text)
+}
+
+// storeFlags say where answers are kept.
+type storeFlags struct {
+	dir           string
+	maxAge        ageValue
+	retryRejected bool
+}
+
+func (f *storeFlags) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&f.dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default OUTPUT.answers)")
+	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
+	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service refused")
+}
+
+// open gives nil where there is no place for a store: output to a pipe, none named.
+func (f *storeFlags) open(output, source string) (*answers.Store, error) {
+	dir := f.dir
+	if dir == "" {
+		if output == "-" || output == "" {
+			return nil, nil
+		}
+		dir = filepath.Clean(output) + ".answers"
+	}
+	return answers.Open(answers.Options{Dir: dir, Source: source, MaxAge: time.Duration(f.maxAge), RetryRejected: f.retryRejected})
+}
+
+// exists says whether the run's store is there, so that a dry run makes none.
+func (f *storeFlags) exists(output string) bool {
+	dir := f.dir
+	if dir == "" {
+		dir = filepath.Clean(output) + ".answers"
+	}
+	_, err := os.Stat(dir)
+	return err == nil
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bulkcat/bulkcat/client/embedded"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"bulkcat": main})
+}
+
+// TestScripts runs the command line as a user does. Beside testscript's own commands
+// the scripts have these:
+//
+//	status N COMMAND...     runs COMMAND and wants the exit status N
+//	service [hold=N]        starts a Categorization Service and points BULKCAT_BASE_URL
+//	                        at it; it keeps the N-th request and those after waiting
+//	interrupt SIGNAL N COMMAND...
+//	                        runs COMMAND, sends SIGNAL once the service keeps requests
+//	                        waiting, lets those go, and wants the exit status N
+//	asked N                 wants N categorizations since the service was started
+//	listening ADDR          waits until something accepts connections at ADDR
+func TestScripts(t *testing.T) {
+	samples, err := filepath.Abs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SAMPLES", samples)
+			env.Setenv("KEY", "key-of-the-tests-0123456789")
+			env.Setenv("BULKCAT_FETCH", "never") // no test leaves this machine
+			env.Setenv("ADDR", freeAddress(t))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":    cmdStatus,
+			"service":   cmdService,
+			"interrupt": cmdInterrupt,
+			"asked":     cmdAsked,
+			"listening": cmdListening,
+		},
+	})
+}
+
+func cmdStatus(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	if got := statusOf(err); strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
+}
+
+// statusOf is -1 for a process ended by a signal.
+func statusOf(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		return -2
+	}
+	return 0
+}
+
+// heldService is the embedded service behind a gate, with an audit.
+type heldService struct {
+	*httptest.Server
+	hold    int           // the first request kept waiting; 0 for none
+	holding chan struct{} // closed when it has come
+	release chan struct{} // closed to let requests go
+
+	mu    sync.Mutex
+	asked int
+}
+
+func (s *heldService) handle(next http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == embedded.UsagePath {
+			next.ServeHTTP(w, r)
+			return
+		}
+		s.mu.Lock()
+		s.asked++
+		n := s.asked
+		s.mu.Unlock()
+		if s.hold > 0 && n == s.hold {
+			close(s.holding)
+		}
+		if s.hold > 0 && n >= s.hold {
+			<-s.release
+		}
+		next.ServeHTTP(w, r)
+	}
+}
+
+func cmdService(ts *testscript.TestScript, _ bool, args []string) {
+	s := &heldService{holding: make(chan struct{}), release: make(chan struct{})}
+	quota := embedded.Unlimited
+	for _, arg := range args {
+		name, value, _ := strings.Cut(arg, "=")
+		n, err := strconv.Atoi(value)
+		ts.Check(err)
+		switch name {
+		case "hold":
+			s.hold = n
+		case "quota":
+			quota = embedded.Quota(n)
+		default:
+			ts.Fatalf("unknown setting %s", name)
+		}
+	}
+	handler := embedded.New(embedded.Options{Keys: map[string]embedded.Quota{ts.Getenv("KEY"): quota}})
+	s.Server = httptest.NewServer(s.handle(handler))
+	ts.Defer(s.Close)
+	ts.Setenv("BULKCAT_BASE_URL", s.URL)
+	ts.Setenv("BULKCAT_API_KEY", ts.Getenv("KEY"))
+	services.Store(ts.Name(), s)
+}
+
+// services are the running ones by script.
+var services sync.Map
+
+func serviceOf(ts *testscript.TestScript) *heldService {
+	s, ok := services.Load(ts.Name())
+	if !ok {
+		ts.Fatalf("no service was started")
+	}
+	return s.(*heldService)
+}
+
+func cmdInterrupt(ts *testscript.TestScript, _ bool, args []string) {
+	s := serviceOf(ts)
+	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[0]]
+	path, err := exec.LookPath(args[2])
+	if err != nil {
+		path = filepath.Join(ts.Getenv("WORK"), ".bin", args[2])
+	}
+	cmd := exec.Command(path, args[3:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = scriptEnv(ts)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	ts.Check(cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-s.holding:
+	case err := <-ended:
+		ts.Fatalf("ended before the signal: %v\n%s", err, stderr.String())
+	}
+	ts.Check(cmd.Process.Signal(signal))
+	if signal == syscall.SIGKILL {
+		err = <-ended
+		close(s.release)
+	} else {
+		close(s.release)
+		err = <-ended
+	}
+	if got := statusOf(err); strconv.Itoa(got) != args[1] {
+		ts.Fatalf("exit status %d, want %s\n%s", got, args[1], stderr.String())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("interrupt.stderr"), []byte(stderr.String()), 0o666))
+}
+
+// scriptEnv hands on what the scripts set.
+func scriptEnv(ts *testscript.TestScript) []string {
+	env := []string{}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "BULKCAT_BASE_URL", "BULKCAT_API_KEY", "BULKCAT_FETCH", "TESTSCRIPT_COVER_DIR"} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	return env
+}
+
+func cmdAsked(ts *testscript.TestScript, _ bool, args []string) {
+	s := serviceOf(ts)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if strconv.Itoa(s.asked) != args[0] {
+		ts.Fatalf("%d categorizations, want %s", s.asked, args[0])
+	}
+}
+
+func cmdListening(ts *testscript.TestScript, _ bool, args []string) {
+	for {
+		conn, err := net.Dial("tcp", args[0])
+		if err == nil {
+			conn.Close()
+			return
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			ts.Fatalf("%v", err)
+		}
+	}
+}
+
+// freeAddress finds a port that was free a moment ago.
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return fmt.Sprint(l.Addr())
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+)
+
+// summarize tells what became of the run.
+func summarize(out io.Writer, a *pipeline.Account) {
+	c := a.Counts
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	took := a.Ended.Sub(a.Started)
+	fmt.Fprintf(out, "%s after %s\n", headline(a.Ending), took.Round(time.Millisecond))
+	line("records", "%d: %s", c.Written, byStatus(c))
+	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
+	if seconds := took.Seconds(); seconds > 0 {
+		line("rate", "%.1f records/s", float64(c.Written)/seconds)
+	}
+	if a.Ending == pipeline.Complete {
+		line("output", "%s (%d rows)", place(a.Settings.Output), c.Rows)
+		return
+	}
+	if a.Settings.Output != "-" {
+		line("resume", "%s", resumeCommand(os.Args))
+	}
+}
+
+func headline(e pipeline.Ending) string {
+	switch e {
+	case pipeline.Complete:
+		return "Complete"
+	case pipeline.Failed:
+		return "Failed"
+	}
+	return "Stopped (" + string(e) + "), resumable,"
+}
+
+func byStatus(c pipeline.Snapshot) string {
+	var parts []string
+	for _, s := range []struct {
+		n    int64
+		name string
+	}{{c.OK, "ok"}, {c.Empty, "empty"}, {c.Rejected, "rejected"}, {c.Failed, "failed"}, {c.Invalid, "invalid"}} {
+		if s.n > 0 || s.name == "ok" {
+			parts = append(parts, fmt.Sprintf("%d %s", s.n, s.name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func place(output string) string {
+	if output == "-" {
+		return "standard output"
+	}
+	return output
+}
+
+// resumeCommand is the command line to be typed again; it holds no secret, for none can
+// be given on it.
+func resumeCommand(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = shellQuote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// shellQuote makes one word of a for a POSIX shell.
+func shellQuote(a string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+"
+	if a != "" && strings.Trim(a, plain) == "" {
+		return a
+	}
+	return "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+}
