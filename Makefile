@@ -1,0 +1,52 @@
+# bulkcat: build, test and try. `make help` lists the targets.
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.release=$(VERSION) -X main.commit=$(COMMIT)
+
+# The race detector needs a C compiler.
+ifneq ($(shell command -v $(shell go env CC)),)
+RACE := -race
+endif
+
+FUZZTIME ?= 10s
+
+.DEFAULT_GOAL := help
+.PHONY: help build test test-duckdb lint fuzz bench demo taxonomy clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/bulkcat, a static binary
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/bulkcat ./cmd/bulkcat
+
+test: ## run all tests, with the race detector where there is a C compiler
+ifndef RACE
+	@echo "no C compiler: the tests run without the race detector"
+endif
+	go test $(RACE) ./...
+
+test-duckdb: build ## read written Parquet with DuckDB and compare it with the CSV (needs npm)
+	scripts/duckdb/test.sh bin/bulkcat
+
+lint: ## gofmt, go vet, staticcheck, go mod tidy
+	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	go mod tidy -diff
+
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	scripts/fuzz.sh $(FUZZTIME)
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+demo: build ## categorize the sample websites and products, and show the first rows
+	scripts/demo/demo.sh bin/bulkcat
+
+taxonomy: ## make the taxonomies anew from their sources (needs npm)
+	scripts/taxonomy/generate.sh
+
+clean: ## remove what was built
+	rm -rf bin demo-out

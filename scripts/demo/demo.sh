@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Categorizes the sample websites and products with the embedded service and shows the
+# first rows: scripts/demo/demo.sh BULKCAT. Needs no network: pages are not read.
+set -euo pipefail
+bulkcat=$1
+out=demo-out
+cd "$(dirname "$0")/../.."
+mkdir -p "$out"
+
+# The samples hold bad rows on purpose, which bulkcat tells with exit status 3.
+categorize() {
+  local status=0
+  echo "\$ bulkcat $*"
+  "$bulkcat" "$@" --fetch never || status=$?
+  [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
+  echo
+}
+for format in parquet csv; do
+  categorize website testdata/websites.csv -o "$out/websites.$format"
+  categorize product testdata/products.jsonl -o "$out/products.$format"
+done
+go run ./scripts/demo "$out/websites.parquet" "$out/products.parquet"

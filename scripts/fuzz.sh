@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the module for a while: scripts/fuzz.sh [TIME, default 10s]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+for package in $(go list ./...); do
+  for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+    echo "== $package $target"
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "${1:-10s}" "$package"
+  done
+done
