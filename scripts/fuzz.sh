@@ -5,6 +5,6 @@ cd "$(dirname "$0")/.."
 for package in $(go list ./...); do
   for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
     echo "== $package $target"
-    go test -run '^$' -fuzz "^$target\$" -fuzztime "${1:-10s}" "$package"
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "${1:-10s}" -fuzzminimizetime 5x "$package"
   done
 done
