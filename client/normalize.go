@@ -121,7 +121,7 @@ const (
 )
 
 func normalizeHost(host string) (string, error) {
-	if host == "" {
+	if host == "" || !utf8.ValidString(host) { // escapes may stand for any bytes
 		return "", errNotURL
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -72,6 +72,7 @@ func TestNormalizeWebsiteInvalid(t *testing.T) {
 		{"port 0", "example.com:0", errNotURL},
 		{"port that is a word", "example.com:http", errNotURL},
 		{"bad escape in host", "https://exa%zzmple.com", errNotURL},
+		{"escapes that are not UTF-8", "https://%dd.com", errNotURL},
 		{"control character", "https://exa\x00mple.com", errNotURL},
 		{"invalid UTF-8", "ex\xffample.com", errUTF8},
 		{"IPv6 zone", "http://[fe80::1%25eth0]/", errNotURL},
