@@ -21,6 +21,7 @@ type Answer struct {
 	Entries    []Entry // in the service's order; none when nothing fits
 	Body       []byte  // the body as it came: what the store keeps
 	AnsweredAt time.Time
+	Limit      RateLimit
 	Free       bool // cost nothing to get, and would cost nothing again: not stored
 }
 

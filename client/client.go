@@ -162,7 +162,7 @@ func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
 	if err != nil { // a page of HTML, a truncated body: a broken service, not an answer
 		return Answer{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
-	return Answer{Entries: entries, Body: body, AnsweredAt: time.Now().UTC().Truncate(time.Microsecond), Free: c.options.InProcess && resp.Header.Get(CostHeader) == CostNone}, nil
+	return Answer{Entries: entries, Body: body, Limit: parseRateLimit(resp.Header, time.Now()), AnsweredAt: time.Now().UTC().Truncate(time.Microsecond), Free: c.options.InProcess && resp.Header.Get(CostHeader) == CostNone}, nil
 }
 
 // CostHeader is set by the embedded service to say what an answer took to get:
@@ -238,10 +238,11 @@ func (c *HTTP) do(ctx context.Context, req *http.Request) (*http.Response, []byt
 	if err != nil {
 		return nil, nil, c.exchangeError(ctx, err)
 	}
+	limit := parseRateLimit(resp.Header, time.Now())
 	if resp.StatusCode/100 != 2 || resp.StatusCode == http.StatusAccepted {
 		return nil, nil, &Error{
 			Class: classOf(resp.StatusCode), Status: resp.StatusCode,
-			RetryAfter: retryAfter(resp.Header, time.Now()), Detail: c.snippet(body),
+			RetryAfter: retryWait(resp.Header, body, limit, time.Now()), Limit: limit, Detail: c.snippet(body),
 		}
 	}
 	return resp, body, nil

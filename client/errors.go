@@ -76,6 +76,7 @@ type Error struct {
 	Class      Class
 	Status     int           // HTTP status; 0 where no response came
 	RetryAfter time.Duration // what the service asked to wait; 0 where it did not say
+	Limit      RateLimit     // what the response told of the service's limit
 	Detail     string        // the service's own words, shortened to one line
 	Err        error         // the cause; nil where the status says it all
 }

@@ -1,0 +1,80 @@
+package client_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/hostile"
+)
+
+// TestPacerLearnsTheLimit: the limit of 300/s is not known to the client.
+func TestPacerLearnsTheLimit(t *testing.T) {
+	for _, style := range []hostile.Style{hostile.Absent, hostile.Seconds, hostile.Date, hostile.Body, hostile.Reset1, hostile.IETF} {
+		t.Run("retry after "+string(style), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := simulate(t, hostile.Options{Rate: 300, Bucket: 30, RetryAfter: style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond},
+					client.PacerOptions{InFlight: 64}, 60*time.Second)
+				x.check(t, 300, 0.95, 0.01)
+			})
+		})
+	}
+}
+
+type simulation struct {
+	audit hostile.Audit
+	start time.Time
+	took  time.Duration
+}
+
+// simulate asks as fast as the pacer allows for a while.
+func simulate(t *testing.T, service hostile.Options, pace client.PacerOptions, d time.Duration) simulation {
+	server := hostile.New(service)
+	transport, close := server.Pipe()
+	c, err := client.New(client.Options{BaseURL: "http://hostile", Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pacer := client.NewPacer(pace)
+	start := time.Now()
+	var n atomic.Int64
+	var workers sync.WaitGroup
+	for range pace.InFlight {
+		workers.Go(func() {
+			for time.Since(start) < d {
+				turn, err := pacer.Wait(t.Context())
+				if err != nil {
+					return
+				}
+				request := client.Request{Kind: client.Product, Input: fmt.Sprint("title ", n.Add(1)), Classification: client.ProductTaxonomy}
+				turn.Done(c.Categorize(t.Context(), request))
+			}
+		})
+	}
+	workers.Wait()
+	x := simulation{server.Audit(), start, time.Since(start)}
+	c.Close()
+	close()
+	return x
+}
+
+func (x simulation) check(t *testing.T, limit, used, refused float64) {
+	t.Helper()
+	late := 0
+	for _, at := range x.audit.Arrivals {
+		if at.Sub(x.start) > 10*time.Second {
+			late++
+		}
+	}
+	share := float64(x.audit.Refused) / float64(len(x.audit.Arrivals))
+	use := float64(x.audit.Answers) / limit / x.took.Seconds()
+	useLate := float64(late) / limit / (x.took - 10*time.Second).Seconds()
+	t.Logf("%d requests in %v: %.1f%% of the limit, %.1f%% after 10 s, %.2f%% refused", len(x.audit.Arrivals), x.took, 100*use, 100*useLate, 100*share)
+	if useLate < used || share > refused {
+		t.Errorf("want at least %.0f%% and at most %.1f%%", 100*used, 100*refused)
+	}
+}

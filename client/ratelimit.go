@@ -1,0 +1,152 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// RateLimit is what a response tells of the service's limit. Fields that it does not
+// tell are zero, Remaining is -1.
+type RateLimit struct {
+	PerSecond float64       // requests a second that the policy allows on average
+	Remaining int64         // requests left in the current window
+	Reset     time.Duration // until the window ends
+}
+
+// parseRateLimit reads the fields that services use, the IETF draft's first
+// (draft-ietf-httpapi-ratelimit-headers, in its newer and its older form), then those
+// with X- that came before it.
+func parseRateLimit(h http.Header, now time.Time) RateLimit {
+	l := RateLimit{Remaining: -1}
+	if policy := h.Get("RateLimit-Policy"); policy != "" {
+		l.PerSecond = parsePolicy(policy)
+	}
+	if field := h.Get("RateLimit"); field != "" {
+		l.readField(field)
+	}
+	for _, prefix := range []string{"Ratelimit-", "X-Ratelimit-"} { // as net/http spells them
+		if l.Remaining < 0 {
+			if n, err := strconv.ParseInt(strings.TrimSpace(h.Get(prefix+"Remaining")), 10, 64); err == nil && n >= 0 {
+				l.Remaining = n
+			}
+		}
+		if l.Reset == 0 {
+			l.Reset = parseReset(h.Get(prefix+"Reset"), now)
+		}
+	}
+	return l
+}
+
+// parsePolicy gives the tightest of the policies `"name";q=100;w=60` or `100;w=60`, in
+// requests a second; 0 if none can be read.
+func parsePolicy(text string) float64 {
+	tightest := 0.0
+	for policy := range strings.SplitSeq(text, ",") {
+		quota, window := 0.0, 0.0
+		for i, param := range strings.Split(policy, ";") {
+			name, value, found := strings.Cut(strings.TrimSpace(param), "=")
+			switch {
+			case i == 0 && !found:
+				quota = parseCount(name)
+			case name == "q":
+				quota = parseCount(value)
+			case name == "w":
+				window = parseCount(value)
+			}
+		}
+		if perSecond := quota / max(window, 1); window > 0 && perSecond > 0 && (tightest == 0 || perSecond < tightest) {
+			tightest = perSecond
+		}
+	}
+	return tightest
+}
+
+// parseCount reads a whole number; 0 for what is none, or is absurd.
+func parseCount(text string) float64 {
+	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 40)
+	if err != nil {
+		return 0
+	}
+	return float64(n)
+}
+
+// readField reads `"name";r=50;t=30` or `limit=100, remaining=50, reset=30`.
+func (l *RateLimit) readField(text string) {
+	for param := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == ',' }) {
+		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
+		switch name {
+		case "r", "remaining":
+			if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil && n >= 0 {
+				l.Remaining = n
+			}
+		case "t", "reset":
+			if seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
+				l.Reset = secondsToDuration(seconds)
+			}
+		}
+	}
+}
+
+// parseReset reads seconds left, or a Unix time in seconds or milliseconds: which of
+// them is told by the size.
+func parseReset(text string, now time.Time) time.Duration {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	const (
+		leastUnix  = 9e8  // of 1998; nobody waits for 28 years
+		leastMilli = 9e11 // the same in milliseconds
+	)
+	switch {
+	case err != nil || !(n > 0):
+		return 0
+	case n >= leastMilli:
+		n /= 1000
+		fallthrough
+	case n >= leastUnix:
+		return secondsToDuration(n - float64(now.UnixMilli())/1000)
+	}
+	return secondsToDuration(n)
+}
+
+// retryWait is how long a failed attempt's response asks to wait: by Retry-After, by
+// its body, or by the end of a window in which nothing is left; 0 where it does not say.
+func retryWait(h http.Header, body []byte, limit RateLimit, now time.Time) time.Duration {
+	if wait := retryAfter(h, now); wait > 0 {
+		return wait
+	}
+	if wait := retryAfterBody(body, 2); wait > 0 {
+		return wait
+	}
+	if limit.Remaining <= 0 {
+		return limit.Reset
+	}
+	return 0
+}
+
+// retryAfterBody looks for a number of seconds in a JSON body, as {"retry_after": 3} or
+// deeper, down to some levels.
+func retryAfterBody(body []byte, levels int) time.Duration {
+	if levels == 0 || !bytes.Contains(body, []byte("retry")) {
+		return 0
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return 0
+	}
+	for _, name := range []string{"retry_after", "retryAfter", "retry-after"} {
+		if seconds, err := strconv.ParseFloat(strings.Trim(string(members[name]), `"`), 64); err == nil {
+			return secondsToDuration(seconds)
+		}
+	}
+	for _, nested := range members {
+		if len(nested) > 0 && nested[0] == '{' {
+			if wait := retryAfterBody(nested, levels-1); wait > 0 {
+				return wait
+			}
+		}
+	}
+	return 0
+}
