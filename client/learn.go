@@ -23,7 +23,8 @@ type learner struct {
 	probe    time.Time // when to begin to probe
 	interval time.Duration
 
-	starts tally // of requests, but for those refused
+	starts tally   // of requests, but for those refused
+	passed float64 // of them since the cut
 }
 
 const (
@@ -57,7 +58,10 @@ func newLearner(start float64, now time.Time) *learner {
 }
 
 // started takes note of a request that is sent now.
-func (l *learner) started(now time.Time) { l.starts.add(now, 1) }
+func (l *learner) started(now time.Time) {
+	l.starts.add(now, 1)
+	l.passed++
+}
 
 // answered takes note of an answer to a request and lets the rate grow.
 func (l *learner) answered(sent, now time.Time) {
@@ -99,12 +103,13 @@ func (l *learner) used(sent time.Time) bool {
 // before the rate was cut.
 func (l *learner) refused(sent, now time.Time) bool {
 	l.starts.add(sent, -1)
+	l.passed--
 	if !sent.After(l.cut) && !l.cut.IsZero() {
 		return false
 	}
 	found := min(l.rate, float64(l.starts.count(sent.Add(-measured), sent))/measured.Seconds())
 	switch l.coarse = false; {
-	case !l.cut.IsZero() && now.Sub(l.cut) < 2*measured: // the last cut was not deep enough
+	case l.insists(now): // the last cut was not deep enough
 		found = l.rate * 0.8
 		l.interval = probeFirst
 	case l.limit == 0: // a doubling ago there was no refusal yet
@@ -115,8 +120,24 @@ func (l *learner) refused(sent, now time.Time) bool {
 	default:
 		l.interval = probeFirst
 	}
-	l.settle(found, now)
+	l.settle(l.refine(found, now), now)
 	return true
+}
+
+// insists says whether the service still refuses soon after a cut.
+func (l *learner) insists(now time.Time) bool {
+	return !l.cut.IsZero() && now.Sub(l.cut) < 2*measured
+}
+
+// refine corrects a found limit by what got through since the last refusal. The last
+// second has some of the service's bucket in it, so found is a little high; the time
+// between two refusals, when the bucket was empty at both, is right or a little low.
+func (l *learner) refine(found float64, now time.Time) float64 {
+	between := l.passed / now.Sub(l.cut).Seconds()
+	if l.cut.IsZero() || now.Sub(l.cut) < 2*measured || between < 0.9*found || between > found {
+		return found
+	}
+	return (between + found) / 2
 }
 
 // told takes note of a limit that the service states.
@@ -134,7 +155,7 @@ func (l *learner) told(perSecond float64, now time.Time) {
 func (l *learner) settle(limit float64, now time.Time) {
 	l.limit = max(limit, leastRate)
 	l.rate = max(l.limit*afterCut, leastRate)
-	l.cut, l.grown = now, now
+	l.cut, l.grown, l.passed = now, now, 0
 	l.probe = now.Add(l.interval)
 }
 

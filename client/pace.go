@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -143,28 +144,45 @@ func (t Turn) Done(answer Answer, err error) {
 
 // heed adjusts rate and pause.
 func (p *Pacer) heed(sent, now time.Time, limit RateLimit, err error, e *Error) {
-	refused := e != nil && e.Status == 429
-	if wait := pauseFor(limit, e, refused); wait > 0 {
-		if until := now.Add(min(wait, longestPause)); until.After(p.paused) {
-			p.paused = until
-		}
-	}
+	refused := e != nil && e.Status == http.StatusTooManyRequests
+	wait := pauseFor(limit, e, refused)
 	if p.learn == nil {
+		p.pauseUntil(now.Add(wait))
 		return
 	}
-	before := p.learn.rate
+	before, insists := p.learn.rate, p.learn.insists(now)
 	switch {
 	case refused && p.learn.refused(sent, now):
-		if until := now.Add(watched); until.After(p.paused) {
-			p.paused = until // lets the service's bucket fill again
+		if wait <= shortestWait && !insists {
+			wait = watched
 		}
-	case err == nil:
+		p.pauseUntil(now.Add(wait))
+	case refused: // of the same burst
+	default:
+		p.pauseUntil(now.Add(wait))
+	}
+	if err == nil {
 		p.learn.answered(sent, now)
 	}
 	p.learn.told(limit.PerSecond, now)
 	if p.learn.rate != before {
 		p.limiter.SetLimitAt(now, rate.Limit(p.learn.rate))
 		p.limiter.SetBurstAt(now, learningBurst(p.learn.rate))
+	}
+}
+
+// shortestWait is what a service says that would have us wait for a moment: whole
+// seconds, and dates of whole seconds, have no word for less. The refused request waits
+// as it is told; for all others the lower rate does.
+const shortestWait = 2 * time.Second
+
+// pauseUntil lets nobody start before a time.
+func (p *Pacer) pauseUntil(until time.Time) {
+	if latest := time.Now().Add(longestPause); until.After(latest) {
+		until = latest
+	}
+	if until.After(p.paused) {
+		p.paused = until
 	}
 }
 
