@@ -14,11 +14,11 @@ import (
 
 // TestPacerLearnsTheLimit: the limit of 300/s is not known to the client.
 func TestPacerLearnsTheLimit(t *testing.T) {
-	for _, style := range []hostile.Style{hostile.Absent, hostile.Seconds, hostile.Date, hostile.Body, hostile.Reset1, hostile.IETF} {
+	for _, style := range []hostile.Style{hostile.Body, hostile.UnixTime, hostile.IETF} {
 		t.Run("retry after "+string(style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := simulate(t, hostile.Options{Rate: 300, Bucket: 30, RetryAfter: style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond},
-					client.PacerOptions{InFlight: 64}, 60*time.Second)
+					client.PacerOptions{InFlight: 64}, 30*time.Second)
 				x.check(t, 300, 0.95, 0.01)
 			})
 		})

@@ -67,8 +67,12 @@ type Turn struct {
 	sent  time.Time
 }
 
-// Wait waits for the next turn. The caller ends it with Done.
+// Wait waits for the next turn. The caller ends it with Done. A nil Pacer lets everyone
+// pass.
 func (p *Pacer) Wait(ctx context.Context) (Turn, error) {
+	if p == nil {
+		return Turn{}, ctx.Err()
+	}
 	select {
 	case <-p.slots:
 	case <-ctx.Done():
@@ -121,12 +125,22 @@ func (p *Pacer) pause() time.Duration {
 	return time.Until(p.paused)
 }
 
+// Cancel ends a turn whose attempt was not made.
+func (t Turn) Cancel() {
+	if t.pacer != nil {
+		t.pacer.slots <- struct{}{}
+	}
+}
+
 // longestPause bounds what a service may ask of all workers at once; a longer outage
 // is probed instead.
 const longestPause = 5 * time.Minute
 
 // Done ends a turn with what became of the attempt, as a Categorizer gave it.
 func (t Turn) Done(answer Answer, err error) {
+	if t.pacer == nil {
+		return
+	}
 	p, now := t.pacer, time.Now()
 	limit := answer.Limit
 	var e *Error

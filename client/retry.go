@@ -42,7 +42,7 @@ func (p RetryPolicy) Next(attempts int, err error) (time.Duration, bool) {
 		return 0, false
 	}
 	ceiling := p.Cap
-	if shift := attempts - 1; shift < 30 {
+	if shift := max(attempts-1, 0); shift < 30 { // all of them may have been forgiven
 		ceiling = min(p.Cap, p.Base<<shift)
 	}
 	return min(e.RetryAfter, p.MaxWait) + p.Jitter(ceiling), true

@@ -22,6 +22,7 @@ func TestRetryPolicyNext(t *testing.T) {
 	}{
 		{"after the first", 1, transient, 250 * time.Millisecond, true},
 		{"doubles", 4, transient, 2 * time.Second, true},
+		{"the only attempt was forgiven", 0, transient, 250 * time.Millisecond, true},
 		{"last attempt used up", 8, transient, 0, false},
 		{"the service's wait is the least", 1, &Error{Class: Transient, RetryAfter: 10 * time.Second}, 10*time.Second + 250*time.Millisecond, true},
 		{"a wait for days is capped", 1, &Error{Class: Transient, RetryAfter: 48 * time.Hour}, 15*time.Minute + 250*time.Millisecond, true},

@@ -237,3 +237,35 @@ func (s *Store) Close() error {
 	}
 	return nil
 }
+
+// ratePrefix, like formatKey, sorts before every source.
+const ratePrefix = "\x00rate\x00"
+
+// LearnedRate is the rate of the service, in requests a second, that an earlier run
+// has learned; 0 if none has.
+func (s *Store) LearnedRate() (float64, error) {
+	value, closer, err := s.db.Get([]byte(ratePrefix + s.options.Source))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the store %s: %w", s.options.Dir, err)
+	}
+	learned, parseErr := strconv.ParseFloat(string(value), 64)
+	if err := closer.Close(); err != nil {
+		return 0, fmt.Errorf("read the store %s: %w", s.options.Dir, err)
+	}
+	if parseErr != nil || !(learned > 0 && learned < 1e6) {
+		return 0, nil // learned anew
+	}
+	return learned, nil
+}
+
+// KeepLearnedRate keeps the rate for the next run.
+func (s *Store) KeepLearnedRate(perSecond float64) error {
+	value := strconv.AppendFloat(nil, perSecond, 'f', 3, 64)
+	if err := s.db.Set([]byte(ratePrefix+s.options.Source), value, pebble.Sync); err != nil {
+		return fmt.Errorf("write to the store %s: %w", s.options.Dir, err)
+	}
+	return nil
+}

@@ -57,12 +57,12 @@ type Style string
 
 // The styles.
 const (
-	Absent  Style = ""
-	Seconds Style = "seconds"
-	Date    Style = "date"
-	Body    Style = "body"      // retry_after in a JSON body
-	Reset1  Style = "x-reset"   // X-RateLimit-Reset, a Unix time
-	IETF    Style = "ratelimit" // RateLimit with the seconds to wait
+	Absent   Style = ""
+	Seconds  Style = "seconds"
+	Date     Style = "date"
+	Body     Style = "body"      // retry_after in a JSON body
+	UnixTime Style = "x-reset"   // X-RateLimit-Reset, a Unix time
+	IETF     Style = "ratelimit" // RateLimit with the seconds to wait
 )
 
 // Server is the service. It is an http.Handler, safe for concurrent use.
@@ -236,7 +236,7 @@ func (s *Server) refuse(w http.ResponseWriter, wait time.Duration) {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	case Date:
 		w.Header().Set("Retry-After", time.Now().Add(wait).Add(time.Second-1).UTC().Format(http.TimeFormat))
-	case Reset1:
+	case UnixTime:
 		w.Header().Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(wait).Unix()+1, 10))
 	case IETF:
 		w.Header().Set("RateLimit", fmt.Sprintf("limit=%d, remaining=0, reset=%d", int(s.options.Rate), seconds))

@@ -1,0 +1,137 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// fails is a Categorizer that answers first, if told so, and fails then.
+type fails struct {
+	answers atomic.Int64 // still to give
+	err     *Error
+}
+
+func (f *fails) Categorize(context.Context, Request) (Answer, error) {
+	if f.answers.Add(-1) >= 0 {
+		return Answer{}, nil
+	}
+	return Answer{}, f.err
+}
+
+func TestJudge(t *testing.T) {
+	broken := &Error{Class: Transient, Status: 500}
+	refused := &Error{Class: Auth, Status: 401}
+	left := func(text string) func(context.Context) (Usage, error) {
+		return func(context.Context) (Usage, error) { return Usage{Remaining: text}, nil }
+	}
+	failing := func(err error) func(context.Context) (Usage, error) {
+		return func(context.Context) (Usage, error) { return Usage{}, err }
+	}
+	for _, tt := range []struct {
+		name     string
+		status   int
+		detail   string
+		answered int64
+		usage    func(context.Context) (Usage, error)
+		want     Class
+	}{
+		{"401, nothing left", 401, "", 0, left("0"), Quota},
+		{"403, nothing left", 403, "", 5, left("0"), Quota},
+		{"429, nothing left", 429, "", 5, left("0"), Quota},
+		{"503, nothing left", 503, "", 5, left("0"), Quota},
+		{"401, something left", 401, "", 0, left("7"), Auth},
+		{"403, something left, service has answered", 403, "", 1, left("7"), Transient},
+		{"429, something left", 429, "", 5, left("7000"), Transient},
+		{"503, something left", 503, "", 5, left("7000"), Transient},
+		{"429 called a quota, something left", 429, "quota of 300 per minute exceeded", 5, left("7000"), Transient},
+		{"429 called a quota, unlimited", 429, "quota exceeded", 5, left("unlimited"), Quota},
+		{"403, unlimited", 403, "forbidden", 0, left("unlimited"), Auth},
+		{"503, unlimited", 503, "maintenance", 0, left("unlimited"), Transient},
+		{"403 called a quota, usage fails", 403, "monthly limit reached", 5, failing(broken), Quota},
+		{"401, usage fails", 401, "", 0, failing(broken), Auth},
+		{"401, usage fails, service has answered", 401, "", 5, failing(broken), Transient},
+		{"401, usage refuses the key, too", 401, "", 5, failing(refused), Auth},
+		{"429, usage fails", 429, "slow down", 5, failing(broken), Transient},
+		{"503, usage fails", 503, "", 0, failing(broken), Transient},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			next := &fails{err: &Error{Class: classOf(tt.status), Status: tt.status, Detail: tt.detail}}
+			next.answers.Store(tt.answered)
+			j := &Judge{next: next, usage: tt.usage}
+			for range tt.answered {
+				if _, err := j.Categorize(t.Context(), testRequest); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := j.Categorize(t.Context(), testRequest); ClassOf(err) != tt.want {
+				t.Errorf("got %v, want %v", ClassOf(err), tt.want)
+			}
+		})
+	}
+}
+
+func TestJudgeLeavesClearErrorsAlone(t *testing.T) {
+	for _, want := range []error{&Error{Class: Rejected, Status: 404}, &Error{Class: Transient, Status: 500}, context.Canceled} {
+		j := &Judge{next: categorizerFunc(func() error { return want }), usage: func(context.Context) (Usage, error) {
+			t.Error("usage was asked")
+			return Usage{}, nil
+		}}
+		if _, err := j.Categorize(t.Context(), testRequest); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+}
+
+type categorizerFunc func() error
+
+func (f categorizerFunc) Categorize(context.Context, Request) (Answer, error) { return Answer{}, f() }
+
+func TestJudgeAsksOnceForABurst(t *testing.T) {
+	const workers = 64
+	var asked atomic.Int64
+	var arrived sync.WaitGroup
+	arrived.Add(workers)
+	j := &Judge{
+		next: categorizerFunc(func() error {
+			arrived.Done()
+			arrived.Wait() // all are sent before the first is judged
+			return &Error{Class: Transient, Status: http.StatusTooManyRequests}
+		}),
+		usage: func(context.Context) (Usage, error) { asked.Add(1); return Usage{Remaining: "0"}, nil },
+	}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			if _, err := j.Categorize(t.Context(), testRequest); ClassOf(err) != Quota {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if asked.Load() != 1 {
+		t.Errorf("usage was asked %d times", asked.Load())
+	}
+}
+
+func TestJudgeTrustsUsageAsLongAsItCan(t *testing.T) {
+	asked := 0
+	next := &fails{err: &Error{Class: Transient, Status: http.StatusTooManyRequests}}
+	j := &Judge{next: next, usage: func(context.Context) (Usage, error) { asked++; return Usage{Remaining: "3"}, nil }}
+	for range 5 { // refusals by the rate: the first asks, the others trust
+		j.Categorize(t.Context(), testRequest)
+	}
+	if asked != 1 {
+		t.Errorf("usage was asked %d times for refusals while 3 are left", asked)
+	}
+	next.answers.Store(3)
+	for range 4 { // three answers later nothing may be left
+		j.Categorize(t.Context(), testRequest)
+	}
+	if asked != 2 {
+		t.Errorf("usage was asked %d times after 3 more answers", asked)
+	}
+}
