@@ -27,8 +27,12 @@ func (r *run) ask(hard context.Context) error {
 				return nil
 			}
 		}
-		if r.soft.Err() != nil || !r.pace() {
+		if r.soft.Err() != nil {
 			return nil
+		}
+		if !attemptsLeft(t, r.options.Retry.MaxAttempts) {
+			r.fail(t)
+			continue
 		}
 		if err := r.attempt(hard, t); err != nil {
 			return err
@@ -36,34 +40,73 @@ func (r *run) ask(hard context.Context) error {
 	}
 }
 
-// pace waits for a token, and says false when the run stops meanwhile: a stopped run
-// makes no new request, however long the workers have waited for one.
-func (r *run) pace() bool {
-	return r.Limiter == nil || r.Limiter.Wait(r.soft) == nil
+// permit is what an attempt needs before it may be made, and gives back after.
+type permit struct {
+	turn  client.Turn
+	probe bool // of a service that is out
+}
+
+// permit waits until an attempt may be made; false when the run stops meanwhile.
+func (r *run) permit() (permit, bool) {
+	var spent *client.SpentError
+	if err := r.Allowance.Take(r.soft); errors.As(err, &spent) {
+		r.stop(&StopError{Cause: Budget, Err: spent})
+		return permit{}, false
+	} else if err != nil {
+		return permit{}, false
+	}
+	for {
+		if r.drought.wait(r.soft) != nil {
+			break
+		}
+		probe, err := r.outage.admit(r.soft)
+		if err != nil {
+			break
+		}
+		turn, err := r.Pacer.Wait(r.soft)
+		if err != nil {
+			break
+		}
+		if probe || !r.outage.ongoing() && !r.drought.ongoing() {
+			return permit{turn, probe}, true
+		}
+		turn.Cancel() // began while this one waited for its turn
+	}
+	r.Allowance.Return()
+	return permit{}, false
 }
 
 // attempt asks once and sends the task where the outcome says: to be committed, to
 // wait for a retry, or to its end. A quota or service error stops the run and leaves
 // the task unfinished.
 func (r *run) attempt(hard context.Context, t *task) error {
+	p, ok := r.permit()
+	if !ok {
+		return nil
+	}
 	answer, err := r.exchange(t)
+	p.turn.Done(answer, err)
+	r.Allowance.Done()
 	var e *client.Error
 	switch {
 	case err == nil:
-		t.answer = answer
+		r.succeeded(t)
+		t.answer, t.err = answer, nil
 		return r.keep(hard, t)
 	case !errors.As(err, &e): // the run's own context
 		return nil
 	}
+	r.Counters.countError(e.Class)
 	switch e.Class {
 	case client.Rejected:
-		t.err, t.answer.AnsweredAt = e, time.Now()
+		r.succeeded(t)
+		t.err, t.answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
 		return r.keep(hard, t)
 	case client.Transient:
-		return r.retry(t, e)
-	case client.Quota:
-		r.stop(&StopError{Cause: QuotaExhausted, Err: e})
+		r.troubled(t, p, e)
 		return nil
+	case client.Quota:
+		return r.outOfQuota(t, e)
 	}
 	return &ServiceError{Input: t.request.Input, Err: e}
 }
@@ -72,11 +115,22 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 	r.Counters.Requests.Add(1)
 	if t.attempts > 0 {
 		r.Counters.Retries.Add(1)
+	} else {
+		r.budget.earn(retryShare)
 	}
 	t.attempts++
+	t.verdict = false
 	r.Counters.InFlight.Add(1)
 	defer r.Counters.InFlight.Add(-1)
 	return r.Categorizer.Categorize(r.asks, t.request)
+}
+
+// succeeded takes note of an answer, or of a rejection, which shows a sound service too.
+func (r *run) succeeded(t *task) {
+	r.outage.sound()
+	if t.attempts > 1 {
+		r.budget.earn(1)
+	}
 }
 
 // keep sends an outcome to be committed, if it must last.
@@ -93,27 +147,62 @@ func (r *run) keep(hard context.Context, t *task) error {
 	return nil
 }
 
-// retry parks a task until its next attempt, or lets it fail after the last.
-func (r *run) retry(t *task, e *client.Error) error {
-	wait, again := r.options.Retry.Next(t.attempts, e)
-	if !again {
-		t.err = &AttemptsError{Attempts: t.attempts, Err: e}
-		r.land(t)
-		r.leave()
-		return nil
+// troubled parks a task until its next attempt, or lets it fail after the last. Where
+// the last attempts look like an outage, the verdict waits until that is clear.
+func (r *run) troubled(t *task, p permit, e *client.Error) {
+	if blamesService(e) {
+		r.outage.failed(t, p.probe, e)
+	} else {
+		r.outage.sound()
 	}
+	t.err = e
+	wait, again := r.options.Retry.Next(t.attempts-int(t.forgiven.Load()), e)
+	switch {
+	case again:
+		r.park(t, wait)
+	case !t.verdict && r.outage.suspected():
+		t.verdict = true
+		r.park(t, verdictDelay)
+	default:
+		r.fail(t)
+	}
+}
+
+func (r *run) park(t *task, wait time.Duration) {
 	t.due = time.Now().Add(wait)
 	select {
 	case r.parking <- t:
 		r.Counters.Parked.Add(1)
 	case <-r.soft.Done():
 	}
+}
+
+// fail ends a task after its last attempt.
+func (r *run) fail(t *task) {
+	t.err = &AttemptsError{Attempts: t.attempts - int(t.forgiven.Load()), Err: t.err}
+	r.land(t)
+	r.leave()
+}
+
+// outOfQuota stops the run, or has all wait for the account to be filled.
+func (r *run) outOfQuota(t *task, e *client.Error) error {
+	if r.WaitForQuota == nil {
+		r.stop(&StopError{Cause: QuotaExhausted, Err: e})
+		return nil
+	}
+	t.attempts--
+	t.err = e
+	r.drought.begin(func() {
+		r.Log.Warn("nothing is left of the account: waiting until there is", "error", e)
+	})
+	r.park(t, 0)
 	return nil
 }
 
-// park holds tasks until they are due. It always takes, so that no worker waits for it.
-func (r *run) park() error {
+// holdParked holds tasks until they are due. It always takes, so that no worker waits for it.
+func (r *run) holdParked() error {
 	var waiting parked
+	paid := false // for the next retry, out of the budget
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -121,7 +210,12 @@ func (r *run) park() error {
 		var head *task
 		if len(waiting) > 0 {
 			head = waiting[0]
-			if wait := time.Until(head.due); wait <= 0 {
+			wait := time.Until(head.due)
+			if wait <= 0 && !paid {
+				wait = r.budget.take(time.Now())
+				paid = wait <= 0
+			}
+			if wait <= 0 {
 				due = r.retries
 			} else {
 				timer.Reset(wait)
@@ -132,6 +226,7 @@ func (r *run) park() error {
 			heap.Push(&waiting, t)
 		case due <- head:
 			heap.Pop(&waiting)
+			paid = false
 			r.Counters.Parked.Add(-1)
 		case <-timer.C:
 		case <-r.settled:

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"sync/atomic"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -18,6 +19,8 @@ type Counters struct {
 	Retries   atomic.Int64 // attempts that followed a failed one
 	Deduped   atomic.Int64 // records that shared the request of an equal one in flight
 	FromStore atomic.Int64 // records answered by the store
+	Transient atomic.Int64 // attempts that failed in passing
+	Refused   atomic.Int64 // requests that the service refused for their input
 	InFlight  atomic.Int64 // attempts under way
 	Parked    atomic.Int64 // tasks that wait for a retry
 }
@@ -35,6 +38,8 @@ type Snapshot struct {
 
 	Requests  int64 `json:"requests"`
 	Retries   int64 `json:"retries"`
+	Transient int64 `json:"transient"`
+	Refused   int64 `json:"refused"`
 	Deduped   int64 `json:"deduped"`
 	FromStore int64 `json:"from_store"`
 	InFlight  int64 `json:"-"`
@@ -47,13 +52,22 @@ func (c *Counters) Snapshot() Snapshot {
 	return Snapshot{
 		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(),
-		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(),
+		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(),
 		InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
 	}
 }
 
 // Unanswered is how many written records have no answer from the service.
 func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid }
+
+func (c *Counters) countError(class client.Class) {
+	switch class {
+	case client.Transient:
+		c.Transient.Add(1)
+	case client.Rejected:
+		c.Refused.Add(1)
+	}
+}
 
 func (c *Counters) countWritten(status writer.Status, rows int) {
 	switch status {

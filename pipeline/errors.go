@@ -13,6 +13,9 @@ type Cause string
 const (
 	Interrupted    Cause = "interrupted" // the caller's context ended
 	QuotaExhausted Cause = "quota"       // the account has nothing left
+	Budget         Cause = "budget"      // the run's allowance is used up
+	Deadline       Cause = "deadline"    // the time to finish by has come
+	OutageTooLong  Cause = "outage"      // the service has been out for too long
 )
 
 // StopError says that the run stopped early. All answers are in the store; the same
@@ -48,7 +51,7 @@ func (e *ServiceError) Unwrap() error { return e.Err }
 // run asks it again.
 type AttemptsError struct {
 	Attempts int
-	Err      *client.Error // of the last attempt
+	Err      error // of the last attempt
 }
 
 func (e *AttemptsError) Error() string {

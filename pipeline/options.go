@@ -1,9 +1,9 @@
 package pipeline
 
 import (
+	"context"
+	"log/slog"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -24,11 +24,13 @@ type Options struct {
 	Retry          client.RetryPolicy
 	SourceName     string // the service, for the rows' column `source`
 
-	Workers int           // requests in flight at most; default 32
-	Strict  bool          // the first invalid record fails the run
-	Limit   int64         // records read at most; 0 for all
-	Window  int64         // bytes of records between reading and writing; default 64 MiB
-	Grace   time.Duration // for requests in flight once the run is stopped; default 20s
+	Workers   int           // requests in flight at most; default 32
+	Strict    bool          // the first invalid record fails the run
+	Limit     int64         // records read at most; 0 for all
+	Window    int64         // bytes of records between reading and writing; default 64 MiB
+	MaxOutage time.Duration // that the service may be out at a stretch; default 6h
+	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
+	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
 
 	Schema writer.Schema
 	Carry  []int // for each carried column its place in Record.Fields
@@ -36,12 +38,15 @@ type Options struct {
 
 // Parts are what a run works with.
 type Parts struct {
-	Source      Source
-	Categorizer client.Categorizer
-	Limiter     *rate.Limiter  // of attempts; nil for no limit
-	Store       *answers.Store // nil: answers are not kept
-	Sink        writer.Sink
-	Counters    *Counters // may be read while the run goes on
+	Source       Source
+	Categorizer  client.Categorizer
+	Pacer        *client.Pacer               // of attempts; nil for no limit
+	Allowance    *client.Allowance           // of attempts; nil for no bound
+	WaitForQuota func(context.Context) error // waits until the account has something again; nil to stop
+	Log          *slog.Logger                // of what the run meets on its way; nil for none
+	Store        *answers.Store              // nil: answers are not kept
+	Sink         writer.Sink
+	Counters     *Counters // may be read while the run goes on
 }
 
 const (
@@ -53,6 +58,8 @@ const (
 	defaultWorkers = 32
 	// defaultGrace outlasts nearly every answer; a request cut off may have been paid.
 	defaultGrace = 20 * time.Second
+	// defaultMaxOutage waits out any maintenance, and leaves some of the night.
+	defaultMaxOutage = 6 * time.Hour
 )
 
 func (o Options) withDefaults() Options {
@@ -61,6 +68,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Workers <= 0 {
 		o.Workers = defaultWorkers
+	}
+	if o.MaxOutage <= 0 {
+		o.MaxOutage = defaultMaxOutage
 	}
 	if o.Grace <= 0 {
 		o.Grace = defaultGrace

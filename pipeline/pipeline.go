@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,9 @@ type run struct {
 
 	flights flights
 	turn    turn
+	outage  *outage
+	budget  *retryBudget
+	drought drought
 
 	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
 	settled chan struct{} // closed when open is 0: the workers have nothing to wait for
@@ -52,6 +56,9 @@ const pendingTasks = 1 << 17
 // error is nil, a *StopError, a *ServiceError, or a part's own.
 func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
 	options = options.withDefaults()
+	if parts.Log == nil {
+		parts.Log = slog.New(slog.DiscardHandler)
+	}
 	g, hard := errgroup.WithContext(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancelCause(hard)
 	defer stop(nil)
@@ -68,6 +75,9 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		commits: make(chan *task, 4096),
 		flights: flights{leader: make(map[client.Request]*task)},
 		turn:    turn{wake: make(chan struct{}, 1)},
+		outage:  newOutage(parts.Log),
+		budget:  newRetryBudget(time.Now()),
+		drought: drought{began: make(chan struct{}, 1)},
 		settled: make(chan struct{}),
 		quiet:   make(chan struct{}),
 		started: time.Now(),
@@ -83,9 +93,16 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	stage(g, 1, func() error { return r.read() }, func() { close(r.lookups); close(r.pending) })
 	stage(g, runtime.GOMAXPROCS(0), func() error { return r.lookUp(hard) }, r.leave)
 	stage(g, options.Workers, func() error { return r.ask(hard) }, func() { close(r.commits) })
-	stage(g, 1, func() error { return r.park() }, nil)
+	stage(g, 1, func() error { return r.holdParked() }, nil)
 	stage(g, 1, func() error { return r.commit() }, func() { close(r.quiet) })
+	stage(g, 1, func() error { r.outage.guard(soft, r.settled, options.MaxOutage, stop); return nil }, nil)
 	stage(g, 1, func() error { r.endGrace(cancel); return nil }, nil)
+	if parts.WaitForQuota != nil {
+		stage(g, 1, r.waitForQuota, nil)
+	}
+	if !options.FinishBy.IsZero() {
+		stage(g, 1, func() error { r.finishBy(); return nil }, nil)
+	}
 	stage(g, 1, func() (err error) { published, err = r.write(hard); return err }, nil)
 	err := g.Wait()
 	return published, err
@@ -215,6 +232,20 @@ func (r *run) land(t *task) {
 		r.turn.finish(f)
 	}
 	r.turn.finish(t)
+}
+
+// finishBy stops the run before its deadline, with time to drain: the grace period, or
+// a tenth of a short run's time.
+func (r *run) finishBy() {
+	left := time.Until(r.options.FinishBy)
+	timer := time.NewTimer(left - min(r.options.Grace, left/10))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		r.stop(&StopError{Cause: Deadline})
+	case <-r.quiet:
+	case <-r.soft.Done():
+	}
 }
 
 // endGrace cuts requests off that are still in flight a while after the stop.

@@ -120,7 +120,7 @@ type trial struct {
 	sink     *rows
 	counters *Counters
 	store    *answers.Store
-	limiter  *rate.Limiter
+	pacer    *client.Pacer
 	options  Options
 }
 
@@ -135,7 +135,7 @@ func newTrial(inputs ...string) *trial {
 
 func (x *trial) run(ctx context.Context) error {
 	_, err := Run(ctx, Parts{
-		Source: x.source, Categorizer: x.service, Sink: x.sink, Counters: x.counters, Store: x.store, Limiter: x.limiter,
+		Source: x.source, Categorizer: x.service, Sink: x.sink, Counters: x.counters, Store: x.store, Pacer: x.pacer,
 	}, x.options)
 	return err
 }
@@ -295,7 +295,7 @@ func TestWaitingForARetryHoldsNoWorker(t *testing.T) {
 func TestRateIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTrial(numbered(101)...)
-		x.limiter = client.NewLimiter(10)
+		x.pacer = client.NewPacer(client.PacerOptions{Rate: 10, InFlight: 4})
 		start := time.Now()
 		if err := x.run(t.Context()); err != nil {
 			t.Fatal(err)
@@ -375,7 +375,7 @@ func TestRequestsOutlastTheStopByTheGraceOnly(t *testing.T) {
 func TestWorkersThatWaitForTheirTurnStopAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTrial(numbered(10)...)
-		x.limiter = client.NewLimiter(rate.Every(time.Hour))
+		x.pacer = client.NewPacer(client.PacerOptions{Rate: rate.Every(time.Hour), InFlight: 4})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
 		start := time.Now()

@@ -17,12 +17,14 @@ import (
 type task struct {
 	record   reader.Record
 	request  client.Request
-	size     int64 // of the window
-	attempts int   // made so far
+	size     int64        // of the window
+	attempts int          // made so far
+	forgiven atomic.Int32 // of them, for they met an outage
+	verdict  bool         // has had its last attempt, and waits for news of an outage
 	due      time.Time
 
 	answer client.Answer
-	err    error
+	err    error // why there is none; of the last attempt, while there may be more
 	done   atomic.Bool
 
 	followers []*task // guarded by flights.mu

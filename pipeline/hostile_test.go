@@ -1,0 +1,422 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/hostile"
+)
+
+// night is a whole run against a hostile service: pacing, judging and storing included.
+type night struct {
+	server  *hostile.Server
+	pace    client.PacerOptions
+	timeout time.Duration
+	inputs  []string
+	files   vfs.FS // of the store
+	limits  client.AllowanceLimits
+	await   bool // for quota
+
+	counters *Counters
+	sink     *rows
+	client   *client.HTTP
+	pacer    *client.Pacer
+}
+
+func newNight(options hostile.Options, inputs int) *night {
+	return &night{
+		server: hostile.New(options), inputs: numbered(inputs), files: vfs.NewMem(),
+		pace: client.PacerOptions{InFlight: 64}, timeout: 30 * time.Second, limits: client.AllowanceLimits{Reserve: -1},
+	}
+}
+
+// run runs over pipes, in synthetic time.
+func (n *night) run(t *testing.T) error {
+	t.Helper()
+	transport, close := n.server.Pipe()
+	defer close()
+	return n.runAt(t, "http://hostile", transport)
+}
+
+func (n *night) runAt(t *testing.T, baseURL string, transport http.RoundTripper) error {
+	t.Helper()
+	c, err := client.New(client.Options{BaseURL: baseURL, Transport: transport, Timeout: n.timeout, Connections: n.pace.InFlight})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	store, err := answers.Open(answers.Options{Dir: "store", Source: c.Source(), FS: n.files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	n.counters, n.sink, n.client, n.pacer = new(Counters), new(rows), c, client.NewPacer(n.pace)
+	parts := Parts{
+		Source: &records{inputs: n.inputs}, Categorizer: client.NewJudge(c), Store: store, Sink: n.sink, Counters: n.counters,
+		Pacer: n.pacer, Allowance: client.NewAllowance(n.limits, c.Usage),
+	}
+	if n.await {
+		parts.WaitForQuota = func(ctx context.Context) error {
+			for {
+				if err := wait(ctx, time.Minute); err != nil {
+					return err
+				}
+				if usage, err := c.Usage(ctx); err == nil && usage.Remaining != "0" {
+					return nil
+				}
+			}
+		}
+	}
+	_, err = Run(t.Context(), parts, Options{
+		Kind: client.Product, Classification: client.ProductTaxonomy,
+		Retry: client.DefaultRetryPolicy(), Workers: n.pace.InFlight,
+	})
+	return err
+}
+
+// checkRows wants the right rows of every input: two categories, or a rejection where
+// the service has no such input.
+func (n *night) checkRows(t *testing.T) {
+	t.Helper()
+	var want []string
+	for i, input := range n.inputs {
+		if n.server.Missing(input) {
+			want = append(want, fmt.Sprintf("%d rejected  HTTP 404 Not Found: no such site", i+1))
+			continue
+		}
+		want = append(want, fmt.Sprintf("%d ok %s", i+1, hostile.Value(input)), fmt.Sprintf("%d ok Everything", i+1))
+	}
+	if len(n.sink.lines) != len(want) {
+		t.Errorf("%d rows, want %d", len(n.sink.lines), len(want))
+	}
+	for i := range min(len(want), len(n.sink.lines)) {
+		if n.sink.lines[i] != want[i] {
+			t.Fatalf("row %d is %q, want %q", i+1, n.sink.lines[i], want[i])
+		}
+	}
+}
+
+// checkAudit wants that no input was asked again after a sound answer.
+func (n *night) checkAudit(t *testing.T) {
+	t.Helper()
+	for input, r := range n.server.Audit().Inputs {
+		if r.Answers > 1 {
+			t.Errorf("%q was answered %d times", input, r.Answers)
+		}
+	}
+}
+
+var everyFault = map[hostile.Fault]float64{
+	hostile.Error500: 0.02, hostile.Error503: 0.02, hostile.Reset: 0.02, hostile.Truncated: 0.02,
+	hostile.HTML: 0.02, hostile.Slow: 0.02, hostile.Hang: 0.005, hostile.Calculating: 0.005,
+}
+
+func TestEveryFaultOverRealSockets(t *testing.T) {
+	n := newNight(hostile.Options{Seed: 7, Faults: everyFault, Missing: 0.01}, 5000)
+	n.timeout = 2 * time.Second
+	n.pace.Rate = 2000
+	baseURL, close := n.server.Listen()
+	defer close()
+	if err := n.runAt(t, baseURL, nil); err != nil {
+		t.Fatal(err)
+	}
+	n.checkRows(t)
+	n.checkAudit(t)
+	if c := n.counters.Snapshot(); c.Failed != 0 || c.Rejected == 0 || c.Retries == 0 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestEveryFaultInSyntheticTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(hostile.Options{Seed: 8, Faults: everyFault, Missing: 0.01, Latency: 20 * time.Millisecond, Jitter: 50 * time.Millisecond}, 5000)
+		n.pace.Rate = 500
+		start := time.Now()
+		if err := n.run(t); err != nil {
+			t.Fatal(err)
+		}
+		n.checkRows(t)
+		n.checkAudit(t)
+		// 5,700 requests at 500/s are 11 s; waiting for retries may add the last backoffs
+		// and a hang or two, but workers that were held by them would add minutes.
+		if took := time.Since(start); took > 90*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestUnknownLimitLosesNothing(t *testing.T) {
+	for _, style := range []hostile.Style{hostile.Absent, hostile.Seconds, hostile.Date} {
+		t.Run("retry after "+string(style), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNight(hostile.Options{Rate: 300, Bucket: 30, RetryAfter: style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}, 9000)
+				start := time.Now()
+				if err := n.run(t); err != nil {
+					t.Fatal(err)
+				}
+				n.checkRows(t)
+				n.checkAudit(t)
+				audit := n.server.Audit()
+				var late, last = 0, audit.Arrivals[len(audit.Arrivals)-1].Sub(start)
+				for _, at := range audit.Arrivals {
+					if at.Sub(start) > 10*time.Second {
+						late++
+					}
+				}
+				if use := float64(late) / 300 / (last - 10*time.Second).Seconds(); use < 0.95 {
+					t.Errorf("%.1f%% of the limit was used after the first 10 s", 100*use)
+				}
+				if share := float64(audit.Refused) / float64(len(audit.Arrivals)); share >= 0.01 {
+					t.Errorf("%.2f%% of the requests were refused", 100*share)
+				}
+				if learned := n.pacer.Learned(); learned < 285 || learned > 330 {
+					t.Errorf("learned %.0f/s of 300/s", learned)
+				}
+			})
+		})
+	}
+}
+
+func TestFixedRateIsAPromise(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate, burst, seconds = 200, 20, 20
+		n := newNight(hostile.Options{Latency: 80 * time.Millisecond}, rate*seconds)
+		n.pace.Rate = rate
+		if err := n.run(t); err != nil {
+			t.Fatal(err)
+		}
+		arrivals := n.server.Audit().Arrivals
+		for i, first := 0, 0; i < len(arrivals); i++ {
+			for arrivals[i].Sub(arrivals[first]) >= time.Second {
+				first++
+			}
+			if i-first+1 > rate+burst {
+				t.Fatalf("%d requests in the second up to number %d", i-first+1, i+1)
+			}
+		}
+		took := arrivals[len(arrivals)-1].Sub(arrivals[0])
+		if use := float64(len(arrivals)-burst) / rate / took.Seconds(); use < 0.99 || use > 1.001 {
+			t.Errorf("%d requests in %v: %.1f%% of the rate", len(arrivals), took, 100*use)
+		}
+	})
+}
+
+func TestQuotaInEveryGuise(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		body   string
+		broken bool // usage fails
+	}{
+		{401, "", false}, {402, "", false}, {403, "", false}, {429, "", false}, {503, "", false}, {509, "", false},
+		{403, `{"message":"Monthly quota exceeded"}`, true}, {429, `{"error":{"message":"You have no credits left"}}`, true},
+	} {
+		t.Run(fmt.Sprintf("%d usage broken %t", tt.status, tt.broken), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNight(hostile.Options{
+					Quota: 1000, QuotaStatus: tt.status, QuotaBody: tt.body, UsageBroken: tt.broken, Latency: 50 * time.Millisecond,
+				}, 3000)
+				n.pace = client.PacerOptions{Rate: 400, InFlight: 32}
+				stop, ok := errors.AsType[*StopError](n.run(t))
+				if !ok || stop.Cause != QuotaExhausted {
+					t.Fatalf("got %v", stop)
+				}
+				first := n.server.Audit()
+				if first.Answers < 1000 || first.Late > n.pace.InFlight {
+					t.Errorf("%d answers, %d requests after the end", first.Answers, first.Late)
+				}
+				n.server.Refill(5000)
+				if err := n.run(t); err != nil {
+					t.Fatal(err)
+				}
+				n.checkRows(t)
+				n.checkAudit(t)
+				if again := len(n.server.Audit().Arrivals) - len(first.Arrivals); again != 3000-int(first.Answers) {
+					t.Errorf("the second run asked %d times, want %d", again, 3000-first.Answers)
+				}
+			})
+		})
+	}
+}
+
+func TestWaitForQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(hostile.Options{Quota: 100, QuotaStatus: 429, Latency: 50 * time.Millisecond}, 300)
+		n.pace = client.PacerOptions{Rate: 50, InFlight: 8}
+		n.await = true
+		time.AfterFunc(3*time.Hour, func() { n.server.Refill(1000) })
+		start := time.Now()
+		if err := n.run(t); err != nil {
+			t.Fatal(err)
+		}
+		n.checkRows(t)
+		n.checkAudit(t)
+		if took := time.Since(start); took < 3*time.Hour || took > 3*time.Hour+2*time.Minute {
+			t.Errorf("took %v", took)
+		}
+		if late := n.server.Audit().Late; late > 8 {
+			t.Errorf("%d requests while nothing was left", late)
+		}
+	})
+}
+
+func TestOutageIsWaitedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		down := func() bool { d := time.Since(start); return d > 20*time.Second && d < 20*time.Second+10*time.Minute }
+		n := newNight(hostile.Options{Down: down, Latency: 50 * time.Millisecond}, 3000)
+		n.pace = client.PacerOptions{Rate: 50, InFlight: 32}
+		if err := n.run(t); err != nil {
+			t.Fatal(err)
+		}
+		n.checkRows(t)
+		n.checkAudit(t)
+		meanwhile := 0
+		for _, at := range n.server.Audit().Arrivals {
+			if d := at.Sub(start); d > 20*time.Second && d < 20*time.Second+10*time.Minute {
+				meanwhile++
+			}
+		}
+		if meanwhile >= 30 {
+			t.Errorf("%d requests during the outage", meanwhile)
+		}
+		if took := time.Since(start); took > 14*time.Minute {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(hostile.Options{Down: func() bool { return true }}, 100)
+		start := time.Now()
+		stop, ok := errors.AsType[*StopError](n.run(t))
+		if !ok || stop.Cause != OutageTooLong || !strings.Contains(stop.Error(), "--max-outage") {
+			t.Errorf("got %v", stop)
+		}
+		if took := time.Since(start); took < defaultMaxOutage || took > defaultMaxOutage+time.Minute {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestRecordThatAlwaysFailsIsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTrial("bad", "good")
+		x.options.Retry.MaxAttempts = 8
+		x.service.answer = func(_ context.Context, input string, _ int) error {
+			if input == "bad" {
+				return &client.Error{Class: client.Transient, Status: 500}
+			}
+			return nil
+		}
+		start := time.Now()
+		if err := x.run(t.Context()); err != nil || x.counters.Failed.Load() != 1 {
+			t.Errorf("got %v, %d failed", err, x.counters.Failed.Load())
+		}
+		if took := time.Since(start); took > 3*time.Minute || x.service.attempts["bad"] != 8 {
+			t.Errorf("took %v and %d attempts", took, x.service.attempts["bad"])
+		}
+	})
+}
+
+func TestRetriesKeepToTheirBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(hostile.Options{Faults: map[hostile.Fault]float64{hostile.Error500: 0.45}, Latency: 20 * time.Millisecond, Seed: 3}, 4000)
+		n.pace.Rate = 200
+		if err := n.run(t); err != nil {
+			t.Fatal(err)
+		}
+		n.checkAudit(t)
+		// Retries that succeed pay for themselves, so of these 45% about half as many
+		// again go wrong and draw on the budget.
+		c := n.counters.Snapshot()
+		wasted := c.Transient - (c.Requests - c.Retries - c.OK) // failed retries
+		if wasted <= 0 || c.Written != 4000 {
+			t.Errorf("got %+v", c)
+		}
+	})
+}
+
+func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(hostile.Options{Faults: everyFault, Seed: 5, Latency: 30 * time.Millisecond}, 1000)
+		n.pace.Rate = 1000
+		n.limits.MaxRequests = 321
+		stop, ok := errors.AsType[*StopError](n.run(t))
+		if !ok || stop.Cause != Budget || !strings.Contains(stop.Error(), "--max-requests 321") {
+			t.Errorf("got %v", stop)
+		}
+		if made := len(n.server.Audit().Arrivals); made != 321 {
+			t.Errorf("%d requests", made)
+		}
+	})
+}
+
+func TestReserveIsNeverTouched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(hostile.Options{Quota: 500, QuotaStatus: 402, Faults: everyFault, Missing: 0.1, Seed: 6, Latency: 30 * time.Millisecond}, 1000)
+		n.pace.Rate = 1000
+		n.limits.Reserve = 200
+		stop, ok := errors.AsType[*StopError](n.run(t))
+		if !ok || stop.Cause != Budget || !strings.Contains(stop.Error(), "--reserve 200") {
+			t.Errorf("got %v", stop)
+		}
+		// What is refused or fails costs nothing here, so that exactly 200 can be left.
+		if audit := n.server.Audit(); audit.Answers != 300 || audit.Late != 0 {
+			t.Errorf("%d answers and %d requests after the end", audit.Answers, audit.Late)
+		}
+	})
+}
+
+func TestDeadlineStopsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTrial(numbered(10_000)...)
+		x.service.answer = func(ctx context.Context, _ string, _ int) error { return wait(ctx, time.Second) }
+		start := time.Now()
+		x.options.FinishBy = start.Add(10 * time.Minute)
+		stop, ok := errors.AsType[*StopError](x.run(t.Context()))
+		if took := time.Since(start); !ok || stop.Cause != Deadline || took > 10*time.Minute || took < 9*time.Minute {
+			t.Errorf("got %v after %v", stop, took)
+		}
+	})
+}
+
+var soak = flag.Duration("soak", 20*time.Second, "how long TestSoak goes on")
+
+// TestSoak runs against faults of all kinds, over and over, and wants nothing left over.
+func TestSoak(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for seed, end := uint64(1), time.Now().Add(*soak); time.Now().Before(end); seed++ {
+		n := newNight(hostile.Options{Seed: seed, Faults: everyFault, Missing: 0.02, Rate: 3000, Bucket: 100, RetryAfter: hostile.Seconds}, 1000)
+		n.timeout = 500 * time.Millisecond
+		baseURL, close := n.server.Listen()
+		err := n.runAt(t, baseURL, nil)
+		close()
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		n.checkRows(t)
+		n.checkAudit(t)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}
