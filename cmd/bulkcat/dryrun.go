@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -33,11 +35,36 @@ func (f *runFlags) forecast(ctx context.Context, svc service, input *reader.Read
 	if err != nil {
 		return err
 	}
-	quota := newQuota(svc, log)
+	quota := newQuota(svc, parts.Counters, log)
 	if err := quota.check(ctx); err != nil {
 		return err
 	}
-	f.printForecast(forecast, quota.last)
+	f.printForecast(forecast, quota.usage)
+	return nil
+}
+
+// compareNeed tells, before a metered run, what it needs and what is left. The input is
+// read once more for it, which takes seconds where the run takes hours; a pipe cannot be.
+func (f *runFlags) compareNeed(ctx context.Context, quota *quota, store *answers.Store, options pipeline.Options) error {
+	if slices.Contains(f.input.Paths, "-") {
+		return nil
+	}
+	input, err := f.input.open(f.kind, nil)
+	if err != nil {
+		return err
+	}
+	defer input.Close() // only read from
+	forecast, err := pipeline.DryRun(ctx, pipeline.Parts{Source: input, Store: store, Counters: new(pipeline.Counters)}, options)
+	if err != nil {
+		return err
+	}
+	left, _ := quota.usage.Requests()
+	args := []any{"to_be_asked", forecast.ToAsk(), "left", left}
+	if forecast.ToAsk() > left {
+		quota.log.Warn("the account does not have enough left: the run will stop, resumable", args...)
+		return nil
+	}
+	quota.log.Info("the account has enough left", args...)
 	return nil
 }
 
@@ -54,8 +81,8 @@ func (f *runFlags) printForecast(c pipeline.Forecast, usage client.Usage) {
 	if left, ok := usage.Requests(); ok && left < c.ToAsk() {
 		line("quota missing", c.ToAsk()-left)
 	}
-	if f.rate.limited() {
-		seconds := float64(c.ToAsk()) / float64(rate.Limit(f.rate))
+	if f.pace.rate.limited() {
+		seconds := float64(c.ToAsk()) / float64(rate.Limit(f.pace.rate))
 		line("time at the rate", time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	}
 }

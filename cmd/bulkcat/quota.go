@@ -3,26 +3,42 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// quota knows what a hosted account has left, as of a minute ago at most.
+// quota knows what a hosted account has left, as of a minute ago at most, and learns
+// from it what the run's requests really cost.
 type quota struct {
-	service service
-	log     *slog.Logger
-	last    client.Usage
+	service  service
+	counters *pipeline.Counters
+	log      *slog.Logger
+	costs    *client.Costs
+
+	mu      sync.Mutex
+	usage   client.Usage
+	counted pipeline.Snapshot // when usage was asked
 	asked   time.Time
 }
 
 const (
 	quotaInterval = time.Minute
 	quotaTimeout  = 10 * time.Second // what is left is only for show; it must not hold up the bar
+
+	// pollInterval doubles up to pollLast while the account is empty: quotas come back
+	// by the hour, the day or the month.
+	pollInterval = time.Minute
+	pollLast     = 10 * time.Minute
 )
 
-func newQuota(s service, log *slog.Logger) *quota { return &quota{service: s, log: log} }
+func newQuota(s service, counters *pipeline.Counters, log *slog.Logger) *quota {
+	return &quota{service: s, counters: counters, log: log, costs: client.NewCosts()}
+}
 
 // check asks a hosted service before the first record: a wrong key shows here, where it
 // costs nothing. A usage operation that is out of order decides nothing.
@@ -30,8 +46,7 @@ func (q *quota) check(ctx context.Context) error {
 	if !q.service.hosted {
 		return nil
 	}
-	usage, err := q.service.Usage(ctx)
-	q.asked = time.Now()
+	err := q.sample(ctx)
 	var e *client.Error
 	if errors.As(err, &e) && e.Class == client.Auth {
 		return err
@@ -39,20 +54,96 @@ func (q *quota) check(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		q.log.Warn("the service does not say what is left", "error", err)
 	}
-	q.last = usage
 	return nil
 }
 
-// left is what is left, as the service says it; "" where it does not. It is called by
-// one goroutine, the one that shows progress.
+// sample asks what is left and learns from the difference.
+func (q *quota) sample(ctx context.Context) error {
+	now := q.counters.Snapshot()
+	usage, err := q.service.Usage(ctx)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.asked = time.Now()
+	if err != nil {
+		return err
+	}
+	before, wasNumber := q.usage.Requests()
+	left, isNumber := usage.Requests()
+	if wasNumber && isNumber {
+		was := q.counted
+		q.costs.Observe(client.Spending{
+			Answers:    answered(now) - answered(was),
+			Rejections: now.Refused - was.Refused,
+			Failures:   now.Transient - was.Transient,
+			Spent:      before - left,
+		})
+	}
+	q.usage, q.counted = usage, now
+	return nil
+}
+
+// answered is the number of requests that got an answer.
+func answered(s pipeline.Snapshot) int64 {
+	return s.Requests - s.InFlight - s.Refused - s.Transient
+}
+
+// metered says whether what is left is a number.
+func (q *quota) metered() bool {
+	_, isNumber := q.usage.Requests()
+	return isNumber
+}
+
+// left tells what is left, and for how many records that will do; "" where the service
+// does not say.
 func (q *quota) left() string {
-	if q.service.hosted && time.Since(q.asked) >= quotaInterval {
+	q.mu.Lock()
+	stale := q.service.hosted && time.Since(q.asked) >= quotaInterval
+	q.mu.Unlock()
+	if stale {
 		ctx, cancel := context.WithTimeout(context.Background(), quotaTimeout)
 		defer cancel()
-		if usage, err := q.service.Usage(ctx); err == nil {
-			q.last = usage
+		if err := q.sample(ctx); err != nil {
+			q.log.Debug("the service does not say what is left", "error", err)
 		}
-		q.asked = time.Now()
 	}
-	return q.last.Remaining
+	return q.forecast()
+}
+
+func (q *quota) forecast() string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left, isNumber := q.usage.Requests()
+	if !isNumber {
+		return q.usage.Remaining
+	}
+	now := q.counters.Snapshot()
+	cost := q.costs.PerRecord(answered(now), now.Refused, now.Transient)
+	if cost <= 0 {
+		return q.usage.Remaining
+	}
+	spent := float64(answered(now)-answered(q.counted)) * q.costs.Answer // since it was asked
+	return fmt.Sprintf("%s (for about %.0f more requests)", q.usage.Remaining, max(0, (float64(left)-spent)/cost))
+}
+
+// await waits until more than a reserve is left.
+func (q *quota) await(ctx context.Context, reserve int64) error {
+	for interval := pollInterval; ; interval = min(2*interval, pollLast) {
+		timer := time.NewTimer(interval)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		if err := q.sample(ctx); err != nil {
+			q.log.Debug("the service does not say what is left", "error", err)
+			continue
+		}
+		q.mu.Lock()
+		left, isNumber := q.usage.Requests()
+		q.mu.Unlock()
+		if !isNumber || left > reserve {
+			return nil
+		}
+	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -34,9 +33,7 @@ type runFlags struct {
 
 	classification string
 	scheme         string
-	rate           rateValue
-	workers        int
-	maxAttempts    int
+	pace           paceFlags
 	grace          time.Duration
 	limit          int64
 	strict         bool
@@ -45,7 +42,7 @@ type runFlags struct {
 
 // newRunCommand makes the command of a kind; all that differs is named by the caller.
 func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Command {
-	f := &runFlags{kind: kind, streams: s, rate: rateValue(rate.Inf)}
+	f := &runFlags{kind: kind, streams: s}
 	cmd := &cobra.Command{
 		Use:     string(kind) + " INPUT... -o OUTPUT",
 		Short:   short,
@@ -62,7 +59,8 @@ func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Co
 		f.service.bind(flags)
 		f.service.bindFetch(flags)
 	})
-	addGroup(cmd, "Pace", f.bindPace)
+	addGroup(cmd, "Pace", f.pace.bind)
+	addGroup(cmd, "Quota and clock", f.pace.bindLimits)
 	addGroup(cmd, "Store", f.store.bind)
 	addGroup(cmd, "Run", f.bindRun)
 	return cmd
@@ -80,12 +78,6 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	}
 }
 
-func (f *runFlags) bindPace(flags *pflag.FlagSet) {
-	flags.Var(&f.rate, "rate", "requests at most, such as 10/s or 600/m; 0 for no limit")
-	flags.IntVar(&f.workers, "workers", 32, "requests in flight at most")
-	flags.IntVar(&f.maxAttempts, "max-attempts", client.DefaultRetryPolicy().MaxAttempts, "for one request, before its records count as failed")
-}
-
 func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first invalid record")
@@ -101,16 +93,12 @@ func (f *runFlags) check() error {
 	switch {
 	case f.scheme != "" && f.scheme != "https" && f.scheme != "http":
 		return fmt.Errorf("--scheme: %q must be https or http", f.scheme)
-	case f.workers < 1 || f.workers > 1024:
-		return fmt.Errorf("--workers: %d must be 1 to 1024", f.workers)
-	case f.maxAttempts < 1:
-		return fmt.Errorf("--max-attempts: %d must be at least 1", f.maxAttempts)
 	case f.limit < 0:
 		return fmt.Errorf("--limit: %d must not be negative", f.limit)
 	case f.output.path == "" && !f.dryRun:
 		return errors.New("no output: name a file (-o out.parquet), a folder (-o out/), or -o - for standard output")
 	}
-	return errors.Join(f.output.check(), f.log.check())
+	return errors.Join(f.output.check(), f.pace.check(), f.log.check())
 }
 
 // run opens the parts of a run, runs it, and tells.
@@ -119,7 +107,7 @@ func (f *runFlags) run(ctx context.Context) error {
 		return &usageError{err}
 	}
 	log := f.log.logger(f.streams.err)
-	svc, err := f.service.open(f.workers, log)
+	svc, err := f.service.open(f.pace.connections(), log)
 	if err != nil {
 		return err
 	}
@@ -155,28 +143,35 @@ func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, l
 	if err != nil {
 		return err
 	}
-	quota := newQuota(svc, log)
+	counters := new(pipeline.Counters)
+	quota := newQuota(svc, counters, log)
 	if err := quota.check(ctx); err != nil {
 		return err
+	}
+	if quota.metered() {
+		if err := f.compareNeed(ctx, quota, store, options); err != nil {
+			return err
+		}
 	}
 	sink, err := f.output.open(options.Schema, f.metadata(), f.streams.out)
 	if err != nil {
 		return err
 	}
-	parts := pipeline.Parts{Source: input, Categorizer: svc, Store: store, Sink: sink, Counters: new(pipeline.Counters)}
-	if f.rate.limited() {
-		parts.Limiter = client.NewLimiter(rate.Limit(f.rate))
+	parts := pipeline.Parts{Source: input, Categorizer: svc, Store: store, Sink: sink, Counters: counters, Log: log}
+	if err := f.pace.apply(&parts, svc, quota); err != nil {
+		return err
 	}
 	progress := startProgress(f.log, f.streams.err, log, &progress{counters: parts.Counters, input: input.Progress, quota: quota.left})
 	published, err := pipeline.Run(ctx, parts, options)
 	progress.stop()
+	err = errors.Join(err, keepLearned(parts))
 	warnUnknownKeys(log, input)
 
 	account.Inputs = inputsOf(input.Files())
 	account.Finish(err, parts.Counters.Snapshot(), published)
 	err = errors.Join(err, f.output.publishAccount(account))
 	if !f.log.quiet {
-		summarize(f.streams.err, account)
+		summarize(f.streams.err, account, quota)
 	}
 	if err == nil && account.Counts.Unanswered() > 0 {
 		return errUnanswered
@@ -197,15 +192,15 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 	if err != nil {
 		return pipeline.Options{}, err
 	}
-	retry := client.DefaultRetryPolicy()
-	retry.MaxAttempts = f.maxAttempts
 	return pipeline.Options{
 		Kind:           f.kind,
 		Classification: f.classification,
 		Normalizer:     client.Normalizer{Scheme: f.scheme},
-		Retry:          retry,
+		Retry:          f.pace.retryPolicy(),
 		SourceName:     svc.source,
-		Workers:        f.workers,
+		Workers:        f.pace.inFlight(svc.hosted),
+		MaxOutage:      f.pace.maxOutage,
+		FinishBy:       f.pace.finishBy.time(time.Now()),
 		Limit:          f.limit,
 		Strict:         f.strict,
 		Grace:          f.grace,

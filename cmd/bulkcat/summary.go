@@ -11,7 +11,7 @@ import (
 )
 
 // summarize tells what became of the run.
-func summarize(out io.Writer, a *pipeline.Account) {
+func summarize(out io.Writer, a *pipeline.Account, quota *quota) {
 	c := a.Counts
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
@@ -22,6 +22,9 @@ func summarize(out io.Writer, a *pipeline.Account) {
 	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
 	if seconds := took.Seconds(); seconds > 0 {
 		line("rate", "%.1f records/s", float64(c.Written)/seconds)
+	}
+	if left := quota.forecast(); left != "" {
+		line("account", "%s left", left)
 	}
 	if a.Ending == pipeline.Complete {
 		line("output", "%s (%d rows)", place(a.Settings.Output), c.Rows)

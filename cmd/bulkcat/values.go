@@ -11,17 +11,24 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// rateValue is a flag such as 10/s.
+// rateValue is a flag such as 10/s. Zero is auto: the rate is learned.
 type rateValue rate.Limit
 
 func (v *rateValue) Set(text string) error {
+	if text == "auto" {
+		*v = 0
+		return nil
+	}
 	r, err := client.ParseRate(text)
 	*v = rateValue(r)
 	return err
 }
 
 func (v *rateValue) String() string {
-	if !v.limited() {
+	switch rate.Limit(*v) {
+	case 0:
+		return "auto"
+	case rate.Inf:
 		return "0"
 	}
 	return strconv.FormatFloat(float64(*v), 'g', -1, 64) + "/s"
@@ -29,7 +36,45 @@ func (v *rateValue) String() string {
 
 func (*rateValue) Type() string { return "RATE" }
 
-func (v *rateValue) limited() bool { return rate.Limit(*v) != rate.Inf }
+// limited says whether the rate is a promise.
+func (v *rateValue) limited() bool { return *v > 0 && rate.Limit(*v) != rate.Inf }
+
+// deadlineValue is a time of day, 07:00, or a duration, 8h.
+type deadlineValue struct {
+	text string
+	at   func(now time.Time) time.Time
+}
+
+func (v *deadlineValue) Set(text string) error {
+	v.text = text
+	if clock, err := time.Parse("15:04", text); err == nil {
+		v.at = func(now time.Time) time.Time {
+			at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
+			if !at.After(now) {
+				at = at.AddDate(0, 0, 1)
+			}
+			return at
+		}
+		return nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		v.at = func(now time.Time) time.Time { return now.Add(d) }
+		return nil
+	}
+	return fmt.Errorf("%q is neither a time of day nor a duration: write 07:00 or 8h", text)
+}
+
+func (v *deadlineValue) String() string { return v.text }
+
+func (*deadlineValue) Type() string { return "TIME" }
+
+// time is zero where there is no deadline.
+func (v *deadlineValue) time(now time.Time) time.Time {
+	if v.at == nil {
+		return time.Time{}
+	}
+	return v.at(now)
+}
 
 // ageValue is a duration that also knows days, as ages of answers are counted in.
 type ageValue time.Duration
