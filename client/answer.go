@@ -19,50 +19,99 @@ type Entry struct {
 // Answer is what the service said to one request.
 type Answer struct {
 	Entries    []Entry // in the service's order; none when nothing fits
+	Dropped    int     // entries of the list that had no value
 	Body       []byte  // the body as it came: what the store keeps
 	AnsweredAt time.Time
 	Limit      RateLimit
 	Free       bool // cost nothing to get, and would cost nothing again: not stored
 }
 
-var (
-	errNotObject = errors.New("the answer is not a JSON object")
-	errNoValue   = errors.New("an entry has no value")
-)
+var errNotObject = errors.New("the answer is not a JSON object")
 
-// ParseEntries reads the entries out of an answer's body: a JSON object with a member
-// named after the classification, an array of entries. The member's name of a custom
-// classification is not promised, so for those the only member there is counts as well.
-// Members beside the promised ones are ignored.
-func ParseEntries(body []byte, classification string) ([]Entry, error) {
+// ParseAnswer reads an answer's body: a JSON object with a member named after the
+// classification, an array of entries. Members beside the promised ones are ignored, and
+// entries without a value are dropped and counted. The member's name of a custom
+// classification is not promised, so for those the only list of entries there counts
+// as well.
+func ParseAnswer(body []byte, classification string) (Answer, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
-		return nil, errNotObject
+		return Answer{}, errNotObject
 	}
 	list, ok := members[classification]
-	if !ok && len(members) == 1 && strings.HasPrefix(classification, CustomPrefix) {
-		for _, list = range members {
-			ok = true
-		}
+	if !ok && strings.HasPrefix(classification, CustomPrefix) {
+		list, ok = members[onlyList(members)]
 	}
 	if !ok {
-		return nil, fmt.Errorf("the answer has no member %q", classification)
+		return Answer{}, fmt.Errorf("the answer has no member %q", classification)
 	}
+	entries, dropped, ok := parseList(list)
+	if !ok {
+		return Answer{}, fmt.Errorf("the answer's member %q is not a list of entries", classification)
+	}
+	return Answer{Entries: entries, Dropped: dropped, Body: body}, nil
+}
+
+// ParseEntries is ParseAnswer for those who need no more than the entries.
+func ParseEntries(body []byte, classification string) ([]Entry, error) {
+	answer, err := ParseAnswer(body, classification)
+	return answer.Entries, err
+}
+
+// onlyList names the one member that is a list of entries; "" if there are none or more.
+func onlyList(members map[string]json.RawMessage) string {
+	only := ""
+	for name, member := range members {
+		if _, _, ok := parseList(member); !ok {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = name
+	}
+	return only
+}
+
+func parseList(list json.RawMessage) (entries []Entry, dropped int, ok bool) {
 	var wire []wireEntry
 	if err := json.Unmarshal(list, &wire); err != nil || wire == nil {
-		return nil, fmt.Errorf("the answer's member %q is not a list of entries", classification)
+		return nil, 0, false
 	}
-	entries := make([]Entry, len(wire))
-	for i, w := range wire {
+	entries = make([]Entry, 0, len(wire))
+	for _, w := range wire {
 		if w.Value == "" {
-			return nil, errNoValue
+			dropped++
+			continue
 		}
-		entries[i] = Entry{Value: string(w.Value), Title: string(w.Title), Confidence: math.NaN()}
+		e := Entry{Value: string(w.Value), Title: string(w.Title), Confidence: math.NaN()}
 		if w.Confidence != nil {
-			entries[i].Confidence = *w.Confidence
+			e.Confidence = *w.Confidence
 		}
+		entries = append(entries, e)
 	}
-	return entries, nil
+	return entries, dropped, true
+}
+
+// ownMember gives a custom classification's answer under its own name where the service
+// has another for it: what is stored must be readable without these options.
+func (c *HTTP) ownMember(body []byte, classification string) []byte {
+	if c.options.CustomMember == "" || !strings.HasPrefix(classification, CustomPrefix) {
+		return body
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return body
+	}
+	list, ok := members[c.options.CustomMember]
+	if _, has := members[classification]; has || !ok {
+		return body
+	}
+	own, err := json.Marshal(map[string]json.RawMessage{classification: list})
+	if err != nil {
+		return body
+	}
+	return own
 }
 
 type wireEntry struct {

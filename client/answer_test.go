@@ -23,6 +23,7 @@ func TestParseEntries(t *testing.T) {
 		{"confidence out of 0 to 1", TaxonomyV3, `{"taxonomy_v3":[{"value":"A","confidence":87.5}]}`, []Entry{{Value: "A", Confidence: 87.5}}},
 		{"confidence 0", TaxonomyV3, `{"taxonomy_v3":[{"value":"A","confidence":0}]}`, []Entry{{Value: "A"}}},
 		{"custom under its name", custom, `{"x":1,"` + custom + `":[{"value":"A","confidence":1}]}`, []Entry{{Value: "A", Confidence: 1}}},
+		{"custom beside other members", custom, `{"id":7,"tags":["a"],"categories":[{"value":"A","confidence":1}]}`, []Entry{{Value: "A", Confidence: 1}}},
 		{"custom under another name", custom, `{"categories":[{"value":"A","confidence":1}]}`, []Entry{{Value: "A", Confidence: 1}}},
 		{"spaces", TaxonomyV3, "\n { \"taxonomy_v3\" : [ ] } \n", []Entry{}},
 	} {
@@ -44,6 +45,25 @@ func TestParseEntriesWithoutConfidence(t *testing.T) {
 	}
 }
 
+func TestParseAnswerDropsEntriesWithoutValue(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		entries    int
+		dropped    int
+	}{
+		{"none", `{"taxonomy_v3":[{"value":"A"}]}`, 1, 0},
+		{"one of two", `{"taxonomy_v3":[{"confidence":1},{"value":"A","confidence":1}]}`, 1, 1},
+		{"all", `{"taxonomy_v3":[{"confidence":1},{"value":""},{"value":null},null]}`, 0, 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := ParseAnswer([]byte(tt.body), TaxonomyV3)
+			if err != nil || got.Entries == nil || len(got.Entries) != tt.entries || got.Dropped != tt.dropped || string(got.Body) != tt.body {
+				t.Errorf("got %+v, %v; want %d entries, %d dropped", got, err, tt.entries, tt.dropped)
+			}
+		})
+	}
+}
+
 func TestParseEntriesMalformed(t *testing.T) {
 	for _, tt := range []struct{ name, classification, body string }{
 		{"nothing", TaxonomyV3, ``},
@@ -57,7 +77,6 @@ func TestParseEntriesMalformed(t *testing.T) {
 		{"member is null", TaxonomyV3, `{"taxonomy_v3":null}`},
 		{"member is an object", TaxonomyV3, `{"taxonomy_v3":{}}`},
 		{"entry is a string", TaxonomyV3, `{"taxonomy_v3":["A"]}`},
-		{"entry without a value", TaxonomyV3, `{"taxonomy_v3":[{"confidence":1}]}`},
 		{"value is an object", TaxonomyV3, `{"taxonomy_v3":[{"value":{},"confidence":1}]}`},
 		{"confidence is a word", TaxonomyV3, `{"taxonomy_v3":[{"value":"A","confidence":"high"}]}`},
 		{"trailing text", TaxonomyV3, `{"taxonomy_v3":[]} oops`},

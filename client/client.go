@@ -3,11 +3,11 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -36,9 +36,12 @@ type Options struct {
 	WebsiteParam string            // name of the website operation's input; default "url"
 	ProductParam string            // name of the product operation's input; default "query"
 	ParamIn      ParamIn           // default InQuery
-	Timeout      time.Duration     // for one attempt, body included; default 60s: slow sites are crawled while we wait
+	CustomMember string            // where a custom classification's answer has no member of its name: the one to read instead
+	Timeout      time.Duration     // for one attempt, header and body included; default 30s: sites may be crawled while we wait
 	Connections  int               // kept alive; as many as there are workers; default 32
 	UserAgent    string            // default "bulkcat"
+	Headers      []Header          // sent with every request, beside our own or in their place
+	RootCAs      *x509.CertPool    // that certificates are held against; default: the system's. See LoadRootCAs
 	Transport    http.RoundTripper // default: a pool of Connections; the embedded service and tests bring their own
 	InProcess    bool              // the service runs here and charges nothing: its CostHeader is believed
 }
@@ -47,11 +50,11 @@ func (o Options) withDefaults() Options {
 	o.WebsiteParam = or(o.WebsiteParam, "url")
 	o.ProductParam = or(o.ProductParam, "query")
 	o.ParamIn = or(o.ParamIn, InQuery)
-	o.Timeout = or(o.Timeout, time.Minute)
+	o.Timeout = or(o.Timeout, 30*time.Second)
 	o.Connections = or(o.Connections, 32)
 	o.UserAgent = or(o.UserAgent, "bulkcat")
 	if o.Transport == nil {
-		o.Transport = newTransport(o.Connections)
+		o.Transport = newTransport(o.Connections, o.RootCAs)
 	}
 	return o
 }
@@ -64,29 +67,13 @@ func or[T comparable](v, fallback T) T {
 	return v
 }
 
-// newTransport keeps one connection alive for each worker. The standard default of two
-// idle connections a host would open and close one for nearly every request.
-func newTransport(connections int) *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          connections,
-		MaxIdleConnsPerHost:   connections,
-		MaxConnsPerHost:       connections,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
-	}
-}
-
 // HTTP is a Categorizer that asks a service. It makes one attempt for each call and is
 // safe for concurrent use.
 type HTTP struct {
 	options Options
 	base    *url.URL
 	header  http.Header // the same for every request; never written to
-	http    *http.Client
+	secrets secrets
 }
 
 // New checks the options and gives a client. It makes no request.
@@ -104,14 +91,33 @@ func New(options Options) (*HTTP, error) {
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the API key has a character that no header can carry: check BULKCAT_API_KEY or --api-key-file")
 	}
-	header := http.Header{"User-Agent": {o.UserAgent}, "Accept": {"application/json"}}
-	if o.APIKey != "" {
-		header.Set("X-Api-Key", o.APIKey)
+	header, err := o.header()
+	if err != nil {
+		return nil, err
 	}
 	return &HTTP{
-		options: o, base: base, header: header,
-		http: &http.Client{Transport: o.Transport, CheckRedirect: stayOnHost},
+		options: o, base: base, header: header, secrets: newSecrets(o.APIKey, o.Headers),
 	}, nil
+}
+
+// header is what every request carries.
+func (o Options) header() (http.Header, error) {
+	h := make(http.Header, len(o.Headers)+3)
+	for _, given := range o.Headers {
+		if err := given.check(); err != nil {
+			return nil, err
+		}
+		h.Add(given.Name, given.Value)
+	}
+	for name, value := range map[string]string{"User-Agent": o.UserAgent, "Accept": "application/json"} {
+		if h.Get(name) == "" {
+			h.Set(name, value)
+		}
+	}
+	if o.APIKey != "" {
+		h.Set(keyHeader, o.APIKey)
+	}
+	return h, nil
 }
 
 func parseBaseURL(text string) (*url.URL, error) {
@@ -125,32 +131,32 @@ func parseBaseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// stayOnHost follows a redirect within the service only: net/http would carry the
-// x-api-key header to any host.
-func stayOnHost(req *http.Request, via []*http.Request) error {
-	from := via[0].URL
-	if req.URL.Scheme != from.Scheme || req.URL.Host != from.Host {
-		return &redirectError{from: from.Scheme + "://" + from.Host, to: req.URL.Scheme + "://" + req.URL.Host}
-	}
-	if len(via) >= 5 {
-		return errRedirectLoop
-	}
-	return nil
-}
-
 // Source names the service whose answers these are, for keys of stored answers.
 func (c *HTTP) Source() string { return c.base.String() }
 
 // Close gives idle connections back.
-func (c *HTTP) Close() { c.http.CloseIdleConnections() }
+func (c *HTTP) Close() {
+	if t, ok := c.options.Transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
 
 // Categorize asks once.
 func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
-	param := c.options.WebsiteParam
 	if r.Kind == Product {
-		param = c.options.ProductParam
+		return c.categorize(ctx, r, c.options.ProductParam)
 	}
-	req, err := c.newRequest("/api/v1/"+string(r.Kind)+"/categorization", [][2]string{{param, r.Input}, {"classification", r.Classification}})
+	return c.categorize(ctx, r, c.options.WebsiteParam)
+}
+
+// categorize asks with the input under one name or, for a probe, under several at once.
+func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answer, error) {
+	params := make([][2]string, 0, len(names)+1)
+	for _, name := range names {
+		params = append(params, [2]string{name, r.Input})
+	}
+	params = append(params, [2]string{"classification", r.Classification})
+	req, err := c.newRequest("/api/v1/"+string(r.Kind)+"/categorization", params)
 	if err != nil {
 		return Answer{}, &Error{Class: Fatal, Err: err}
 	}
@@ -158,11 +164,14 @@ func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	entries, err := ParseEntries(body, r.Classification)
+	answer, err := ParseAnswer(c.ownMember(body, r.Classification), r.Classification)
 	if err != nil { // a page of HTML, a truncated body: a broken service, not an answer
 		return Answer{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
-	return Answer{Entries: entries, Body: body, Limit: parseRateLimit(resp.Header, time.Now()), AnsweredAt: time.Now().UTC().Truncate(time.Microsecond), Free: c.options.InProcess && resp.Header.Get(CostHeader) == CostNone}, nil
+	answer.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
+	answer.Limit = parseRateLimit(resp.Header, time.Now())
+	answer.Free = c.options.InProcess && resp.Header.Get(CostHeader) == CostNone
+	return answer, nil
 }
 
 // CostHeader is set by the embedded service to say what an answer took to get:
@@ -199,16 +208,26 @@ func (c *HTTP) newRequest(path string, params [][2]string) (*http.Request, error
 		c.setBody(req, []byte(encodeParams(params)), "application/x-www-form-urlencoded")
 	default:
 		u.RawQuery = encodeParams(params)
+		if !c.options.InProcess {
+			req.Body = onlyOnce{}
+		}
 	}
 	return req, nil
 }
+
+// onlyOnce is an empty body that net/http cannot have a second time. A GET without a
+// body it would send again by itself when a kept-alive connection breaks, though the
+// service may have charged for the first: retries are ours to make, and to count.
+type onlyOnce struct{}
+
+func (onlyOnce) Read([]byte) (int, error) { return 0, io.EOF }
+func (onlyOnce) Close() error             { return nil }
 
 func (c *HTTP) setBody(req *http.Request, body []byte, contentType string) {
 	req.Header = c.header.Clone()
 	req.Header.Set("Content-Type", contentType)
 	req.ContentLength = int64(len(body))
 	req.Body = io.NopCloser(bytes.NewReader(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 }
 
 func encodeParams(params [][2]string) string {
@@ -229,23 +248,33 @@ func encodeParams(params [][2]string) string {
 func (c *HTTP) do(ctx context.Context, req *http.Request) (*http.Response, []byte, error) {
 	attempt, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
-	resp, err := c.http.Do(req.WithContext(attempt))
+	resp, err := c.send(req.WithContext(attempt))
 	if err != nil {
 		return nil, nil, c.exchangeError(ctx, err)
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 || resp.StatusCode == http.StatusAccepted {
+		return nil, nil, c.statusError(ctx, resp)
+	}
 	body, err := readBody(resp)
 	if err != nil {
 		return nil, nil, c.exchangeError(ctx, err)
 	}
-	limit := parseRateLimit(resp.Header, time.Now())
-	if resp.StatusCode/100 != 2 || resp.StatusCode == http.StatusAccepted {
-		return nil, nil, &Error{
-			Class: classOf(resp.StatusCode), Status: resp.StatusCode,
-			RetryAfter: retryWait(resp.Header, body, limit, time.Now()), Limit: limit, Detail: c.snippet(body),
-		}
+	return resp, c.secrets.hideInAnswer(body), nil
+}
+
+// statusError is what a response says that is no answer. Its status counts even where
+// its body breaks off.
+func (c *HTTP) statusError(ctx context.Context, resp *http.Response) error {
+	body := readErrorBody(resp)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	return resp, body, nil
+	limit := parseRateLimit(resp.Header, time.Now())
+	return &Error{
+		Class: classOf(resp.StatusCode), Status: resp.StatusCode,
+		RetryAfter: retryWait(resp.Header, body, limit, time.Now()), Limit: limit, Detail: c.snippet(body),
+	}
 }
 
 func (c *HTTP) exchangeError(ctx context.Context, err error) error {
@@ -256,57 +285,7 @@ func (c *HTTP) exchangeError(ctx context.Context, err error) error {
 	if errors.As(err, &u) {
 		err = u.Err // its text repeats the whole URL, input included
 	}
-	return exchangeError(err)
-}
-
-// maxBody is far above any answer (a list of 703 entries is 60 kB); it only keeps an
-// endless body from filling the memory.
-const maxBody = 16 << 20
-
-var errBodyTooLarge = errors.New("the service's answer is over 16 MiB")
-
-func readBody(resp *http.Response) ([]byte, error) {
-	size := resp.ContentLength
-	if size < 0 || size > maxBody {
-		size = 512
-	}
-	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	n, err := buf.ReadFrom(io.LimitReader(resp.Body, maxBody+1))
-	if err == nil && n > maxBody {
-		err = errBodyTooLarge
-	}
-	return buf.Bytes(), err
-}
-
-// snippet is the service's own words for an error message: its JSON message if it has
-// one, else the head of the body; one line, and without the key should it be echoed.
-func (c *HTTP) snippet(body []byte) string {
-	const longest = 160
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(errorMessage(body, 2), "\ufffd")), " ")
-	if c.options.APIKey != "" {
-		text = strings.ReplaceAll(text, c.options.APIKey, "[API key]")
-	}
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "…"
-	}
-	return text
-}
-
-// errorMessage looks for the usual members of a JSON error body, down to some levels.
-func errorMessage(body []byte, levels int) string {
-	var members map[string]json.RawMessage
-	if levels > 0 && json.Unmarshal(body, &members) == nil {
-		for _, name := range []string{"message", "error", "detail", "error_description", "title"} {
-			var text string
-			if raw, ok := members[name]; ok {
-				if json.Unmarshal(raw, &text) == nil && text != "" {
-					return text
-				}
-				if len(raw) > 0 && raw[0] == '{' {
-					return errorMessage(raw, levels-1)
-				}
-			}
-		}
-	}
-	return string(body[:min(len(body), 1024)])
+	e := exchangeError(err)
+	e.Err = c.secrets.hideIn(e.Err) // net/http quotes what it cannot read of a response
+	return e
 }

@@ -137,7 +137,7 @@ func TestErrorsByOutcome(t *testing.T) {
 		{"503", reply(503, ""), Transient, "HTTP 503"},
 		{"509", reply(509, ""), Quota, "HTTP 509"},
 		{"HTML with 200", reply(200, "<html>maintenance</html>"), Transient, "not a JSON object"},
-		{"echoed key", reply(401, `{"error":"bad key `+testKey+`"}`), Auth, "bad key [API key]"},
+		{"echoed key", reply(401, `{"error":"bad key `+testKey+`"}`), Auth, "bad key [secret]"},
 		{"truncated", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			io.WriteString(w, `{"taxonomy_v3":[`)

@@ -106,6 +106,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // advice is what to do next, where the user can do something.
 func (e *Error) advice() string {
 	switch e.Class {
+	case Fatal:
+		if e.Status/100 == 3 {
+			return "the service is elsewhere: check --base-url"
+		}
 	case Auth:
 		return "check the API key in BULKCAT_API_KEY or --api-key-file"
 	case Quota:

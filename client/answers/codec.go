@@ -71,11 +71,11 @@ func parseValue(key, value []byte, classification string) (Outcome, error) {
 	body := value[headerSize:]
 	switch value[1] {
 	case outcomeAnswer:
-		entries, err := client.ParseEntries(body, classification)
+		answer, err := client.ParseAnswer(body, classification)
 		if err != nil {
 			return Outcome{}, errDamaged
 		}
-		o.Answer.Entries = entries
+		o.Answer.Entries, o.Answer.Dropped = answer.Entries, answer.Dropped
 		return o, nil
 	case outcomeRejection:
 		status := int(binary.BigEndian.Uint16(value[2:]))

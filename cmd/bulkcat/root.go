@@ -17,7 +17,7 @@ const exitStatuses = `Exit status:
   1    failed
   2    wrong usage
   3    complete, but some records have no answer (rejected, failed or invalid)
-  75   stopped early and resumable (quota)
+  75   stopped early and resumable (quota, budget, deadline or outage)
   130  interrupted and resumable (143 when terminated)
 `
 
@@ -62,7 +62,7 @@ Every answer is kept on disk: started again after anything, it asks only what is
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newWebsite(s), newProduct(s), newUsage(s), newServe(s), newVersion(s))
+	root.AddCommand(newWebsite(s), newProduct(s), newUsage(s), newProbe(s), newServe(s), newVersion(s))
 	root.SetUsageFunc(usageText)
 	root.SetHelpFunc(helpText)
 	return root

@@ -35,6 +35,12 @@ func TestMain(m *testing.M) {
 //	                        waiting, lets those go, and wants the exit status N
 //	asked N                 wants N categorizations since the service was started
 //	listening ADDR          waits until something accepts connections at ADDR
+//	foreign [json] website=NAME product=NAME
+//	                        starts a service that reads its inputs under other names
+//	indiscreet              starts one that tells secrets, with TLS (see ca.pem), and
+//	                        another host that it redirects to
+//	requests N              wants N requests to the foreign service, or to the other host
+//	! tells DIR TEXT...     wants none of the texts in any file below DIR
 func TestScripts(t *testing.T) {
 	samples, err := filepath.Abs("../../testdata")
 	if err != nil {
@@ -55,6 +61,11 @@ func TestScripts(t *testing.T) {
 			"interrupt": cmdInterrupt,
 			"asked":     cmdAsked,
 			"listening": cmdListening,
+
+			"foreign":    cmdForeign,
+			"requests":   cmdRequests,
+			"indiscreet": cmdIndiscreet,
+			"tells":      cmdTells,
 		},
 	})
 }

@@ -14,10 +14,17 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
-// serviceFlags say which service answers, and how it is spoken to.
+// serviceFlags say which service answers, and how it is spoken to. What is given neither
+// on the command line nor in the environment comes from the profile, if there is one.
 type serviceFlags struct {
+	flags        *pflag.FlagSet // its own, to tell what was given
+	profilePath  string
+	profile      client.Profile
 	baseURL      string
 	apiKeyFile   string
+	headers      []string
+	headerFile   string
+	caFile       string
 	websiteParam string
 	productParam string
 	paramIn      string
@@ -26,12 +33,22 @@ type serviceFlags struct {
 }
 
 func (f *serviceFlags) bind(flags *pflag.FlagSet) {
+	f.bindService(flags)
+	flags.StringVar(&f.profilePath, "profile", "", "speak to the service as the profile in `FILE` says, which bulkcat probe has written; other flags come before it")
+}
+
+// bindService binds all but the profile, which a probe does not read.
+func (f *serviceFlags) bindService(flags *pflag.FlagSet) {
+	f.flags = flags
 	flags.StringVar(&f.baseURL, "base-url", "", "the hosted service's `URL`; without it the embedded service answers")
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "read the API key from `FILE` instead of BULKCAT_API_KEY")
+	flags.StringArrayVar(&f.headers, "header", nil, "send another header, `'Name: value'`, with every request; may be given several times")
+	flags.StringVar(&f.headerFile, "header-file", "", "the same from `FILE`, one a line: for secret ones, which are never told")
+	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) beside the system's")
 	flags.StringVar(&f.websiteParam, "website-param", "url", "`name` of the website operation's input")
 	flags.StringVar(&f.productParam, "product-param", "query", "`name` of the product operation's input")
 	flags.StringVar(&f.paramIn, "param-in", "query", "`place` of the parameters: query, form or json")
-	flags.DurationVar(&f.timeout, "timeout", time.Minute, "for one request, answer included")
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one request, answer included")
 }
 
 // bindFetch adds what only the embedded service knows.
@@ -53,29 +70,109 @@ type service struct {
 }
 
 // open builds the client of the service that the flags choose.
-func (f *serviceFlags) open(workers int, log *slog.Logger) (service, error) {
-	options := client.Options{
-		BaseURL:      f.baseURL,
-		WebsiteParam: f.websiteParam,
-		ProductParam: f.productParam,
-		ParamIn:      client.ParamIn(f.paramIn),
-		Timeout:      f.timeout,
-		Connections:  workers,
-		UserAgent:    "bulkcat/" + version(),
+func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) {
+	if err := f.readProfile(log); err != nil {
+		return service{}, &usageError{err}
+	}
+	options, err := f.options(connections)
+	if err != nil {
+		return service{}, &usageError{err}
 	}
 	if f.baseURL == "" {
 		return f.openEmbedded(options, log)
 	}
-	key, err := f.apiKey()
-	if err != nil {
+	if options.APIKey, err = f.apiKey(); err != nil {
 		return service{}, err
 	}
-	options.APIKey = key
 	c, err := client.New(options)
 	if err != nil {
 		return service{}, &usageError{err}
 	}
 	return service{HTTP: c, source: c.Source(), hosted: true}, nil
+}
+
+// options are the client's, but for the key.
+func (f *serviceFlags) options(connections int) (client.Options, error) {
+	if f.timeout <= 0 {
+		return client.Options{}, fmt.Errorf("--timeout: %v must be more than nothing", f.timeout)
+	}
+	options := client.Options{
+		BaseURL:      f.baseURL,
+		WebsiteParam: f.websiteParam,
+		ProductParam: f.productParam,
+		ParamIn:      client.ParamIn(f.paramIn),
+		CustomMember: f.profile.CustomMember,
+		Timeout:      f.timeout,
+		Connections:  connections,
+		UserAgent:    "bulkcat/" + version(),
+	}
+	var err error
+	if options.Headers, err = f.readHeaders(); err != nil {
+		return options, err
+	}
+	if f.caFile != "" {
+		if options.RootCAs, err = client.LoadRootCAs(f.caFile); err != nil {
+			return options, fmt.Errorf("--ca-file: %w", err)
+		}
+	}
+	return options, nil
+}
+
+// readProfile takes from the profile what is given nowhere else.
+func (f *serviceFlags) readProfile(log *slog.Logger) error {
+	if f.profilePath == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.profilePath)
+	if err != nil {
+		return fmt.Errorf("--profile: %w", err)
+	}
+	if f.profile, err = client.ParseProfile(text); err != nil {
+		return fmt.Errorf("--profile: %s: %w", f.profilePath, err)
+	}
+	for _, setting := range []struct {
+		flag  string
+		value *string
+		found string
+	}{
+		{"base-url", &f.baseURL, f.profile.BaseURL},
+		{"website-param", &f.websiteParam, f.profile.WebsiteParam},
+		{"product-param", &f.productParam, f.profile.ProductParam},
+		{"param-in", &f.paramIn, string(f.profile.ParamIn)},
+	} {
+		if setting.found != "" && !f.flags.Lookup(setting.flag).Changed {
+			*setting.value = setting.found
+		}
+	}
+	if strings.TrimRight(f.baseURL, "/") != f.profile.BaseURL {
+		log.Warn("the profile is of another service", "profile", f.profile.BaseURL, "asked", f.baseURL)
+	}
+	return nil
+}
+
+// readHeaders reads the headers of the command line, and the secret ones of the file.
+func (f *serviceFlags) readHeaders() ([]client.Header, error) {
+	var headers []client.Header
+	for _, text := range f.headers {
+		h, err := client.ParseHeader(text)
+		if err != nil {
+			return nil, fmt.Errorf("--header: %w", err)
+		}
+		headers = append(headers, h)
+	}
+	if f.headerFile == "" {
+		return headers, nil
+	}
+	file, err := os.Open(f.headerFile)
+	if err != nil {
+		return nil, fmt.Errorf("--header-file: %w", err)
+	}
+	defer file.Close() // only read from
+	secret, err := client.ReadHeaders(file)
+	if err != nil {
+		return nil, fmt.Errorf("--header-file: %s: %w", f.headerFile, err)
+	}
+	return append(headers, secret...), nil
 }
 
 func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (service, error) {

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 func newUsage(s streams) *cobra.Command {
 	var (
 		service serviceFlags
 		log     logFlags
+		asJSON  bool
 	)
 	cmd := &cobra.Command{
 		Use:     "usage",
@@ -32,11 +38,26 @@ func newUsage(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(s.out, "plan       %s\nremaining  %s\n", usage.Plan, usage.Remaining)
-			return err
+			return printUsage(s.out, usage, asJSON)
 		},
 	}
 	addGroup(cmd, "Service", service.bind)
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.BoolVar(&asJSON, "json", false, `one line of JSON: {"plan":"...","remaining":"..."}`)
+	})
 	addGroup(cmd, "Run", log.bind)
 	return cmd
+}
+
+func printUsage(out io.Writer, usage client.Usage, asJSON bool) error {
+	if !asJSON {
+		_, err := fmt.Fprintf(out, "plan       %s\nremaining  %s\n", usage.Plan, usage.Remaining)
+		return err
+	}
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(struct {
+		Plan      string `json:"plan"`
+		Remaining string `json:"remaining"`
+	}{usage.Plan, usage.Remaining})
 }

@@ -1,0 +1,84 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"unicode"
+)
+
+const (
+	// maxBody is far above any answer (a list of all 703 topics is 60 kB); it only keeps
+	// an endless body from filling the memory.
+	maxBody = 8 << 20
+
+	// maxErrorBody holds any error message. What comes after it is read and forgotten.
+	maxErrorBody = 64 << 10
+
+	// maxDrain is what is read of a body that nobody needs, so that its connection can
+	// be used again: a new one, with TLS, costs about as much as this.
+	maxDrain = 256 << 10
+
+	// firstBuffer bounds what is set aside on the word of Content-Length.
+	firstBuffer = 64 << 10
+)
+
+var errBodyTooLarge = errors.New("the service's answer is over 8 MiB")
+
+// readBody reads a whole body, to its end, which gives its connection back.
+func readBody(resp *http.Response) ([]byte, error) {
+	size := min(max(resp.ContentLength, 512), firstBuffer)
+	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, maxBody+1))
+	if err == nil && n > maxBody {
+		err = errBodyTooLarge
+	}
+	return buf.Bytes(), err
+}
+
+// readErrorBody reads what there is of an error's body; where it breaks off does not
+// matter.
+func readErrorBody(resp *http.Response) []byte {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err == nil && len(body) == maxErrorBody {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
+	}
+	return body
+}
+
+// snippet is the service's own words for an error message: its JSON message if it has
+// one, else the head of the body; one line that does nothing to a terminal, without the
+// secrets should they be echoed.
+func (c *HTTP) snippet(body []byte) string {
+	const longest = 160
+	text := c.secrets.hide(errorMessage(body, 2)) // before it is cut, perhaps within a secret
+	text = text[:min(len(text), 1024)]
+	text = strings.ToValidUTF8(text, "\ufffd")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return text
+}
+
+// errorMessage looks for the usual members of a JSON error body, down to some levels.
+func errorMessage(body []byte, levels int) string {
+	var members map[string]json.RawMessage
+	if levels > 0 && json.Unmarshal(body, &members) == nil {
+		for _, name := range []string{"message", "error", "detail", "error_description", "title"} {
+			var text string
+			if raw, ok := members[name]; ok {
+				if json.Unmarshal(raw, &text) == nil && text != "" {
+					return text
+				}
+				if len(raw) > 0 && raw[0] == '{' {
+					return errorMessage(raw, levels-1)
+				}
+			}
+		}
+	}
+	return string(body)
+}

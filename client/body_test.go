@@ -1,0 +1,97 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestBodyTooLarge(t *testing.T) {
+	padding := strings.Repeat(" ", 1<<20)
+	for _, tt := range []struct {
+		name     string
+		megabyte int
+		want     error
+	}{{"up to 8 MiB", 7, nil}, {"over 8 MiB", 9, errBodyTooLarge}} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+				for range tt.megabyte {
+					io.WriteString(w, padding)
+				}
+				io.WriteString(w, soundAnswer)
+			}, nil)
+			if _, err := c.Categorize(t.Context(), testRequest); !errors.Is(err, tt.want) {
+				t.Errorf("got %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestStatusCountsWhateverTheBody has error bodies that are endless, or break off.
+func TestStatusCountsWhateverTheBody(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		handler http.HandlerFunc
+	}{
+		{"huge", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(402)
+			for range 20 {
+				io.WriteString(w, strings.Repeat("x", 1<<20))
+			}
+		}},
+		{"truncated", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			w.WriteHeader(402)
+			io.WriteString(w, `{"error":`)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := setup(t, tt.handler, nil)
+			if _, err := c.Categorize(t.Context(), testRequest); ClassOf(err) != Quota || len(err.Error()) > 400 {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestLargeErrorsKeepTheConnection(t *testing.T) {
+	addresses := make(map[string]bool)
+	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		addresses[r.RemoteAddr] = true
+		w.WriteHeader(503)
+		io.WriteString(w, strings.Repeat("x", 200_000))
+	}, nil)
+	for range 5 {
+		c.Categorize(t.Context(), testRequest)
+	}
+	if len(addresses) != 1 {
+		t.Errorf("%d connections for 5 requests in turn", len(addresses))
+	}
+}
+
+func TestSnippet(t *testing.T) {
+	c, err := New(Options{BaseURL: "https://api.example.com", APIKey: testKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("é", 200)
+	for _, tt := range []struct{ name, body, want string }{
+		{"empty", "", ""},
+		{"message", `{"message":"no such site"}`, "no such site"},
+		{"nested", `{"error":{"detail":"no such site"}}`, "no such site"},
+		{"text", "Bad\r\n\tGateway ", "Bad Gateway"},
+		{"terminal escapes", "a\x1b[2Jb\x00c", "a [2Jb c"},
+		{"not UTF-8", "a\xff", "a\ufffd"},
+		{"long", long, strings.Repeat("é", 160) + "…"},
+		{"key", "bad key " + testKey, "bad key [secret]"},
+		{"key where the text is cut", strings.Repeat(" ", 1024-5) + testKey, "[secr"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := c.snippet([]byte(tt.body)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package client
+
+import (
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestParseHeader(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want Header
+	}{
+		{"X-Tenant: acme", Header{Name: "X-Tenant", Value: "acme"}},
+		{"x-tenant:acme", Header{Name: "x-tenant", Value: "acme"}},
+		{" X-Time : 12:30 ", Header{Name: "X-Time", Value: "12:30"}},
+		{"User-Agent: ours/1.0", Header{Name: "User-Agent", Value: "ours/1.0"}},
+	} {
+		if got, err := ParseHeader(tt.text); err != nil || got != tt.want {
+			t.Errorf("%q: got %+v, %v", tt.text, got, err)
+		}
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"", "Name: value"},
+		{"hush", "Name: value"},
+		{"hush hush: x", "Name: value"},
+		{": hush", "Name: value"},
+		{"X-Tenant:", "has no value"},
+		{"X-Tenant: hush\r\nX-Other: hush", "no header can carry"},
+		{"X-Tenant: hush\x00", "no header can carry"},
+		{"x-api-key: hush", "BULKCAT_API_KEY"},
+		{"X-API-KEY: hush", "BULKCAT_API_KEY"},
+		{"Host: hush", "base URL"},
+		{"content-length: 5", "cannot be set"},
+		{"Transfer-Encoding: chunked", "cannot be set"},
+		{"Accept-Encoding: hush", "cannot be set"},
+		{"Proxy-Authorization: hush", "HTTPS_PROXY"},
+		{"Authorization: Bearer hush", "--header-file"},
+		{"cookie: hush", "--header-file"},
+	} {
+		if _, err := ParseHeader(tt.text); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%q: got %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+func TestReadHeaders(t *testing.T) {
+	got, err := ReadHeaders(strings.NewReader("# of the gateway\r\n\r\nAuthorization: Bearer hush\r\n  X-Tenant: acme\n"))
+	want := []Header{{"Authorization", "Bearer hush", true}, {"X-Tenant", "acme", true}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"A: b\nhush\n":             "line 2: not a header",
+		"x-api-key: hush":          "line 1: the header x-api-key",
+		strings.Repeat("x", 1<<17): "too long",
+	} {
+		if _, err := ReadHeaders(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func FuzzReadHeaders(f *testing.F) {
+	f.Add("Authorization: Bearer abc\n# no\n\nX-A:b")
+	f.Add("A: \x7f")
+	f.Fuzz(func(t *testing.T, text string) {
+		headers, err := ReadHeaders(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		if _, err := New(Options{BaseURL: "https://api.example.com", Headers: headers}); err != nil {
+			t.Fatalf("%+v were read, but cannot be sent: %v", headers, err)
+		}
+	})
+}
+
+func TestHeadersOnTheWire(t *testing.T) {
+	var got http.Header
+	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+		io.WriteString(w, soundAnswer)
+	}, func(o *Options) {
+		o.Headers = []Header{{Name: "x-tenant", Value: "a"}, {Name: "X-Tenant", Value: "b"}, {Name: "User-Agent", Value: "ours"}, {"Authorization", "Bearer abc", true}}
+	})
+	if _, err := c.Categorize(t.Context(), testRequest); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"X-Tenant": {"a", "b"}, "User-Agent": {"ours"}, "Authorization": {"Bearer abc"}, "Accept": {"application/json"}, "X-Api-Key": {testKey},
+	} {
+		if !reflect.DeepEqual(got[name], want) {
+			t.Errorf("%s: got %q, want %q", name, got[name], want)
+		}
+	}
+}
+
+func TestSecretsAreHidden(t *testing.T) {
+	const key, token = `key+/="<&>0123456789`, "token-9876543210"
+	headers := []Header{{"Authorization", "Bearer " + token, true}, {"X-Tenant", "acme", false}, {"X-Flag", "on", true}}
+	s := newSecrets(key, headers)
+	for _, text := range []string{
+		key, "Bearer " + token, token, "x" + token + "y",
+		"key%2B%2F%3D%22%3C%26%3E0123456789", `key+/=\"\u003c\u0026\u003e0123456789`, "key+/=&#34;&lt;&amp;&gt;0123456789",
+	} {
+		if got := s.hide(text); strings.Contains(got, "0123456789") || strings.Contains(got, "9876543210") || !strings.Contains(got, hidden) {
+			t.Errorf("%q: got %q", text, got)
+		}
+		if got := string(s.hideInAnswer([]byte(text))); strings.Contains(got, "0123456789") || strings.Contains(got, "9876543210") {
+			t.Errorf("in an answer, %q: got %q", text, got)
+		}
+	}
+	for _, text := range []string{"", "no Bearer at acme", "on"} {
+		if got := s.hide(text); got != text {
+			t.Errorf("%q: got %q", text, got)
+		}
+	}
+	short := newSecrets("shoes", nil)
+	if got := string(short.hideInAnswer([]byte("Apparel > shoes"))); got != "Apparel > shoes" {
+		t.Errorf("a short key changes answers: %q", got)
+	}
+}
+
+// TestAnswersHoldNoSecret has a service that echoes the key in a sound answer.
+func TestAnswersHoldNoSecret(t *testing.T) {
+	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"account":"`+r.Header.Get("X-Api-Key")+`","taxonomy_v3":[{"value":"A","confidence":1}]}`)
+	}, nil)
+	answer, err := c.Categorize(t.Context(), testRequest)
+	if err != nil || len(answer.Entries) != 1 || strings.Contains(string(answer.Body), testKey) {
+		t.Errorf("got %s, %v", answer.Body, err)
+	}
+}
+
+// TestGarbledResponseTellsNoSecret has net/http quote what it cannot read.
+func TestGarbledResponseTellsNoSecret(t *testing.T) {
+	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		io.WriteString(conn, "HTTP/1.1 "+r.Header.Get("X-Api-Key")+" OK\r\n\r\n")
+		conn.Close()
+	}, nil)
+	_, err := c.Categorize(t.Context(), testRequest)
+	if err == nil || strings.Contains(err.Error(), testKey) || !strings.Contains(err.Error(), hidden) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCustomMember(t *testing.T) {
+	custom := Request{Kind: Product, Input: "Drill", Classification: CustomPrefix + "acme"}
+	for _, tt := range []struct{ name, body, want string }{
+		{"under its own name", `{"product_taxonomy_custom_acme":[{"value":"A"}],"result":[]}`, "A"},
+		{"under the other", `{"result":[{"value":"B"}],"also":[]}`, "B"},
+		{"under a third", `{"only":[{"value":"C"}]}`, "C"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := setup(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, tt.body) }, func(o *Options) { o.CustomMember = "result" })
+			answer, err := c.Categorize(t.Context(), custom)
+			if err != nil || len(answer.Entries) != 1 || answer.Entries[0].Value != tt.want {
+				t.Fatalf("got %+v, %v", answer, err)
+			}
+			stored, err := ParseAnswer(answer.Body, custom.Classification)
+			if err != nil || stored.Entries[0].Value != tt.want {
+				t.Errorf("the body reads back as %+v, %v", stored, err)
+			}
+		})
+	}
+}

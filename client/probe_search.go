@@ -1,0 +1,213 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// nameSearch looks for the name of an operation's input.
+type nameSearch struct {
+	kind       Kind
+	configured ParamIn
+	all        []string // the configured name first
+	place      ParamIn
+	names      []string // that may be right
+	known      bool     // that one of them is: they worked together
+	closed     bool     // the key is not allowed here, whatever the name
+	found      string
+	last       string // what was seen last that did not work
+}
+
+func newSearch(kind Kind, place ParamIn, configured string, candidates []string) nameSearch {
+	all := []string{configured}
+	for _, name := range candidates {
+		if name != configured {
+			all = append(all, name)
+		}
+	}
+	return nameSearch{kind: kind, configured: place, all: all, place: place, names: all}
+}
+
+func (s *nameSearch) input() string {
+	if s.kind == Product {
+		return probeProduct
+	}
+	return probeWebsite
+}
+
+func (s *nameSearch) classification() string { return Classifications(s.kind)[0] }
+
+func (s *nameSearch) works() bool { return s.found != "" }
+
+// open says whether there is something left to try.
+func (s *nameSearch) open() bool { return s.found == "" && !s.closed && len(s.names) > 0 }
+
+// namesIn gives the names that have not been tried by themselves in a place.
+func (s *nameSearch) namesIn(place ParamIn) []string {
+	if place == s.configured {
+		return s.all[1:]
+	}
+	return s.all
+}
+
+func (s *nameSearch) failure() error {
+	if s.works() {
+		return nil
+	}
+	return &ProbeError{Kind: s.kind, Seen: s.last}
+}
+
+// placesFrom gives all places, the likeliest first.
+func placesFrom(first ParamIn) []ParamIn {
+	places := []ParamIn{first}
+	for _, place := range []ParamIn{InQuery, InForm, InJSON} {
+		if place != first {
+			places = append(places, place)
+		}
+	}
+	return places
+}
+
+func placeName(place ParamIn) string {
+	switch place {
+	case InForm:
+		return "a form as the body"
+	case InJSON:
+		return "a JSON body"
+	}
+	return "the query"
+}
+
+// tryTogether sends all names at once: most services pass over those they do not know.
+func (p *prober) tryTogether(s *nameSearch, place ParamIn) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		names := s.namesIn(place)
+		_, seen, ok, err := p.ask(ctx, s, s.classification(), place, names...)
+		if ok {
+			s.place, s.names, s.known = place, names, true
+		} else {
+			s.last = seen
+		}
+		return seen, err
+	}
+}
+
+// tryNext tries the next name or, of those that worked together, half.
+func (p *prober) tryNext(s *nameSearch) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		some := s.names[:1]
+		if s.known {
+			some = s.names[:max(1, len(s.names)/2)]
+		}
+		_, seen, ok, err := p.ask(ctx, s, s.classification(), s.place, some...)
+		switch {
+		case err != nil:
+		case ok && len(some) == 1:
+			s.found = some[0]
+		case ok:
+			s.names = some
+		default:
+			s.names, s.last = s.names[len(some):], seen
+			s.closed = len(some) == 1 && !s.known && p.tap.refusedKey()
+		}
+		return strings.Join(some, ", ") + ": " + seen, err
+	}
+}
+
+// tryProduct goes where the website's input was found.
+func (p *prober) tryProduct(ctx context.Context) (string, error) {
+	p.website.eliminate(p)
+	p.product.place = p.website.place
+	return p.tryNext(&p.product)(ctx)
+}
+
+// eliminate settles on the one name that is left of those that worked together.
+func (s *nameSearch) eliminate(p *prober) {
+	switch {
+	case s.works() || !s.known:
+	case len(s.names) == 1:
+		s.found = s.names[0]
+		p.assume("the %s's input is taken to be %s: the other names do not work", s.kind, s.found)
+	case len(s.names) > 1:
+		s.last = "one of " + joinNames(s.names) + " works in " + placeName(s.place)
+	}
+}
+
+// memberOf names the member of a custom classification's answer; "" if there is none.
+func memberOf(body []byte, classification string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return ""
+	}
+	if _, ok := members[classification]; ok {
+		return classification
+	}
+	return onlyList(members)
+}
+
+// joinNames writes "a, b and c".
+func joinNames(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return fmt.Sprintf("%s and %s", strings.Join(names[:last], ", "), names[last])
+}
+
+// tap lets no more than MaxProbeRequests through to the service, and notes what comes
+// back.
+type tap struct {
+	next    http.RoundTripper
+	made    int
+	status  int // of the last response; 0 where none came
+	success int // status of the last answer
+	limit   float64
+	headers map[string]bool
+}
+
+var errProbeBudget = errors.New("redirects have used up the requests of the probe: check --base-url")
+
+// RoundTrip makes one request.
+func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.status = 0
+	if t.made == MaxProbeRequests {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return nil, errProbeBudget
+	}
+	t.made++
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	t.status = resp.StatusCode
+	if limit := parseRateLimit(resp.Header, time.Now()); limit.PerSecond > 0 {
+		t.limit = limit.PerSecond
+	}
+	for _, name := range knownRateHeaders {
+		if resp.Header.Get(name) != "" {
+			t.headers[name] = true
+		}
+	}
+	return resp, nil
+}
+
+// knownRateHeaders are the only ones to be named: an unknown name may hold anything.
+var knownRateHeaders = []string{
+	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After",
+}
+
+func (t *tap) rateHeaders() []string { return slices.Sorted(maps.Keys(t.headers)) }
+
+func (t *tap) refusedKey() bool {
+	return t.status == http.StatusUnauthorized || t.status == http.StatusForbidden
+}

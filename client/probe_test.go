@@ -1,0 +1,291 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// foreign is a service that differs in what the interface leaves open.
+type foreign struct {
+	website, product string
+	in               ParamIn
+	strict           bool   // refuses parameters that it does not know
+	status           int    // of an answer; 0 for 200
+	badKey           int    // 0: any key is good
+	custom           string // member of a custom classification's answer
+	header           http.Header
+	usage            string // what remains at first; not a number: as it is
+	free             bool
+	only             Kind // the other operation is not there
+	fail             int  // status of everything
+
+	mu       sync.Mutex
+	requests int
+	charged  int
+}
+
+func (f *foreign) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.requests++
+	for name, values := range f.header {
+		w.Header()[name] = values
+	}
+	switch {
+	case f.fail != 0:
+		w.WriteHeader(f.fail)
+	case f.badKey != 0 && r.Header.Get("X-Api-Key") != testKey:
+		w.WriteHeader(f.badKey)
+	case r.URL.Path == "/api/usage":
+		f.serveUsage(w)
+	default:
+		f.categorize(w, r)
+	}
+}
+
+func (f *foreign) serveUsage(w http.ResponseWriter) {
+	remaining := f.usage
+	if n, err := strconv.Atoi(remaining); err == nil {
+		remaining = strconv.Itoa(n - f.charged)
+	}
+	if f.usage == "" {
+		w.WriteHeader(404)
+		return
+	}
+	fmt.Fprintf(w, `{"plan":"test","remaining":%q}`, remaining)
+}
+
+func (f *foreign) categorize(w http.ResponseWriter, r *http.Request) {
+	kind, name := Website, f.website
+	if strings.Contains(r.URL.Path, "product") {
+		kind, name = Product, f.product
+	}
+	params := f.params(r)
+	if f.only != "" && kind != f.only || params.Get(name) == "" || f.strict && len(params) != 2 {
+		w.WriteHeader(422)
+		io.WriteString(w, `{"error":"unknown parameters"}`)
+		return
+	}
+	if !f.free {
+		f.charged++
+	}
+	member := params.Get("classification")
+	if strings.HasPrefix(member, CustomPrefix) && f.custom != "" {
+		member = f.custom
+	}
+	if f.status != 0 {
+		w.WriteHeader(f.status)
+	}
+	fmt.Fprintf(w, `{"id":1,%q:[{"value":"A > B","confidence":0.5}]}`, member)
+}
+
+// params reads them from the service's one place.
+func (f *foreign) params(r *http.Request) url.Values {
+	body, _ := io.ReadAll(r.Body)
+	media := r.Header.Get("Content-Type")
+	values := url.Values{}
+	switch {
+	case f.in == InQuery || f.in == "":
+		return r.URL.Query()
+	case f.in == InForm && media == "application/x-www-form-urlencoded":
+		values, _ = url.ParseQuery(string(body))
+	case f.in == InJSON && media == "application/json":
+		var object map[string]string
+		_ = json.Unmarshal(body, &object)
+		for name, value := range object {
+			values.Set(name, value)
+		}
+	}
+	return values
+}
+
+func probe(t *testing.T, f *foreign, change func(*ProbeOptions)) (Profile, error) {
+	t.Helper()
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	options := ProbeOptions{Options: Options{BaseURL: server.URL + "/", APIKey: testKey}}
+	if change != nil {
+		change(&options)
+	}
+	var made []int
+	options.Observe = func(s ProbeStep, _ string) { made = append(made, s.Number) }
+	profile, err := Probe(t.Context(), options)
+	if f.requests > MaxProbeRequests {
+		t.Errorf("%d requests", f.requests)
+	}
+	if !slices.IsSorted(made) || len(slices.Compact(made)) != len(made) || len(made) > 0 && made[len(made)-1] > len(PlanProbe(options)) {
+		t.Errorf("the requests %v are not those of the plan", made)
+	}
+	return profile, err
+}
+
+func TestProbeFindsNamesAndPlace(t *testing.T) {
+	for _, in := range []ParamIn{InQuery, InForm, InJSON} {
+		for _, website := range websiteNames {
+			for _, product := range productNames {
+				for _, custom := range []string{"", CustomPrefix + "acme"} {
+					t.Run(strings.Join([]string{string(in), website, product, custom}, " "), func(t *testing.T) {
+						f := &foreign{website: website, product: product, in: in, badKey: 401, usage: "100"}
+						p, err := probe(t, f, func(o *ProbeOptions) { o.Custom = custom })
+						if err != nil || p.WebsiteParam != website || p.ProductParam != product || p.ParamIn != in {
+							t.Errorf("got %+v, %v", p, err)
+						}
+						if p.SuccessStatus != 200 || p.BadKeyStatus != 401 || p.Charges == nil || !*p.Charges || p.CustomMember != custom {
+							t.Errorf("got %+v", p)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestProbe(t *testing.T) {
+	no, yes := false, true
+	custom := CustomPrefix + "acme"
+	for _, tt := range []struct {
+		name     string
+		service  *foreign
+		change   func(*ProbeOptions)
+		want     Profile // its names, statuses, custom member, rate and charges
+		requests int
+	}{
+		{"as by default", &foreign{website: "url", product: "query", badKey: 403, usage: "9"}, nil,
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 403, Charges: &yes}, 5},
+		{"configured names first", &foreign{website: "site", product: "q", in: InJSON, badKey: 401, usage: "9", free: true},
+			func(o *ProbeOptions) { o.WebsiteParam, o.ProductParam, o.ParamIn = "site", "q", InJSON },
+			Profile{WebsiteParam: "site", ProductParam: "q", ParamIn: InJSON, SuccessStatus: 200, BadKeyStatus: 401, Charges: &no}, 5},
+		{"another status, any key, no usage", &foreign{website: "url", product: "query", status: 201}, nil,
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 201, BadKeyStatus: 201}, 4},
+		{"unlimited", &foreign{website: "url", product: "query", usage: "unlimited", badKey: 404}, nil,
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 404}, 5},
+		{"refuses unknown parameters", &foreign{website: "query", product: "title", strict: true, badKey: 401}, nil,
+			Profile{WebsiteParam: "query", ProductParam: "title", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 401}, 11},
+		{"custom member", &foreign{website: "url", product: "query", custom: "categories"}, func(o *ProbeOptions) { o.Custom = custom },
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, CustomMember: "categories"}, 5},
+		{"rate", &foreign{website: "url", product: "query", header: http.Header{"Ratelimit-Policy": {`"d";q=600;w=60`}}}, nil,
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, RateLimit: 10, RateHeaders: []string{"RateLimit-Policy"}}, 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := probe(t, tt.service, tt.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.service.requests != tt.requests {
+				t.Errorf("%d requests, want %d", tt.service.requests, tt.requests)
+			}
+			tt.want.Format, tt.want.BaseURL, tt.want.ProbedAt, tt.want.Assumed = profileFormat, got.BaseURL, got.ProbedAt, got.Assumed
+			checkProfile(t, got, tt.want)
+			if strings.HasSuffix(got.BaseURL, "/") {
+				t.Errorf("the base URL %s is not normalized", got.BaseURL)
+			}
+		})
+	}
+}
+
+func checkProfile(t *testing.T, got, want Profile) {
+	t.Helper()
+	text, err := got.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != string(expected) {
+		t.Errorf("got %s\nwant %s", text, expected)
+	}
+}
+
+func TestProbeSaysWhatDoesNotWork(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		service  *foreign
+		want     []string
+		requests int // at most
+	}{
+		{"unknown names", &foreign{website: "w", product: "p", badKey: 401, usage: "9"}, []string{"website operation", "product operation", "HTTP 422", "unknown parameters"}, 16},
+		{"no products", &foreign{website: "domain", only: Website, badKey: 401, usage: "9"}, []string{"product operation", "HTTP 422"}, 16},
+		{"no websites", &foreign{product: "query", only: Product, badKey: 401, usage: "9"}, []string{"website operation"}, 16},
+		{"the key is refused", &foreign{fail: 401}, []string{"website operation", "HTTP 401", "BULKCAT_API_KEY"}, 9},
+		{"too many requests", &foreign{fail: 429}, []string{"ended at its request 1", "HTTP 429"}, 1},
+		{"no quota", &foreign{fail: 402}, []string{"ended at its request 1", "HTTP 402"}, 1},
+		{"redirects to another host", &foreign{fail: 302, header: http.Header{"Location": {"http://other.invalid/" + testKey}}}, []string{"ended", "redirects to http://other.invalid"}, 1},
+		{"redirects in a circle", &foreign{fail: 302, header: http.Header{"Location": {"/api/usage"}}}, []string{"ended", "circle"}, 5},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := probe(t, tt.service, nil)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, text := range tt.want {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("%q is not in: %v", text, err)
+				}
+			}
+			if tt.service.requests > tt.requests {
+				t.Errorf("%d requests, want %d at most", tt.service.requests, tt.requests)
+			}
+			if strings.Contains(err.Error(), testKey) {
+				t.Errorf("the error tells the key: %v", err)
+			}
+		})
+	}
+}
+
+// TestProbeCountsRedirects has every request redirected once, which doubles them.
+func TestProbeCountsRedirects(t *testing.T) {
+	service := &foreign{website: "w", product: "p", usage: "9"}
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		if path, ok := strings.CutPrefix(r.URL.Path, "/new"); ok {
+			r.URL.Path = path
+			service.ServeHTTP(w, r)
+			return
+		}
+		http.Redirect(w, r, "/new"+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+	}))
+	defer server.Close()
+	_, err := Probe(t.Context(), ProbeOptions{Options: Options{BaseURL: server.URL, APIKey: testKey}})
+	if requests != MaxProbeRequests || err == nil || !strings.Contains(err.Error(), "redirects have used up") {
+		t.Errorf("%d requests, %v", requests, err)
+	}
+}
+
+func TestProbeEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	service := &foreign{}
+	server := httptest.NewServer(service)
+	defer server.Close()
+	if _, err := Probe(ctx, ProbeOptions{Options: Options{BaseURL: server.URL}}); err == nil || service.requests > 0 {
+		t.Errorf("%d requests, %v", service.requests, err)
+	}
+}
+
+func TestPlanProbeIsBounded(t *testing.T) {
+	for _, website := range append(slices.Clone(websiteNames), "other") {
+		for _, product := range append(slices.Clone(productNames), "other") {
+			for _, in := range []ParamIn{InQuery, InForm, InJSON} {
+				for _, custom := range []string{"", CustomPrefix + "acme"} {
+					plan := PlanProbe(ProbeOptions{Custom: custom, Options: Options{WebsiteParam: website, ProductParam: product, ParamIn: in}})
+					if len(plan) != MaxProbeRequests {
+						t.Errorf("%s, %s, %s, %q: %d requests", website, product, in, custom, len(plan))
+					}
+				}
+			}
+		}
+	}
+}

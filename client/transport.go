@@ -1,0 +1,85 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// newTransport keeps one connection alive for each worker. The standard default of two
+// idle connections a host would open and close one for nearly every request. There is
+// no time limit for the response's header alone: Options.Timeout covers all of it.
+func newTransport(connections int, roots *x509.CertPool) *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          connections,
+		MaxIdleConnsPerHost:   connections,
+		MaxConnsPerHost:       connections,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+}
+
+// LoadRootCAs gives the system's certificate authorities and those of a PEM file. The
+// error names the file.
+func LoadRootCAs(path string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err // names the file
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil { // a system without any: those of the file are all there is
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)", path)
+	}
+	return pool, nil
+}
+
+// send makes one exchange and follows the service's redirects. It goes to the transport
+// without an http.Client, which would carry the x-api-key header, and others of our
+// own, to any host, and could not follow a 307 with a body that is sent only once.
+func (c *HTTP) send(req *http.Request) (*http.Response, error) {
+	const mostHops = 5
+	for range mostHops {
+		resp, err := c.options.Transport.RoundTrip(req)
+		if err != nil || !isRedirect(resp.StatusCode) || c.options.ParamIn != InQuery {
+			return resp, err
+		}
+		next, err := resp.Location()
+		drain(resp)
+		if err != nil {
+			return nil, fmt.Errorf("the service redirects to nowhere: %w", err)
+		}
+		if next.Scheme != req.URL.Scheme || next.Host != req.URL.Host {
+			return nil, &redirectError{from: req.URL.Scheme + "://" + req.URL.Host, to: next.Scheme + "://" + next.Host}
+		}
+		req = req.Clone(req.Context())
+		req.URL = next
+	}
+	return nil, errRedirectLoop
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// drain reads what a body has left, within reason, which gives its connection back.
+func drain(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
+	_ = resp.Body.Close()
+}

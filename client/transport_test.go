@@ -1,0 +1,110 @@
+package client
+
+import (
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// TestHTTP2WithOwnAuthority speaks HTTP/2 with a service whose certificate only a file
+// of its own vouches for.
+func TestHTTP2WithOwnAuthority(t *testing.T) {
+	var major int
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		major = r.ProtoMajor
+		io.WriteString(w, soundAnswer)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	roots, err := LoadRootCAs(writeCertificate(t, server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Options{BaseURL: server.URL, APIKey: testKey, RootCAs: roots})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Categorize(t.Context(), testRequest); err != nil || major != 2 {
+		t.Errorf("HTTP/%d, %v", major, err)
+	}
+}
+
+func writeCertificate(t *testing.T, server *httptest.Server) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLoadRootCAsRefuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty.pem": "", "text.pem": "not a certificate\n",
+		"key.pem": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+		"bad.pem": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadRootCAs(path); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "no certificate") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := LoadRootCAs("nowhere.pem"); err == nil || !strings.Contains(err.Error(), "nowhere.pem") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRedirectsCarryTheKeyWithinTheHost counts where the key went.
+func TestRedirectsCarryTheKeyWithinTheHost(t *testing.T) {
+	strayed := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed++ }))
+	defer other.Close()
+	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/moved" && r.Header.Get("X-Api-Key") == testKey:
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		case r.URL.Path == "/moved":
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			http.Redirect(w, r, "/moved", http.StatusTemporaryRedirect)
+		}
+	}, nil)
+	_, err := c.Categorize(t.Context(), testRequest)
+	if ClassOf(err) != Fatal || !strings.Contains(err.Error(), "redirects to "+other.URL) || strayed > 0 {
+		t.Errorf("got %v; %d requests went to the other host", err, strayed)
+	}
+}
+
+// TestRequestsAreNotSentTwiceUnasked: net/http would send a GET again by itself when a
+// kept-alive connection breaks, though the service has seen it, and charged for it.
+func TestRequestsAreNotSentTwiceUnasked(t *testing.T) {
+	var seen atomic.Int64
+	c := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+		if seen.Add(1) == 1 {
+			io.WriteString(w, soundAnswer)
+			return
+		}
+		panic(http.ErrAbortHandler)
+	}, nil)
+	if _, err := c.Categorize(t.Context(), testRequest); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Categorize(t.Context(), testRequest); ClassOf(err) != Transient {
+		t.Errorf("got %v", err)
+	}
+	if seen.Load() != 2 {
+		t.Errorf("the service saw %d requests, want 2", seen.Load())
+	}
+}

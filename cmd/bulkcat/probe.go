@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// probeFlags say what to probe, and where to write what was found.
+type probeFlags struct {
+	service        serviceFlags
+	classification string
+	profile        string
+	dryRun         bool
+}
+
+func newProbe(s streams) *cobra.Command {
+	var f probeFlags
+	cmd := &cobra.Command{
+		Use:   "probe",
+		Short: "Find out how a service wants to be asked, with 16 requests at most",
+		Example: `  bulkcat probe --dry-run                        # which requests would it make?
+  bulkcat probe --profile service.json
+  bulkcat website domains.csv -o domains.parquet --profile service.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), s.out)
+		},
+	}
+	addGroup(cmd, "Service", f.service.bindService)
+	addGroup(cmd, "Probe", func(flags *pflag.FlagSet) {
+		flags.StringVar(&f.classification, "classification", "", "find the member of this custom classification, too: `"+client.CustomPrefix+"NAME`")
+		flags.StringVar(&f.profile, "profile", "", "write what was found to `FILE`, for --profile of the other commands")
+		flags.BoolVar(&f.dryRun, "dry-run", false, "list the requests, but make none")
+	})
+	return cmd
+}
+
+func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
+	options, err := f.options()
+	if err != nil {
+		return &usageError{err}
+	}
+	f.printPlan(out, client.PlanProbe(options))
+	if f.dryRun {
+		return nil
+	}
+	if options.APIKey, err = f.service.apiKey(); err != nil {
+		return err
+	}
+	if _, err := client.New(options.Options); err != nil {
+		return &usageError{err}
+	}
+	fmt.Fprintln(out, "\nMade:")
+	options.Observe = func(s client.ProbeStep, seen string) {
+		fmt.Fprintf(out, "  %2d  %-8s %s\n", s.Number, s.Operation, seen)
+	}
+	profile, err := client.Probe(ctx, options)
+	printProfile(out, profile)
+	if f.profile != "" && (profile.WebsiteParam != "" || profile.ProductParam != "") {
+		err = errors.Join(err, writeProfile(f.profile, profile))
+	}
+	return err
+}
+
+func (f *probeFlags) options() (client.ProbeOptions, error) {
+	if f.service.baseURL == "" {
+		return client.ProbeOptions{}, errors.New("there is no service to probe: set BULKCAT_BASE_URL or --base-url (the embedded service is known)")
+	}
+	if f.classification != "" {
+		err := client.CheckClassification(client.Product, f.classification)
+		if err != nil || f.classification == client.ProductTaxonomy {
+			return client.ProbeOptions{}, fmt.Errorf("--classification: %q must be a custom one, %sNAME", f.classification, client.CustomPrefix)
+		}
+	}
+	options, err := f.service.options(1)
+	if err != nil {
+		return client.ProbeOptions{}, err
+	}
+	if _, err := client.New(options); err != nil {
+		return client.ProbeOptions{}, err
+	}
+	return client.ProbeOptions{Options: options, Custom: f.classification}, nil
+}
+
+func (f *probeFlags) printPlan(out io.Writer, plan []client.ProbeStep) {
+	fmt.Fprintf(out, "At most %d requests to %s, which may charge them:\n", len(plan), f.service.baseURL)
+	for _, s := range plan {
+		condition := ""
+		if s.If != "" {
+			condition = " (if " + s.If + ")"
+		}
+		fmt.Fprintf(out, "  %2d  %-8s %s%s\n", s.Number, s.Operation, s.Purpose, condition)
+	}
+}
+
+func writeProfile(path string, profile client.Profile) error {
+	text, err := profile.Encode()
+	if err != nil {
+		return err
+	}
+	return writer.PublishFile(path, text)
+}
+
+func printProfile(out io.Writer, p client.Profile) {
+	line := func(name, value string) {
+		fmt.Fprintf(out, "  %-15s %s\n", name, firstOf(value, "unknown"))
+	}
+	fmt.Fprintln(out, "\nFound:")
+	line("website", p.WebsiteParam)
+	line("product", p.ProductParam)
+	line("place", string(p.ParamIn))
+	line("success", statusCode(p.SuccessStatus))
+	line("wrong key", statusCode(p.BadKeyStatus))
+	if p.CustomMember != "" {
+		line("custom member", p.CustomMember)
+	}
+	line("rate limit", perSecond(p.RateLimit))
+	line("rate headers", firstOf(strings.Join(p.RateHeaders, ", "), "none"))
+	line("charges", yesNo(p.Charges))
+	if len(p.Assumed) > 0 {
+		fmt.Fprintln(out, "\nAssumed:")
+	}
+	for _, text := range p.Assumed {
+		fmt.Fprintln(out, "  -", text)
+	}
+}
+
+func statusCode(code int) string {
+	if code == 0 {
+		return ""
+	}
+	return "HTTP " + strconv.Itoa(code)
+}
+
+func perSecond(rate float64) string {
+	if rate == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(rate, 'g', 4, 64) + "/s"
+}
+
+func yesNo(known *bool) string {
+	switch {
+	case known == nil:
+		return ""
+	case *known:
+		return "yes"
+	}
+	return "no"
+}
