@@ -10,9 +10,10 @@ RACE := -race
 endif
 
 FUZZTIME ?= 10s
+SOAKTIME ?= 20m
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-duckdb lint fuzz bench demo taxonomy clean
+.PHONY: help build test soak test-duckdb lint fuzz bench demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +27,9 @@ ifndef RACE
 	@echo "no C compiler: the tests run without the race detector"
 endif
 	go test $(RACE) ./...
+
+soak: ## run against faults of all kinds for SOAKTIME (20m)
+	go test $(RACE) -run TestSoak -soak $(SOAKTIME) -timeout 0 -v ./pipeline
 
 test-duckdb: build ## read written Parquet with DuckDB and compare it with the CSV (needs npm)
 	scripts/duckdb/test.sh bin/bulkcat

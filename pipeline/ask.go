@@ -156,6 +156,7 @@ func (r *run) troubled(t *task, p permit, e *client.Error) {
 		r.outage.sound()
 	}
 	t.err = e
+	r.Log.Debug("attempt failed", "record", t.record.Number, "attempt", t.attempts, "error", e)
 	wait, again := r.options.Retry.Next(t.attempts-int(t.forgiven.Load()), e)
 	switch {
 	case again:

@@ -21,8 +21,10 @@ type Counters struct {
 	FromStore atomic.Int64 // records answered by the store
 	Transient atomic.Int64 // attempts that failed in passing
 	Refused   atomic.Int64 // requests that the service refused for their input
-	InFlight  atomic.Int64 // attempts under way
-	Parked    atomic.Int64 // tasks that wait for a retry
+	Drift     Drift
+
+	InFlight atomic.Int64 // attempts under way
+	Parked   atomic.Int64 // tasks that wait for a retry
 }
 
 // Snapshot is the state of the Counters at one moment, as it goes into the account.
@@ -36,14 +38,15 @@ type Snapshot struct {
 	Failed   int64 `json:"failed"`
 	Invalid  int64 `json:"invalid"`
 
-	Requests  int64 `json:"requests"`
-	Retries   int64 `json:"retries"`
-	Transient int64 `json:"transient"`
-	Refused   int64 `json:"refused"`
-	Deduped   int64 `json:"deduped"`
-	FromStore int64 `json:"from_store"`
-	InFlight  int64 `json:"-"`
-	Parked    int64 `json:"-"`
+	Requests  int64      `json:"requests"`
+	Retries   int64      `json:"retries"`
+	Transient int64      `json:"transient"`
+	Refused   int64      `json:"refused"`
+	Deduped   int64      `json:"deduped"`
+	FromStore int64      `json:"from_store"`
+	Drift     DriftCount `json:"drift"`
+	InFlight  int64      `json:"-"`
+	Parked    int64      `json:"-"`
 }
 
 // Snapshot reads all counters. They are not read at one instant, so sums may be off by
@@ -52,7 +55,7 @@ func (c *Counters) Snapshot() Snapshot {
 	return Snapshot{
 		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(),
-		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(),
+		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Drift: c.Drift.count(),
 		InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
 	}
 }

@@ -24,13 +24,14 @@ type Options struct {
 	Retry          client.RetryPolicy
 	SourceName     string // the service, for the rows' column `source`
 
-	Workers   int           // requests in flight at most; default 32
-	Strict    bool          // the first invalid record fails the run
-	Limit     int64         // records read at most; 0 for all
-	Window    int64         // bytes of records between reading and writing; default 64 MiB
-	MaxOutage time.Duration // that the service may be out at a stretch; default 6h
-	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
-	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
+	Workers   int                     // requests in flight at most; default 32
+	Known     func(value string) bool // whether a category is in the taxonomy; nil if that is not known
+	Strict    bool                    // the first invalid record fails the run
+	Limit     int64                   // records read at most; 0 for all
+	Window    int64                   // bytes of records between reading and writing; default 64 MiB
+	MaxOutage time.Duration           // that the service may be out at a stretch; default 6h
+	FinishBy  time.Time               // stop in time to be done by then; zero for no deadline
+	Grace     time.Duration           // for requests in flight once the run is stopped; default 20s
 
 	Schema writer.Schema
 	Carry  []int // for each carried column its place in Record.Fields

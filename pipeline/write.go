@@ -40,6 +40,7 @@ func (r *run) writeRows(hard context.Context) (complete bool, err error) {
 			return false, nil
 		}
 		r.Counters.countWritten(t.status(), g.add(t, &r.options))
+		r.Counters.Drift.observe(t.answer, r.options.Known)
 		r.window.Release(t.size)
 		if len(g.rows) >= rowsPerWrite {
 			if err := g.flush(r.Sink); err != nil {

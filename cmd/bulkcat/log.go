@@ -16,11 +16,13 @@ import (
 type logFlags struct {
 	format string
 	quiet  bool
+	debug  bool
 }
 
 func (f *logFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "log-format", "text", "text or json")
 	flags.BoolVar(&f.quiet, "quiet", false, "say nothing but warnings and errors")
+	flags.BoolVar(&f.debug, "debug", false, "also tell of every failed attempt")
 }
 
 func (f *logFlags) check() error {
@@ -32,7 +34,10 @@ func (f *logFlags) check() error {
 
 func (f *logFlags) logger(out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if f.quiet {
+	switch {
+	case f.debug:
+		options.Level = slog.LevelDebug
+	case f.quiet:
 		options.Level = slog.LevelWarn
 	}
 	if isTerminal(out) {

@@ -203,6 +203,7 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 		FinishBy:       f.pace.finishBy.time(time.Now()),
 		Limit:          f.limit,
 		Strict:         f.strict,
+		Known:          knownCategories(svc, f.classification),
 		Grace:          f.grace,
 		Schema: writer.Schema{
 			Levels:        f.output.levels,

@@ -23,6 +23,9 @@ func summarize(out io.Writer, a *pipeline.Account, quota *quota) {
 	if seconds := took.Seconds(); seconds > 0 {
 		line("rate", "%.1f records/s", float64(c.Written)/seconds)
 	}
+	if d := c.Drift; d != (pipeline.DriftCount{}) {
+		line("drift", "%d entries without a value (dropped), %d confidences outside 0 to 1, %d categories that the taxonomy does not have", d.Dropped, d.Confidence, d.Category)
+	}
 	if left := quota.forecast(); left != "" {
 		line("account", "%s left", left)
 	}

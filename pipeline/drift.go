@@ -1,0 +1,41 @@
+package pipeline
+
+import (
+	"sync/atomic"
+
+	"github.com/bulkcat/bulkcat/client"
+)
+
+// Drift counts what answers hold that the interface does not promise. It is passed
+// through, and told at the end: a service that has changed should not go unnoticed.
+type Drift struct {
+	Dropped    atomic.Int64 // entries without a value; these cannot be passed through
+	Confidence atomic.Int64 // entries with a confidence outside 0 to 1, or none
+	Category   atomic.Int64 // entries whose category is not in the taxonomy
+}
+
+// DriftCount is the state of a Drift at one moment.
+type DriftCount struct {
+	Dropped    int64 `json:"dropped"`
+	Confidence int64 `json:"confidence"`
+	Category   int64 `json:"category"`
+}
+
+func (d *Drift) count() DriftCount {
+	return DriftCount{Dropped: d.Dropped.Load(), Confidence: d.Confidence.Load(), Category: d.Category.Load()}
+}
+
+// observe looks at a written answer; known may be nil where no taxonomy is.
+func (d *Drift) observe(a client.Answer, known func(value string) bool) {
+	if a.Dropped > 0 {
+		d.Dropped.Add(int64(a.Dropped))
+	}
+	for _, e := range a.Entries {
+		if !(e.Confidence >= 0 && e.Confidence <= 1) {
+			d.Confidence.Add(1)
+		}
+		if known != nil && !known(e.Value) {
+			d.Category.Add(1)
+		}
+	}
+}
