@@ -161,7 +161,7 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 	for _, style := range []hostile.Style{hostile.Absent, hostile.Seconds, hostile.Date} {
 		t.Run("retry after "+string(style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := newNight(hostile.Options{Rate: 300, Bucket: 30, RetryAfter: style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}, 9000)
+				n := newNight(hostile.Options{Rate: 300, Bucket: 30, RetryAfter: style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}, 6600)
 				start := time.Now()
 				if err := n.run(t); err != nil {
 					t.Fatal(err)
