@@ -52,12 +52,6 @@ func ParseAnswer(body []byte, classification string) (Answer, error) {
 	return Answer{Entries: entries, Dropped: dropped, Body: body}, nil
 }
 
-// ParseEntries is ParseAnswer for those who need no more than the entries.
-func ParseEntries(body []byte, classification string) ([]Entry, error) {
-	answer, err := ParseAnswer(body, classification)
-	return answer.Entries, err
-}
-
 // onlyList names the one member that is a list of entries; "" if there are none or more.
 func onlyList(members map[string]json.RawMessage) string {
 	only := ""

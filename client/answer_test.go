@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestParseEntries(t *testing.T) {
+func TestParseAnswerEntries(t *testing.T) {
 	custom := CustomPrefix + "acme"
 	for _, tt := range []struct {
 		name, classification, body string
@@ -28,7 +28,8 @@ func TestParseEntries(t *testing.T) {
 		{"spaces", TaxonomyV3, "\n { \"taxonomy_v3\" : [ ] } \n", []Entry{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := ParseEntries([]byte(tt.body), tt.classification)
+			answer, err := ParseAnswer([]byte(tt.body), tt.classification)
+			got := answer.Entries
 			if err != nil || !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got %v, %v; want %v", got, err, tt.want)
 			}
@@ -36,9 +37,10 @@ func TestParseEntries(t *testing.T) {
 	}
 }
 
-func TestParseEntriesWithoutConfidence(t *testing.T) {
+func TestParseAnswerWithoutConfidence(t *testing.T) {
 	for _, body := range []string{`{"taxonomy_v3":[{"value":"A"}]}`, `{"taxonomy_v3":[{"value":"A","confidence":null}]}`} {
-		got, err := ParseEntries([]byte(body), TaxonomyV3)
+		answer, err := ParseAnswer([]byte(body), TaxonomyV3)
+		got := answer.Entries
 		if err != nil || len(got) != 1 || !math.IsNaN(got[0].Confidence) {
 			t.Errorf("%s: got %v, %v", body, got, err)
 		}
@@ -64,7 +66,7 @@ func TestParseAnswerDropsEntriesWithoutValue(t *testing.T) {
 	}
 }
 
-func TestParseEntriesMalformed(t *testing.T) {
+func TestParseAnswerMalformed(t *testing.T) {
 	for _, tt := range []struct{ name, classification, body string }{
 		{"nothing", TaxonomyV3, ``},
 		{"HTML", TaxonomyV3, `<html><body>502 Bad Gateway</body></html>`},
@@ -83,19 +85,20 @@ func TestParseEntriesMalformed(t *testing.T) {
 		{"error member", TaxonomyV3, `{"error":"no such site"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := ParseEntries([]byte(tt.body), tt.classification); err == nil {
+			if got, err := ParseAnswer([]byte(tt.body), tt.classification); err == nil {
 				t.Errorf("got %v, want an error", got)
 			}
 		})
 	}
 }
 
-func FuzzParseEntries(f *testing.F) {
+func FuzzParseAnswer(f *testing.F) {
 	f.Add(`{"taxonomy_v3":[{"value":"A > B","confidence":0.87}]}`, TaxonomyV3)
 	f.Add(`{"naics":[{"title":"Software","value":541511,"confidence":1e400}]}`, NAICS)
 	f.Add(`{"x":[{}]}`, CustomPrefix+"x")
 	f.Fuzz(func(t *testing.T, body, classification string) {
-		entries, err := ParseEntries([]byte(body), classification)
+		answer, err := ParseAnswer([]byte(body), classification)
+		entries := answer.Entries
 		if err == nil && entries == nil {
 			t.Fatal("neither entries nor an error")
 		}

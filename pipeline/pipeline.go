@@ -136,6 +136,12 @@ func (r *run) read() error {
 			return err
 		}
 		t := newTask(record)
+		if r.options.Strict {
+			if err := r.check(t); err != nil { // in flight is only what comes before it
+				r.stop(err)
+				return nil
+			}
+		}
 		t.size = min(t.size, r.options.Window)
 		if r.window.Acquire(r.soft, t.size) != nil {
 			return nil
@@ -179,17 +185,21 @@ func (r *run) lookUp(hard context.Context) error {
 	return nil
 }
 
-// resolve finishes a task that is invalid or stored, or lets it follow an equal one;
-// what is left is a miss, to be asked.
-func (r *run) resolve(t *task) (miss bool, err error) {
+// check says why a task cannot be asked; nil if it can.
+func (r *run) check(t *task) error {
 	if t.err = t.record.Err; t.err == nil {
 		t.request, t.err = r.options.Normalizer.Request(r.options.Kind, t.record.Input, r.options.Classification)
 	}
 	if t.err != nil {
 		t.err = invalidAt(t)
-		if r.options.Strict {
-			return false, t.err
-		}
+	}
+	return t.err
+}
+
+// resolve finishes a task that is invalid or stored, or lets it follow an equal one;
+// what is left is a miss, to be asked.
+func (r *run) resolve(t *task) (miss bool, err error) {
+	if r.check(t) != nil {
 		r.turn.finish(t)
 		return false, nil
 	}

@@ -63,8 +63,9 @@ func (s *service) Categorize(ctx context.Context, r client.Request) (client.Answ
 		}
 	}
 	body := fmt.Sprintf(`{"product_taxonomy":[{"value":"About > %s","confidence":0.5}]}`, r.Input)
-	entries, err := client.ParseEntries([]byte(body), r.Classification)
-	return client.Answer{Entries: entries, Body: []byte(body), AnsweredAt: time.Now()}, err
+	answer, err := client.ParseAnswer([]byte(body), r.Classification)
+	answer.AnsweredAt = time.Now()
+	return answer, err
 }
 
 func (s *service) begin(input string) int {

@@ -247,3 +247,26 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	}
 }
+
+func TestLearnedRate(t *testing.T) {
+	files := vfs.NewMem()
+	s := open(t, Options{FS: files})
+	if got, err := s.LearnedRate(); got != 0 || err != nil {
+		t.Errorf("a new store knows %v, %v", got, err)
+	}
+	if err := s.KeepLearnedRate(287.5); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	s = open(t, Options{FS: files})
+	defer closed(t, s)
+	if got, err := s.LearnedRate(); got != 287.5 || err != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if err := s.db.Set([]byte(ratePrefix+s.options.Source), []byte("fast"), pebble.Sync); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.LearnedRate(); got != 0 || err != nil {
+		t.Errorf("of nonsense: got %v, %v", got, err)
+	}
+}

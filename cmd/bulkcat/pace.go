@@ -98,6 +98,9 @@ func (f *paceFlags) apply(parts *pipeline.Parts, svc service, quota *quota) erro
 		}
 		pace.Learned = learned
 	}
+	if pace.Learned == 0 {
+		pace.Learned = svc.stated
+	}
 	if svc.hosted || f.rate.limited() {
 		parts.Pacer = client.NewPacer(pace)
 	}

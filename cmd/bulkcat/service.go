@@ -65,7 +65,8 @@ const embeddedURL = "http://embedded.invalid"
 // service is a client and what is to be known about it.
 type service struct {
 	*client.HTTP
-	source string // names it in stored keys, rows and the account
+	source string  // names it in stored keys, rows and the account
+	stated float64 // requests a second, as the service told a probe; 0 if it did not
 	hosted bool
 }
 
@@ -88,7 +89,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	if err != nil {
 		return service{}, &usageError{err}
 	}
-	return service{HTTP: c, source: c.Source(), hosted: true}, nil
+	return service{HTTP: c, source: c.Source(), stated: f.profile.RateLimit, hosted: true}, nil
 }
 
 // options are the client's, but for the key.

@@ -1,0 +1,95 @@
+package client
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+func TestFlowFollowsTheShareOfFailures(t *testing.T) {
+	failure := &Error{Class: Transient, Status: 500}
+	now := time.Now()
+	f := flow{allowed: 64, most: 64, epoch: now}
+	epoch := func(sound, failed int) {
+		for range sound {
+			f.ended(now, nil)
+		}
+		for range failed {
+			f.ended(now, failure)
+		}
+		now = now.Add(flowEpoch)
+		f.ended(now, nil)
+	}
+	for _, tt := range []struct {
+		sound, failed, want int
+	}{{100, 12, 64}, {50, 50, 32}, {0, 100, 16}, {0, 4, 21}, {100, 0, 27}, {100, 20, 34}, {100, 0, 43}, {100, 0, 54}, {100, 0, 64}, {100, 0, 64}} {
+		if epoch(tt.sound, tt.failed); f.allowed != tt.want {
+			t.Fatalf("after %d sound and %d failed attempts %d may be in flight, want %d", tt.sound, tt.failed, f.allowed, tt.want)
+		}
+	}
+}
+
+// TestFlowKeepsItsSlots: however the number in flight goes up and down, none is lost.
+func TestFlowKeepsItsSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPacer(PacerOptions{Rate: rate.Inf, InFlight: 16})
+		for round := range 400 {
+			var err error
+			if round < 200 && round%40 < 20 {
+				err = &Error{Class: Transient, Status: 503}
+			}
+			for range 8 {
+				turn, waitErr := p.Wait(t.Context())
+				if waitErr != nil {
+					t.Fatal(waitErr)
+				}
+				time.Sleep(30 * time.Millisecond)
+				turn.Done(Answer{}, err)
+			}
+		}
+		if free := len(p.slots); free != p.flow.allowed || p.flow.allowed != 16 {
+			t.Errorf("%d slots free of %d allowed", free, p.flow.allowed)
+		}
+	})
+}
+
+func TestRefusalPausesEverybody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPacer(PacerOptions{Rate: 100, InFlight: 16})
+		turn, err := p.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn.Done(Answer{}, &Error{Class: Transient, Status: 429, RetryAfter: 20 * time.Second})
+		start := time.Now()
+		if turn, err = p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		turn.Done(Answer{}, nil)
+		if waited := time.Since(start); waited < 20*time.Second || waited > 21*time.Second {
+			t.Errorf("waited %v", waited)
+		}
+	})
+}
+
+func TestLearningStartsWhereItEnded(t *testing.T) {
+	p := NewPacer(PacerOptions{Learned: 200, InFlight: 16})
+	if got := p.Rate(); got != 200*afterCut {
+		t.Errorf("starts at %v/s", got)
+	}
+	if got := p.Learned(); got != 200 {
+		t.Errorf("has learned %v/s", got)
+	}
+}
+
+func TestStatedPolicyIsKeptTo(t *testing.T) {
+	now := time.Now()
+	l := newLearner(0, now)
+	l.rate = 500
+	l.told(100, now)
+	if l.rate > 100*underLimit {
+		t.Errorf("%v/s of 100/s", l.rate)
+	}
+}
