@@ -29,7 +29,7 @@ endif
 	go test $(RACE) ./...
 
 soak: ## run against faults of all kinds for SOAKTIME (20m)
-	go test $(RACE) -run TestSoak -soak $(SOAKTIME) -timeout 0 -v ./pipeline
+	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline -soak $(SOAKTIME)
 
 test-duckdb: build ## read written Parquet with DuckDB and compare it with the CSV (needs npm)
 	scripts/duckdb/test.sh bin/bulkcat
