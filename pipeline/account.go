@@ -27,6 +27,18 @@ type Account struct {
 	Counts   Snapshot  `json:"counts"`
 	Inputs   []Input   `json:"inputs"`
 	Outputs  []Output  `json:"outputs"`
+
+	Earlier []EarlierRun `json:"earlier,omitempty"` // of the same run, the first one first
+}
+
+// EarlierRun is what is kept of the account of a run that was started again.
+type EarlierRun struct {
+	Bulkcat string    `json:"bulkcat"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	Ending  Ending    `json:"ending"`
+	Error   string    `json:"error,omitempty"`
+	Counts  Snapshot  `json:"counts"`
 }
 
 // Ending is how a run ended.
@@ -98,11 +110,27 @@ func (a *Account) Finish(err error, counts Snapshot, published writer.Published)
 		a.Error = err.Error()
 	}
 	for _, f := range published.Files {
-		a.Outputs = append(a.Outputs, Output{
-			Name: f.Path, Bytes: f.Bytes, SHA256: f.SHA256,
-			Rows: f.Rows, FirstRecord: f.FirstRecord, LastRecord: f.LastRecord,
-		})
+		a.Outputs = append(a.Outputs, outputOf(f))
 	}
+}
+
+func outputOf(f writer.File) Output {
+	return Output{
+		Name: f.Path, Bytes: f.Bytes, SHA256: f.SHA256,
+		Rows: f.Rows, FirstRecord: f.FirstRecord, LastRecord: f.LastRecord,
+	}
+}
+
+// Follow enters the runs before this one that were of the same run, started again and
+// again: what all of them asked is the sum.
+func (a *Account) Follow(last *Account) {
+	if last == nil || !last.SameRun(a) {
+		return
+	}
+	a.Earlier = append(last.Earlier, EarlierRun{
+		Bulkcat: last.Bulkcat, Started: last.Started, Ended: last.Ended,
+		Ending: last.Ending, Error: last.Error, Counts: last.Counts,
+	})
 }
 
 // Write publishes the account.
@@ -135,5 +163,7 @@ func ReadAccount(path string) (*Account, error) {
 
 // SameRun says whether two accounts are of one run, started twice.
 func (a *Account) SameRun(b *Account) bool {
-	return a.Service == b.Service && reflect.DeepEqual(a.Settings, b.Settings)
+	return a.Service == b.Service && a.Settings.equal(b.Settings)
 }
+
+func (s Settings) equal(other Settings) bool { return reflect.DeepEqual(s, other) }

@@ -13,12 +13,13 @@ type Counters struct {
 	Written atomic.Int64 // records whose rows are in the sink
 	Rows    atomic.Int64
 
-	OK, Empty, Rejected, Failed, Invalid atomic.Int64 // written records by status
+	OK, Empty, Rejected, Failed, Invalid, Pending atomic.Int64 // written records by status
 
 	Requests  atomic.Int64 // attempts made
 	Retries   atomic.Int64 // attempts that followed a failed one
 	Deduped   atomic.Int64 // records that shared the request of an equal one in flight
 	FromStore atomic.Int64 // records answered by the store
+	Kept      atomic.Int64 // records in parts that an earlier run has published
 	Transient atomic.Int64 // attempts that failed in passing
 	Refused   atomic.Int64 // requests that the service refused for their input
 	Drift     Drift
@@ -37,6 +38,7 @@ type Snapshot struct {
 	Rejected int64 `json:"rejected"`
 	Failed   int64 `json:"failed"`
 	Invalid  int64 `json:"invalid"`
+	Pending  int64 `json:"pending"`
 
 	Requests  int64      `json:"requests"`
 	Retries   int64      `json:"retries"`
@@ -44,6 +46,7 @@ type Snapshot struct {
 	Refused   int64      `json:"refused"`
 	Deduped   int64      `json:"deduped"`
 	FromStore int64      `json:"from_store"`
+	Kept      int64      `json:"kept"`
 	Drift     DriftCount `json:"drift"`
 	InFlight  int64      `json:"-"`
 	Parked    int64      `json:"-"`
@@ -54,14 +57,14 @@ type Snapshot struct {
 func (c *Counters) Snapshot() Snapshot {
 	return Snapshot{
 		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
-		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(),
-		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Drift: c.Drift.count(),
+		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
+		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(), Drift: c.Drift.count(),
 		InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
 	}
 }
 
 // Unanswered is how many written records have no answer from the service.
-func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid }
+func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid + s.Pending }
 
 func (c *Counters) countError(class client.Class) {
 	switch class {
@@ -84,6 +87,8 @@ func (c *Counters) countWritten(status writer.Status, rows int) {
 		c.Failed.Add(1)
 	case writer.StatusInvalid:
 		c.Invalid.Add(1)
+	case writer.StatusPending:
+		c.Pending.Add(1)
 	}
 	c.Written.Add(1)
 	c.Rows.Add(int64(rows))

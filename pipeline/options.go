@@ -26,6 +26,8 @@ type Options struct {
 
 	Workers   int                     // requests in flight at most; default 32
 	Known     func(value string) bool // whether a category is in the taxonomy; nil if that is not known
+	Manifest  *Manifest               // of an output folder: parts to keep, and to enter new ones into; nil for others
+	Offline   bool                    // ask nothing: records without a stored answer are pending
 	Strict    bool                    // the first invalid record fails the run
 	Limit     int64                   // records read at most; 0 for all
 	Window    int64                   // bytes of records between reading and writing; default 64 MiB

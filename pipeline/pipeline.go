@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
@@ -85,6 +86,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		stop:    stop,
 	}
 	r.open.Store(1)
+	options.Manifest.count(parts.Counters)
 	asks, cancel := context.WithCancel(hard)
 	defer cancel()
 	r.asks = asks
@@ -127,6 +129,8 @@ func stage(g *errgroup.Group, n int, work func() error, then func()) {
 
 // read makes a task of each record while there is room in the window.
 func (r *run) read() error {
+	var digest digest
+	hash := xxhash.New()
 	for r.options.Limit == 0 || r.Counters.Read.Load() < r.options.Limit {
 		record, err := r.Source.Read()
 		if errors.Is(err, io.EOF) {
@@ -135,7 +139,18 @@ func (r *run) read() error {
 		if err != nil {
 			return err
 		}
+		if m := r.options.Manifest; m != nil {
+			digest = digest.next(hash, &record)
+			if record.Number <= m.keptRecords() {
+				r.Counters.Read.Add(1)
+				if err := m.check(record.Number, digest); err != nil {
+					return err
+				}
+				continue
+			}
+		}
 		t := newTask(record)
+		t.digest = digest
 		if r.options.Strict {
 			if err := r.check(t); err != nil { // in flight is only what comes before it
 				r.stop(err)
@@ -156,6 +171,11 @@ func (r *run) read() error {
 		case r.lookups <- t:
 		case <-r.soft.Done():
 			return nil
+		}
+	}
+	if m := r.options.Manifest; m != nil {
+		if err := m.checkEnd(r.Counters.Read.Load()); err != nil {
+			return err
 		}
 	}
 	r.readAll.Store(true)
@@ -208,11 +228,14 @@ func (r *run) resolve(t *task) (miss bool, err error) {
 		return false, nil
 	}
 	if r.Store == nil {
-		return true, nil
+		return r.miss(t), nil
 	}
 	outcome, found, err := r.Store.Lookup(t.request)
-	if err != nil || !found {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	if !found {
+		return r.miss(t), nil
 	}
 	if outcome.Answer.AnsweredAt.Before(r.started) {
 		r.Counters.FromStore.Add(1)
@@ -227,6 +250,17 @@ func (r *run) resolve(t *task) (miss bool, err error) {
 	return false, nil
 }
 
+// miss says whether a task without a stored answer is to be asked; offline it is
+// finished as it is.
+func (r *run) miss(t *task) bool {
+	if !r.options.Offline {
+		return true
+	}
+	t.pending = true
+	r.land(t)
+	return false
+}
+
 // leave gives up one hold on the workers; the last lets them go.
 func (r *run) leave() {
 	if r.open.Add(-1) == 0 {
@@ -238,7 +272,7 @@ func (r *run) leave() {
 func (r *run) land(t *task) {
 	t.answer.Body = nil // is in the store now, or of no further use
 	for _, f := range r.flights.land(t) {
-		f.answer, f.err = t.answer, t.err
+		f.answer, f.err, f.pending = t.answer, t.err, t.pending
 		r.turn.finish(f)
 	}
 	r.turn.finish(t)

@@ -18,14 +18,16 @@ type task struct {
 	record   reader.Record
 	request  client.Request
 	size     int64        // of the window
+	digest   digest       // of the input up to the record, for a manifest
 	attempts int          // made so far
 	forgiven atomic.Int32 // of them, for they met an outage
 	verdict  bool         // has had its last attempt, and waits for news of an outage
 	due      time.Time
 
-	answer client.Answer
-	err    error // why there is none; of the last attempt, while there may be more
-	done   atomic.Bool
+	answer  client.Answer
+	pending bool  // not asked, for the run is offline
+	err     error // why there is none; of the last attempt, while there may be more
+	done    atomic.Bool
 
 	followers []*task // guarded by flights.mu
 }
@@ -58,6 +60,8 @@ func (t *task) status() writer.Status {
 	var input *client.InputError
 	var row *reader.RowError
 	switch {
+	case t.pending:
+		return writer.StatusPending
 	case t.err == nil && len(t.answer.Entries) > 0:
 		return writer.StatusOK
 	case t.err == nil:

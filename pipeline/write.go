@@ -79,6 +79,9 @@ func (g *gathered) add(t *task, o *Options) int {
 	result.Fields = g.fields[start:]
 	before := len(g.rows)
 	g.rows = o.Schema.Flatten(g.rows, result)
+	if o.Manifest != nil {
+		o.Manifest.mark(t)
+	}
 	return len(g.rows) - before
 }
 

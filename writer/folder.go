@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,7 +35,10 @@ func newFolder(fsys fileSystem, o Options) (Sink, error) {
 	if err := removeSuccess(fsys, o.Path); err != nil {
 		return nil, failed("opening", o.Path, err)
 	}
-	f := &folder{fsys: fsys, opts: o}
+	f := &folder{fsys: fsys, opts: o, files: slices.Clone(o.Kept)}
+	for _, kept := range o.Kept {
+		f.rows += kept.Rows
+	}
 	if err := f.startPart(); err != nil {
 		return nil, err
 	}
@@ -62,7 +66,7 @@ func (f *folder) Write(rows []Row) error {
 // Close publishes the last part, removes those of an earlier run that this one has not replaced, and
 // then says that the folder is complete.
 func (f *folder) Close() (Published, error) {
-	if err := f.endPart(); err != nil {
+	if err := f.endLastPart(); err != nil {
 		return Published{}, err
 	}
 	if err := f.removeOldParts(); err != nil {
@@ -114,7 +118,21 @@ func (f *folder) endPart() error {
 	f.files = append(f.files, file)
 	f.rows += file.Rows
 	f.part = nil
-	return nil
+	if f.opts.OnPart == nil {
+		return nil
+	}
+	return f.opts.OnPart(file)
+}
+
+// endLastPart publishes the last part, unless nothing has come after those that were kept: a run without
+// interruption has no empty part at its end either.
+func (f *folder) endLastPart() error {
+	if f.part.file.Rows > 0 || len(f.files) == 0 {
+		return f.endPart()
+	}
+	err := f.part.discard()
+	f.part = nil
+	return err
 }
 
 // removeOldParts removes the parts, in any format, that are not of this run. Left in place they would be

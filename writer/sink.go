@@ -29,6 +29,8 @@ type Options struct {
 	Format   Format            // "" means by the extension of Path; a folder without one holds Parquet
 	Schema   Schema            // the columns
 	PartRows int64             // rows from which on a part is full; 0 means DefaultPartRows
+	Kept     []File            // parts of an earlier run, whole and in their place: writing goes on after them
+	OnPart   func(File) error  // called with each part once it is published; may be nil
 	Metadata map[string]string // key-value metadata of Parquet files; the other formats have no place for it
 	Stdout   io.Writer         // what "-" stands for; nil means os.Stdout
 }

@@ -102,15 +102,28 @@ func (f *outputFlags) carried(columns []string) (names []string, places []int, e
 	return names, places, nil
 }
 
-func (f *outputFlags) open(schema writer.Schema, metadata map[string]string, stdout io.Writer) (writer.Sink, error) {
+// open opens the sink; manifest is nil unless the output is a folder.
+func (f *outputFlags) open(schema writer.Schema, metadata map[string]string, manifest *pipeline.Manifest, stdout io.Writer) (writer.Sink, error) {
 	format, err := f.outputFormat()
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	return writer.Open(writer.Options{
-		Path: f.path, Folder: f.folder(), Format: format, Schema: schema,
+	options := writer.Options{
+		Path: f.path, Format: format, Schema: schema,
 		PartRows: f.partRows, Metadata: metadata, Stdout: stdout,
-	})
+	}
+	if manifest != nil {
+		options.Folder, options.Kept, options.OnPart = true, manifest.Kept(), manifest.AddPart
+	}
+	return writer.Open(options)
+}
+
+// manifest is nil unless the output is a folder.
+func (f *outputFlags) manifest(account *pipeline.Account) (*pipeline.Manifest, error) {
+	if !f.folder() {
+		return nil, nil
+	}
+	return pipeline.OpenManifest(filepath.Clean(f.path), account, f.overwrite)
 }
 
 // accountPath is OUTPUT.run.json; "" for standard output, which has no place beside it.
@@ -133,14 +146,17 @@ func (f *outputFlags) claim(account *pipeline.Account) error {
 	if f.overwrite || !f.occupied() {
 		return nil
 	}
+	if f.folder() && pipeline.HasManifest(filepath.Clean(f.path)) {
+		return nil // it tells whose the folder is, also after a kill
+	}
 	last, err := pipeline.ReadAccount(f.accountPath())
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w (use --overwrite to replace %s all the same)", err, f.path)
 	case last == nil:
-		return fmt.Errorf("%s exists and has no account of a run beside it: use --overwrite to replace it", f.path)
+		return &pipeline.OutputTakenError{Path: f.path, Reason: "exists and has no account of a run beside it"}
 	case !last.SameRun(account):
-		return fmt.Errorf("%s was written by a run with another input or other settings: use --overwrite to replace it", f.path)
+		return &pipeline.OutputTakenError{Path: f.path, Reason: "was written by a run with another input or other settings"}
 	}
 	return nil
 }

@@ -37,6 +37,8 @@ type runFlags struct {
 	grace          time.Duration
 	limit          int64
 	strict         bool
+	partial        bool
+	offline        bool
 	dryRun         bool
 }
 
@@ -81,6 +83,8 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first invalid record")
+	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write what is answered so far, and the other records as pending")
+	flags.BoolVar(&f.offline, "offline", false, "ask nothing: write a finished run's answers anew, in another format or with other columns")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
 	flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the run is interrupted")
 	f.log.bind(flags)
@@ -132,6 +136,9 @@ func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, l
 	if err := f.output.claim(account); err != nil {
 		return err
 	}
+	if (f.partial || f.offline) && svc.hosted && !f.store.exists(f.output.path) {
+		return fmt.Errorf("there are no stored answers to write %s from: name their folder with --store", f.output.path)
+	}
 	store, err := f.store.open(f.output.path, svc.source)
 	if err != nil {
 		return err
@@ -145,15 +152,22 @@ func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, l
 	}
 	counters := new(pipeline.Counters)
 	quota := newQuota(svc, counters, log)
-	if err := quota.check(ctx); err != nil {
-		return err
+	if !options.Offline {
+		if err := quota.check(ctx); err != nil {
+			return err
+		}
 	}
-	if quota.metered() {
+	if quota.metered() && !options.Offline {
 		if err := f.compareNeed(ctx, quota, store, options); err != nil {
 			return err
 		}
 	}
-	sink, err := f.output.open(options.Schema, f.metadata(), f.streams.out)
+	manifest, err := f.output.manifest(account)
+	if err != nil {
+		return err
+	}
+	options.Manifest = manifest
+	sink, err := f.output.open(options.Schema, f.metadata(), manifest, f.streams.out)
 	if err != nil {
 		return err
 	}
@@ -167,11 +181,17 @@ func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, l
 	err = errors.Join(err, keepLearned(parts))
 	warnUnknownKeys(log, input)
 
+	if last, err := pipeline.ReadAccount(f.output.accountPath()); err == nil {
+		account.Follow(last)
+	}
 	account.Inputs = inputsOf(input.Files())
 	account.Finish(err, parts.Counters.Snapshot(), published)
 	err = errors.Join(err, f.output.publishAccount(account))
 	if !f.log.quiet {
 		summarize(f.streams.err, account, quota)
+	}
+	if f.partial { // pending records are what was asked for
+		account.Counts.Pending = 0
 	}
 	if err == nil && account.Counts.Unanswered() > 0 {
 		return errUnanswered
@@ -204,6 +224,7 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 		Limit:          f.limit,
 		Strict:         f.strict,
 		Known:          knownCategories(svc, f.classification),
+		Offline:        f.partial || f.offline,
 		Grace:          f.grace,
 		Schema: writer.Schema{
 			Levels:        f.output.levels,

@@ -137,7 +137,14 @@ func cmdService(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	handler := embedded.New(embedded.Options{Keys: map[string]embedded.Quota{ts.Getenv("KEY"): quota}})
-	s.Server = httptest.NewServer(s.handle(handler))
+	if last, ok := services.LoadAndDelete(ts.Name()); ok { // the next has the same address, and so the same stored answers
+		last.(*heldService).CloseClientConnections()
+		last.(*heldService).Close()
+	}
+	listener, err := net.Listen("tcp", ts.Getenv("ADDR"))
+	ts.Check(err)
+	s.Server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: s.handle(handler)}}
+	s.Start()
 	ts.Defer(s.Close)
 	ts.Setenv("BULKCAT_BASE_URL", s.URL)
 	ts.Setenv("BULKCAT_API_KEY", ts.Getenv("KEY"))

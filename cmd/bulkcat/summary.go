@@ -19,6 +19,9 @@ func summarize(out io.Writer, a *pipeline.Account, quota *quota) {
 	took := a.Ended.Sub(a.Started)
 	fmt.Fprintf(out, "%s after %s\n", headline(a.Ending), took.Round(time.Millisecond))
 	line("records", "%d: %s", c.Written, byStatus(c))
+	if c.Kept > 0 {
+		line("kept", "%d records in parts that were published before", c.Kept)
+	}
 	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
 	if seconds := took.Seconds(); seconds > 0 {
 		line("rate", "%.1f records/s", float64(c.Written)/seconds)
@@ -53,7 +56,7 @@ func byStatus(c pipeline.Snapshot) string {
 	for _, s := range []struct {
 		n    int64
 		name string
-	}{{c.OK, "ok"}, {c.Empty, "empty"}, {c.Rejected, "rejected"}, {c.Failed, "failed"}, {c.Invalid, "invalid"}} {
+	}{{c.OK, "ok"}, {c.Empty, "empty"}, {c.Rejected, "rejected"}, {c.Failed, "failed"}, {c.Invalid, "invalid"}, {c.Pending, "pending"}} {
 		if s.n > 0 || s.name == "ok" {
 			parts = append(parts, fmt.Sprintf("%d %s", s.n, s.name))
 		}

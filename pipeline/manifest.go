@@ -1,0 +1,251 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Manifest says which parts of a folder are published, and of which records. A run that
+// is started again keeps them and goes on after the last. It lies in the folder, under a
+// name that engines pass over.
+type Manifest struct {
+	Format   int      `json:"format"` // of this file; 1
+	Service  string   `json:"service"`
+	Settings Settings `json:"settings"`
+	Parts    []Part   `json:"parts"`
+
+	path  string
+	marks []mark // of records written since the last part, in order
+	kept  int    // parts of an earlier run
+}
+
+// Part is one published part.
+type Part struct {
+	Output
+	Digest   string   `json:"digest"` // of all records of the input to the end of the part
+	Statuses Statuses `json:"statuses"`
+}
+
+// Statuses counts records by status.
+type Statuses struct {
+	OK       int64 `json:"ok"`
+	Empty    int64 `json:"empty"`
+	Rejected int64 `json:"rejected"`
+	Failed   int64 `json:"failed"`
+	Invalid  int64 `json:"invalid"`
+	Pending  int64 `json:"pending"`
+}
+
+func (s *Statuses) add(status writer.Status) {
+	switch status {
+	case writer.StatusOK:
+		s.OK++
+	case writer.StatusEmpty:
+		s.Empty++
+	case writer.StatusRejected:
+		s.Rejected++
+	case writer.StatusFailed:
+		s.Failed++
+	case writer.StatusInvalid:
+		s.Invalid++
+	case writer.StatusPending:
+		s.Pending++
+	}
+}
+
+// mark is what the manifest needs of a record.
+type mark struct {
+	record int64
+	digest digest
+	status writer.Status
+}
+
+const (
+	manifestName   = "_manifest.json"
+	manifestFormat = 1
+)
+
+// OutputTakenError says that an output is not this run's to replace.
+type OutputTakenError struct {
+	Path   string
+	Reason string
+}
+
+func (e *OutputTakenError) Error() string {
+	return fmt.Sprintf("%s %s: use --overwrite to replace it", e.Path, e.Reason)
+}
+
+// InputChangedError says that the records of kept parts are not those of the input any
+// more.
+type InputChangedError struct {
+	Part string // up to which the input has changed
+}
+
+func (e *InputChangedError) Error() string {
+	return fmt.Sprintf("the input is not the one that %s was written from: use --overwrite to write the folder anew", e.Part)
+}
+
+// OpenManifest reads the manifest of a folder, for a run with these settings, and finds
+// the parts to keep: the first ones, as long as they are full and as they were
+// published. The last part of a run is not full and is written again, for more may come
+// after it. A folder without a manifest gets a new one; so does one of another run, if
+// it is to be overwritten.
+func OpenManifest(folder string, account *Account, overwrite bool) (*Manifest, error) {
+	m := &Manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
+	text, err := os.ReadFile(m.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
+		return m, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	var last Manifest
+	if err := json.Unmarshal(text, &last); err != nil {
+		return nil, &OutputTakenError{Path: folder, Reason: "has a damaged manifest (" + err.Error() + ")"}
+	}
+	if last.Format != manifestFormat || last.Service != m.Service || !last.Settings.equal(m.Settings) {
+		return nil, &OutputTakenError{Path: folder, Reason: "was written by a run with another input or other settings"}
+	}
+	for _, part := range last.Parts {
+		if part.Rows < m.Settings.PartRows || !part.intact() {
+			break
+		}
+		m.Parts = append(m.Parts, part)
+	}
+	m.kept = len(m.Parts)
+	return m, nil
+}
+
+// HasManifest says whether a folder has a manifest.
+func HasManifest(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, manifestName))
+	return err == nil
+}
+
+// intact says whether the file is as it was published.
+func (p Part) intact() bool {
+	f, err := os.Open(p.Name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only read from
+	hash := sha256.New()
+	n, err := io.Copy(hash, f)
+	return err == nil && n == p.Bytes && hex.EncodeToString(hash.Sum(nil)) == p.SHA256
+}
+
+// Kept gives the kept parts, for the sink to go on after.
+func (m *Manifest) Kept() []writer.File {
+	files := make([]writer.File, m.kept)
+	for i, p := range m.Parts[:m.kept] {
+		files[i] = writer.File{Path: p.Name, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
+	}
+	return files
+}
+
+// keptRecords is the number of the last record in a kept part; 0 if there is none.
+func (m *Manifest) keptRecords() int64 {
+	if m == nil || m.kept == 0 {
+		return 0
+	}
+	return m.Parts[m.kept-1].LastRecord
+}
+
+// count enters the records of kept parts into the counters.
+func (m *Manifest) count(c *Counters) {
+	if m == nil {
+		return
+	}
+	for _, p := range m.Parts[:m.kept] {
+		c.OK.Add(p.Statuses.OK)
+		c.Empty.Add(p.Statuses.Empty)
+		c.Rejected.Add(p.Statuses.Rejected)
+		c.Failed.Add(p.Statuses.Failed)
+		c.Invalid.Add(p.Statuses.Invalid)
+		c.Pending.Add(p.Statuses.Pending)
+		c.Rows.Add(p.Rows)
+	}
+	c.Written.Add(m.keptRecords())
+	c.Kept.Add(m.keptRecords())
+}
+
+// check compares the input with the one that a kept part was written from, at the
+// part's last record.
+func (m *Manifest) check(record int64, d digest) error {
+	for _, p := range m.Parts[:m.kept] {
+		if p.LastRecord == record && p.Digest != d.String() {
+			return &InputChangedError{Part: p.Name}
+		}
+	}
+	return nil
+}
+
+// checkEnd wants the input to reach to the end of what is kept.
+func (m *Manifest) checkEnd(records int64) error {
+	if records < m.keptRecords() {
+		return &InputChangedError{Part: m.Parts[m.kept-1].Name}
+	}
+	return nil
+}
+
+func (m *Manifest) mark(t *task) {
+	m.marks = append(m.marks, mark{t.record.Number, t.digest, t.status()})
+}
+
+// AddPart enters a part that has been published. It is for the sink to call, which has
+// been given the rows of the marked records.
+func (m *Manifest) AddPart(f writer.File) error {
+	part := Part{Output: outputOf(f)}
+	n := 0
+	for ; n < len(m.marks) && m.marks[n].record <= f.LastRecord; n++ {
+		part.Statuses.add(m.marks[n].status)
+		part.Digest = m.marks[n].digest.String()
+	}
+	m.marks = append(m.marks[:0], m.marks[n:]...)
+	m.Parts = append(m.Parts, part)
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	return writer.PublishFile(m.path, append(text, '\n'))
+}
+
+// digest is a fingerprint of a record and all before it, so that two inputs with equal
+// digests at a record are equal up to there.
+type digest uint64
+
+func (d digest) String() string { return fmt.Sprintf("%016x", uint64(d)) }
+
+// next gives the digest at the next record.
+func (d digest) next(h *xxhash.Digest, r *reader.Record) digest {
+	h.Reset()
+	var prefix [8]byte
+	write := func(n uint64) {
+		binary.LittleEndian.PutUint64(prefix[:], n)
+		_, _ = h.Write(prefix[:]) // never fails
+	}
+	write(uint64(d))
+	write(uint64(len(r.Input)))
+	_, _ = h.WriteString(r.Input)
+	for _, field := range r.Fields {
+		write(uint64(len(field)))
+		_, _ = h.WriteString(field)
+	}
+	if r.Err != nil {
+		_, _ = h.WriteString(r.Err.Error())
+	}
+	return digest(h.Sum64())
+}
