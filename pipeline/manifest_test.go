@@ -1,0 +1,149 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+func TestDigestTellsEveryChange(t *testing.T) {
+	h := xxhash.New()
+	of := func(records ...reader.Record) (d digest) {
+		for _, r := range records {
+			d = d.next(h, &r)
+		}
+		return d
+	}
+	a, b := reader.Record{Input: "a", Fields: []string{"x", "y"}}, reader.Record{Input: "b"}
+	base := of(a, b)
+	if again := of(a, b); again != base {
+		t.Errorf("the same records have the digests %v and %v", base, again)
+	}
+	for name, other := range map[string]digest{
+		"order":              of(b, a),
+		"input":              of(reader.Record{Input: "A", Fields: a.Fields}, b),
+		"field":              of(reader.Record{Input: "a", Fields: []string{"x", "z"}}, b),
+		"where a field ends": of(reader.Record{Input: "a", Fields: []string{"xy", ""}}, b),
+		"malformed":          of(reader.Record{Input: "a", Fields: a.Fields, Err: &reader.RowError{}}, b),
+		"one less":           of(a),
+	} {
+		if other == base {
+			t.Errorf("another %s has the same digest", name)
+		}
+	}
+}
+
+// publish writes parts of one row a record into a folder and gives the manifest of it.
+func publish(t *testing.T, folder string, account *Account, parts ...int64) {
+	t.Helper()
+	m, err := OpenManifest(folder, account, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := int64(1)
+	for i, rows := range parts {
+		name := filepath.Join(folder, string(rune('a'+i)))
+		if err := writer.PublishFile(name, []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+		for r := first; r < first+rows; r++ {
+			m.marks = append(m.marks, mark{record: r, digest: digest(r), status: writer.StatusOK})
+		}
+		sum, size := fileSum(t, name)
+		if err := m.AddPart(writer.File{Path: name, Bytes: size, SHA256: sum, Rows: rows, FirstRecord: first, LastRecord: first + rows - 1}); err != nil {
+			t.Fatal(err)
+		}
+		first += rows
+	}
+}
+
+func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
+	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
+	for _, tt := range []struct {
+		name   string
+		damage func(folder string) error
+		parts  []int64
+		kept   int
+	}{
+		{"all", nil, []int64{10, 10, 11}, 3},
+		{"the last is short", nil, []int64{10, 10, 4}, 2},
+		{"none", nil, nil, 0},
+		{"one is missing", func(f string) error { return os.Remove(filepath.Join(f, "b")) }, []int64{10, 10, 10}, 1},
+		{"one is altered", func(f string) error { return os.WriteFile(filepath.Join(f, "a"), []byte("x"), 0o666) }, []int64{10, 10, 10}, 0},
+		{"one is cut", func(f string) error { return os.Truncate(filepath.Join(f, "c"), 1) }, []int64{10, 10, 10}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			folder := t.TempDir()
+			publish(t, folder, account, tt.parts...)
+			if tt.damage != nil {
+				if err := tt.damage(folder); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m, err := OpenManifest(folder, account, false)
+			if err != nil || len(m.Kept()) != tt.kept {
+				t.Fatalf("%d parts are kept, want %d (%v)", len(m.Kept()), tt.kept, err)
+			}
+			var c Counters
+			if m.count(&c); c.OK.Load() != m.keptRecords() || c.Written.Load() != m.keptRecords() {
+				t.Errorf("%d records count as ok of %d", c.OK.Load(), m.keptRecords())
+			}
+		})
+	}
+}
+
+func TestManifestRefuses(t *testing.T) {
+	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
+	folder := t.TempDir()
+	publish(t, folder, account, 10, 10)
+
+	other := NewAccount("dev", "http://service", Settings{Kind: "website", PartRows: 10})
+	var taken *OutputTakenError
+	if _, err := OpenManifest(folder, other, false); !errors.As(err, &taken) {
+		t.Errorf("other settings: got %v", err)
+	}
+	if m, err := OpenManifest(folder, other, true); err != nil || len(m.Kept()) != 0 {
+		t.Errorf("overwrite: got %v", err)
+	}
+	m, err := OpenManifest(folder, account, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changed *InputChangedError
+	if err := m.check(10, digest(10)); err != nil {
+		t.Errorf("the same input: got %v", err)
+	}
+	if err := m.check(20, digest(21)); !errors.As(err, &changed) {
+		t.Errorf("a changed input: got %v", err)
+	}
+	if err := m.checkEnd(19); !errors.As(err, &changed) {
+		t.Errorf("a shorter input: got %v", err)
+	}
+	if err := m.checkEnd(20); err != nil {
+		t.Errorf("an input of the same length: got %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, manifestName), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenManifest(folder, account, false); !errors.As(err, &taken) {
+		t.Errorf("damaged: got %v", err)
+	}
+}
+
+func fileSum(t *testing.T, path string) (string, int64) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), int64(len(text))
+}
