@@ -38,6 +38,7 @@ type runFlags struct {
 	limit          int64
 	strict         bool
 	partial        bool
+	noSpool        bool
 	offline        bool
 	dryRun         bool
 }
@@ -83,6 +84,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first invalid record")
+	flags.BoolVar(&f.noSpool, "no-spool", false, "do not keep standard input beside the output while the run needs it")
 	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write what is answered so far, and the other records as pending")
 	flags.BoolVar(&f.offline, "offline", false, "ask nothing: write a finished run's answers anew, in another format or with other columns")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
@@ -119,6 +121,10 @@ func (f *runFlags) run(ctx context.Context) error {
 	if !svc.hosted && !f.log.quiet {
 		fmt.Fprintln(f.streams.err, embeddedNotice)
 	}
+	spool, err := f.spool()
+	if err != nil {
+		return err
+	}
 	f.input.ExtraColumns = f.output.named()
 	input, err := f.input.open(f.kind, f.streams.in)
 	if err != nil {
@@ -128,10 +134,10 @@ func (f *runFlags) run(ctx context.Context) error {
 	if f.dryRun {
 		return f.forecast(ctx, svc, input, log)
 	}
-	return f.ask(ctx, svc, input, log)
+	return f.ask(ctx, svc, input, spool, log)
 }
 
-func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, log *slog.Logger) (err error) {
+func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, spool *reader.Spool, log *slog.Logger) (err error) {
 	account := f.newAccount(svc)
 	if err := f.output.claim(account); err != nil {
 		return err
@@ -187,8 +193,10 @@ func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, l
 	account.Inputs = inputsOf(input.Files())
 	account.Finish(err, parts.Counters.Snapshot(), published)
 	err = errors.Join(err, f.output.publishAccount(account))
+	redirection, spoolErr := endSpool(spool, err == nil)
+	err = errors.Join(err, spoolErr)
 	if !f.log.quiet {
-		summarize(f.streams.err, account, quota)
+		summarize(f.streams.err, account, quota, redirection)
 	}
 	if f.partial { // pending records are what was asked for
 		account.Counts.Pending = 0

@@ -11,7 +11,7 @@ import (
 )
 
 // summarize tells what became of the run.
-func summarize(out io.Writer, a *pipeline.Account, quota *quota) {
+func summarize(out io.Writer, a *pipeline.Account, quota *quota, redirection string) {
 	c := a.Counts
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
@@ -37,7 +37,7 @@ func summarize(out io.Writer, a *pipeline.Account, quota *quota) {
 		return
 	}
 	if a.Settings.Output != "-" {
-		line("resume", "%s", resumeCommand(os.Args))
+		line("resume", "%s%s", resumeCommand(os.Args), redirection)
 	}
 }
 

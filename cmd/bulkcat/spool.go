@@ -1,0 +1,62 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// spoolPath is where standard input is kept while the run needs it; "" where it need
+// not be: it is not read, can be read again, or there is no place beside the output.
+func (f *runFlags) spoolPath() string {
+	if f.noSpool || f.dryRun || f.output.path == "-" || !slices.Contains(f.input.Paths, "-") || isRegular(f.streams.in) {
+		return ""
+	}
+	return filepath.Clean(f.output.path) + ".stdin"
+}
+
+// isRegular says whether standard input is a file that the shell has opened.
+func isRegular(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// spool puts a spool between a pipe and the run; nil where none is needed.
+func (f *runFlags) spool() (*reader.Spool, error) {
+	path := f.spoolPath()
+	if path == "" {
+		return nil, nil
+	}
+	s, err := reader.NewSpool(f.streams.in, path)
+	if err != nil {
+		return nil, err
+	}
+	f.streams.in = s
+	return s, nil
+}
+
+// endSpool removes the spool of a complete run. The others need it to be started again:
+// the redirection for that is returned, to be printed after the command.
+func endSpool(s *reader.Spool, complete bool) (redirection string, err error) {
+	if s == nil {
+		return "", nil
+	}
+	whole := s.Whole()
+	if err := s.Close(); err != nil {
+		return "", err
+	}
+	switch {
+	case complete:
+		return "", s.Remove()
+	case whole:
+		return " < " + shellQuote(s.Path()), nil
+	}
+	return " < " + shellQuote(s.Path()) + "   # the pipe had not ended: this is what came through", nil
+}

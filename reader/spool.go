@@ -1,0 +1,110 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// Spool keeps on disk what comes through a pipe, so that a run over it can be started
+// again. The pipe is emptied into the file as fast as it gives, however slow the run is,
+// and the run reads from the file: once the pipe has ended nothing of it can be lost.
+type Spool struct {
+	path string
+	in   *os.File // the file, for writing
+	out  *os.File // the file, for reading
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	written int64
+	read    int64
+	err     error // io.EOF once the pipe has ended
+	closed  bool
+}
+
+// NewSpool starts to spool a pipe into the file path, which is replaced.
+func NewSpool(pipe io.Reader, path string) (*Spool, error) {
+	in, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // an input may be confidential
+	if err != nil {
+		return nil, fmt.Errorf("keep standard input: %w", err)
+	}
+	out, err := os.Open(path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("keep standard input: %w", err), in.Close())
+	}
+	s := &Spool{path: path, in: in, out: out}
+	s.changed = sync.NewCond(&s.mu)
+	go s.fill(pipe) // ends with the pipe, or with the process where the pipe never does
+	return s, nil
+}
+
+func (s *Spool) fill(pipe io.Reader) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := pipe.Read(buf)
+		if n > 0 {
+			if _, writeErr := s.in.Write(buf[:n]); writeErr != nil {
+				err = fmt.Errorf("keep standard input: %w", writeErr)
+				n = 0
+			}
+		}
+		s.mu.Lock()
+		s.written += int64(n)
+		if err != nil && s.err == nil {
+			s.err = err
+		}
+		ended := s.err != nil || s.closed
+		s.changed.Broadcast()
+		s.mu.Unlock()
+		if ended {
+			return
+		}
+	}
+}
+
+// Read gives what has been spooled, and waits for more until the pipe ends.
+func (s *Spool) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	for s.read == s.written && s.err == nil && !s.closed {
+		s.changed.Wait()
+	}
+	left, err, closed := s.written-s.read, s.err, s.closed
+	s.mu.Unlock()
+	switch {
+	case closed:
+		return 0, os.ErrClosed
+	case left == 0:
+		return 0, err
+	}
+	n, err := s.out.Read(p[:min(int64(len(p)), left)])
+	s.read += int64(n)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // somebody has cut the file
+	}
+	return n, err
+}
+
+// Path is the file.
+func (s *Spool) Path() string { return s.path }
+
+// Whole says whether the pipe has ended, so that the file holds all of it.
+func (s *Spool) Whole() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Is(s.err, io.EOF)
+}
+
+// Close ends reading. The file stays, for the run to be started again with, until
+// Remove.
+func (s *Spool) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	return errors.Join(s.in.Close(), s.out.Close())
+}
+
+// Remove removes the file of a run that is complete.
+func (s *Spool) Remove() error { return os.Remove(s.path) }
