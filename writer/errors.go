@@ -23,6 +23,17 @@ func (e *Error) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Error
 // Unwrap gives the cause to errors.Is and errors.As, for instance syscall.ENOSPC.
 func (e *Error) Unwrap() error { return e.Err }
 
+// BusyError says that another process is writing the output.
+type BusyError struct {
+	Path string // the output, or the part of it
+	PID  int
+	Temp string // the file that tells
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("process %d is writing %s: wait for it to end, or remove %s if that is another program", e.PID, e.Path, e.Temp)
+}
+
 // failed makes an *Error of the cause of err, or nil of nil. The names around the cause are those of
 // temporary files, which mean nothing to a user.
 func failed(op, path string, err error) error {

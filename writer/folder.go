@@ -31,7 +31,9 @@ func newFolder(fsys fileSystem, o Options) (Sink, error) {
 	if err := makeFolder(fsys, o.Path); err != nil {
 		return nil, err
 	}
-	removeStale(fsys, o.Path, func(name string) bool { return isPart(name) || name == successName })
+	if err := removeStale(fsys, o.Path, func(name string) bool { return isPart(name) || name == successName }); err != nil {
+		return nil, err
+	}
 	if err := removeSuccess(fsys, o.Path); err != nil {
 		return nil, failed("opening", o.Path, err)
 	}

@@ -23,7 +23,7 @@ func PublishFile(path string, data []byte) error {
 }
 
 func publishFile(fsys fileSystem, path string, data []byte) error {
-	removeStale(fsys, filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) })
+	_ = removeStale(fsys, filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) })
 	d, err := newDraft(fsys, path)
 	if err != nil {
 		return err
@@ -173,15 +173,22 @@ func parseTemp(temp string) (name string, pid int, ok bool) {
 
 // removeStale removes the temporary files that processes which are gone have left in dir for targets
 // that match. One of our own process number counts too: in a container every run may have number 1,
-// and no run writes a target twice at a time. What cannot be removed stays: it does no harm.
-func removeStale(fsys fileSystem, dir string, match func(name string) bool) {
+// and no run writes a target twice at a time. What cannot be removed stays: it does no harm. If a process
+// that runs has one, the error is a *BusyError.
+func removeStale(fsys fileSystem, dir string, match func(name string) bool) error {
+	var busy error
 	entries, _ := fsys.ReadDir(dir)
 	for _, e := range entries {
 		name, pid, ok := parseTemp(e.Name())
-		if ok && match(name) && (pid == os.Getpid() || !alive(pid)) {
-			_ = fsys.Remove(filepath.Join(dir, e.Name()))
+		switch temp := filepath.Join(dir, e.Name()); {
+		case !ok || !match(name):
+		case pid == os.Getpid() || !alive(pid):
+			_ = fsys.Remove(temp)
+		case busy == nil:
+			busy = &BusyError{Path: filepath.Join(dir, name), PID: pid, Temp: temp}
 		}
 	}
+	return busy
 }
 
 // alive tells whether a process of this number runs on this machine. If in doubt, it does.

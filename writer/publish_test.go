@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,7 +70,6 @@ func TestStaleTemporaryFiles(t *testing.T) {
 	temp := func(name string, pid int) string { return fmt.Sprintf(".%s.tmp-%d-0123456789abcdef", name, pid) }
 	stale := []string{temp("out.csv", deadPID), temp("out.csv", os.Getpid())}
 	kept := []string{
-		temp("out.csv", os.Getppid()),         // its owner is alive
 		temp("other.csv", deadPID),            // of another output
 		temp("part-00001.csv", deadPID),       // of a folder of parts
 		".out.csv.tmp-12-short",               // not one of ours
@@ -89,6 +89,29 @@ func TestStaleTemporaryFiles(t *testing.T) {
 	slices.Sort(kept)
 	if got := keys(readTree(t, dir)); !slices.Equal(got, kept) {
 		t.Errorf("there are\n%q, want\n%q", got, kept)
+	}
+}
+
+// TestBusyOutput: an output that a living process is writing is left to it.
+func TestBusyOutput(t *testing.T) {
+	for _, target := range []string{"out.csv", "part-00003.csv"} {
+		dir := t.TempDir()
+		temp := filepath.Join(dir, fmt.Sprintf(".%s.tmp-%d-0123456789abcdef", target, os.Getppid()))
+		if err := os.WriteFile(temp, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		options := Options{Path: filepath.Join(dir, "out.csv")}
+		if target != "out.csv" {
+			options = Options{Path: dir, Folder: true, Format: CSV}
+		}
+		_, err := Open(options)
+		var busy *BusyError
+		if !errors.As(err, &busy) || busy.PID != os.Getppid() {
+			t.Errorf("%s: got %v", target, err)
+		}
+		if _, err := os.Stat(temp); err != nil {
+			t.Errorf("%s: the other's file: %v", target, err)
+		}
 	}
 }
 

@@ -164,7 +164,9 @@ func newSingle(fsys fileSystem, o Options) (Sink, error) {
 		// A rename would put a file in the place of the device or pipe.
 		return nil, failed("opening", o.Path, errors.New(`it is a device or a pipe: write to "-" and redirect standard output`))
 	}
-	removeStale(fsys, dir, func(name string) bool { return name == filepath.Base(o.Path) })
+	if err := removeStale(fsys, dir, func(name string) bool { return name == filepath.Base(o.Path) }); err != nil {
+		return nil, err
+	}
 	out, err := newOutput(fsys, o.Path, o)
 	if err != nil {
 		return nil, err
