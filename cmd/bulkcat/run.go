@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,85 +133,9 @@ func (f *runFlags) run(ctx context.Context) error {
 	if f.dryRun {
 		return f.forecast(ctx, svc, input, log)
 	}
-	return f.ask(ctx, svc, input, spool, log)
-}
-
-func (f *runFlags) ask(ctx context.Context, svc service, input *reader.Reader, spool *reader.Spool, log *slog.Logger) (err error) {
-	account := f.newAccount(svc)
-	if err := f.output.claim(account); err != nil {
-		return err
-	}
-	if (f.partial || f.offline) && svc.hosted && !f.store.exists(f.output.path) {
-		return fmt.Errorf("there are no stored answers to write %s from: name their folder with --store", f.output.path)
-	}
-	store, err := f.store.open(f.output.path, svc.source)
-	if err != nil {
-		return err
-	}
-	if store != nil {
-		defer func() { err = errors.Join(err, store.Close()) }()
-	}
-	options, err := f.options(svc, input)
-	if err != nil {
-		return err
-	}
-	counters := new(pipeline.Counters)
-	quota := newQuota(svc, counters, log)
-	if !options.Offline {
-		if err := quota.check(ctx); err != nil {
-			return err
-		}
-	}
-	if quota.metered() && !options.Offline {
-		if err := f.compareNeed(ctx, quota, store, options); err != nil {
-			return err
-		}
-	}
-	manifest, err := f.output.manifest(account)
-	if err != nil {
-		return err
-	}
-	options.Manifest = manifest
-	sink, err := f.output.open(options.Schema, f.metadata(), manifest, f.streams.out)
-	if err != nil {
-		return err
-	}
-	parts := pipeline.Parts{Source: input, Categorizer: svc, Store: store, Sink: sink, Counters: counters, Log: log}
-	if err := f.pace.apply(&parts, svc, quota); err != nil {
-		return err
-	}
-	progress := startProgress(f.log, f.streams.err, log, &progress{counters: parts.Counters, input: input.Progress, quota: quota.left})
-	published, err := pipeline.Run(ctx, parts, options)
-	progress.stop()
-	err = errors.Join(err, keepLearned(parts))
-	warnUnknownKeys(log, input)
-
-	if last, err := pipeline.ReadAccount(f.output.accountPath()); err == nil {
-		account.Follow(last)
-	}
-	account.Inputs = inputsOf(input.Files())
-	account.Finish(err, parts.Counters.Snapshot(), published)
-	err = errors.Join(err, f.output.publishAccount(account))
-	redirection, spoolErr := endSpool(spool, err == nil)
-	err = errors.Join(err, spoolErr)
-	if !f.log.quiet {
-		summarize(f.streams.err, account, quota, redirection)
-	}
-	if f.partial { // pending records are what was asked for
-		account.Counts.Pending = 0
-	}
-	if err == nil && account.Counts.Unanswered() > 0 {
-		return errUnanswered
-	}
-	return err
-}
-
-// warnUnknownKeys tells of members of JSON objects that came too late to become columns.
-func warnUnknownKeys(log *slog.Logger, input *reader.Reader) {
-	if names, records := input.UnknownKeys(); records > 0 {
-		log.Warn("some records have members that the beginning of the input does not have, and that no column carries: name them with --carry",
-			"members", strings.Join(names, ","), "records", records)
-	}
+	n := &session{flags: f, service: svc, input: input, spool: spool, log: log, counters: new(pipeline.Counters)}
+	n.quota = newQuota(svc, n.counters, log)
+	return n.run(ctx)
 }
 
 func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options, error) {

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// session is one run of a command, from the claim of its output to its account.
+type session struct {
+	flags    *runFlags
+	service  service
+	input    *reader.Reader
+	spool    *reader.Spool // nil unless the input is a pipe
+	log      *slog.Logger
+	counters *pipeline.Counters
+	quota    *quota
+}
+
+// run runs, and leaves an account of it however it ends. Only an output that is not
+// this run's to write gets none.
+func (n *session) run(ctx context.Context) error {
+	f := n.flags
+	account := f.newAccount(n.service)
+	if err := f.output.claim(account); err != nil {
+		return err
+	}
+	last, err := pipeline.ReadAccount(f.output.accountPath())
+	if err == nil {
+		account.Follow(last)
+	}
+	published, err := n.ask(ctx, account)
+	if isBusy(err) {
+		return err // the account is another process's, too
+	}
+	account.Inputs = inputsOf(n.input.Files())
+	account.Finish(err, n.counters.Snapshot(), published)
+	err = errors.Join(err, f.output.publishAccount(account))
+	redirection, spoolErr := endSpool(n.spool, err == nil)
+	err = errors.Join(err, spoolErr)
+	if !f.log.quiet {
+		summarize(f.streams.err, account, n.quota, redirection)
+	}
+	unanswered := account.Counts.Unanswered()
+	if f.partial { // pending records are what was asked for
+		unanswered -= account.Counts.Pending
+	}
+	if err == nil && unanswered > 0 {
+		return errUnanswered
+	}
+	return err
+}
+
+// isBusy says whether another process has the output or the store.
+func isBusy(err error) bool {
+	var (
+		output *writer.BusyError
+		store  *answers.LockedError
+		taken  *pipeline.OutputTakenError
+	)
+	return errors.As(err, &output) || errors.As(err, &store) || errors.As(err, &taken)
+}
+
+// ask opens the parts of the run and runs it.
+func (n *session) ask(ctx context.Context, account *pipeline.Account) (published writer.Published, err error) {
+	f := n.flags
+	options, err := f.options(n.service, n.input)
+	if err != nil {
+		return published, err
+	}
+	if options.Offline && n.service.hosted && !f.store.exists(f.output.path) {
+		return published, fmt.Errorf("there are no stored answers to write %s from: name their folder with --store", f.output.path)
+	}
+	store, err := f.store.open(f.output.path, n.service.source)
+	if err != nil {
+		return published, err
+	}
+	if store != nil {
+		defer func() { err = errors.Join(err, store.Close()) }()
+	}
+	if !options.Offline {
+		if err := n.checkQuota(ctx, store, options); err != nil {
+			return published, err
+		}
+	}
+	parts := pipeline.Parts{Source: n.input, Categorizer: n.service, Store: store, Counters: n.counters, Log: n.log}
+	if err := f.pace.apply(&parts, n.service, n.quota); err != nil {
+		return published, err
+	}
+	if options.Manifest, err = f.output.manifest(account); err != nil {
+		return published, err
+	}
+	if parts.Sink, err = f.output.open(options.Schema, f.metadata(), options.Manifest, f.streams.out); err != nil {
+		return published, err
+	}
+	progress := startProgress(f.log, f.streams.err, n.log, &progress{counters: n.counters, input: n.input.Progress, quota: n.quota.left})
+	published, err = pipeline.Run(ctx, parts, options)
+	progress.stop()
+	n.warnUnknownKeys()
+	return published, errors.Join(err, keepLearned(parts))
+}
+
+// checkQuota looks at the account before the first record.
+func (n *session) checkQuota(ctx context.Context, store *answers.Store, options pipeline.Options) error {
+	if err := n.quota.check(ctx); err != nil {
+		return err
+	}
+	if !n.quota.metered() {
+		return nil
+	}
+	return n.flags.compareNeed(ctx, n.quota, store, options)
+}
+
+// warnUnknownKeys tells of members of JSON objects that came too late to become columns.
+func (n *session) warnUnknownKeys() {
+	if names, records := n.input.UnknownKeys(); records > 0 {
+		n.log.Warn("some records have members that the beginning of the input does not have, and that no column carries: name them with --carry",
+			"members", strings.Join(names, ","), "records", records)
+	}
+}
