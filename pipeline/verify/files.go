@@ -1,0 +1,205 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// part is a file of the output.
+type part struct {
+	path    string
+	format  writer.Format
+	number  int              // in a folder
+	account *pipeline.Output // what the account says of it; nil if nothing
+}
+
+const successName = "_SUCCESS"
+
+var partName = regexp.MustCompile(`^part-(\d{5,9})\.(.+)$`)
+
+// list gives the files of the output in the order of their records, and finds those that
+// should be there and are not, or the other way around.
+func (v *verification) list() ([]part, error) {
+	info, err := os.Stat(v.Output)
+	if err != nil {
+		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
+	}
+	if info.IsDir() {
+		return v.listFolder()
+	}
+	p := part{path: v.Output}
+	if v.Account != nil {
+		p.format = writer.Format(v.Account.Settings.OutputFormat)
+		expect(&v.report, Finding{}, "files of the account", 1, len(v.Account.Outputs))
+		if len(v.Account.Outputs) == 1 {
+			p.account = &v.Account.Outputs[0]
+		}
+	} else if p.format, err = writer.FormatOf(v.Output); err != nil {
+		return nil, fmt.Errorf("verify without an account: %w", err)
+	}
+	return []part{p}, nil
+}
+
+func (v *verification) listFolder() ([]part, error) {
+	entries, err := os.ReadDir(v.Output)
+	if err != nil {
+		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
+	}
+	var parts []part
+	success := false
+	for _, e := range entries {
+		name := e.Name()
+		if p, ok := v.partOf(name); ok {
+			parts = append(parts, p)
+		} else if name == successName {
+			success = true
+		} else if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") { // those are passed over by engines
+			v.report.add(Finding{File: filepath.Join(v.Output, name), What: "file", Expected: "only parts", Got: "another"})
+		}
+	}
+	if !success {
+		v.report.add(Finding{File: filepath.Join(v.Output, successName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+	}
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.path, b.path))
+	})
+	v.matchParts(parts)
+	return parts, nil
+}
+
+// partOf tells a part by its name.
+func (v *verification) partOf(name string) (part, bool) {
+	match := partName.FindStringSubmatch(name)
+	if match == nil {
+		return part{}, false
+	}
+	format, err := writer.ParseFormat(match[2])
+	if err != nil {
+		return part{}, false
+	}
+	number, err := strconv.Atoi(match[1])
+	return part{path: filepath.Join(v.Output, name), format: format, number: number}, err == nil
+}
+
+// matchParts holds the parts against those of the account, or without one against their
+// own numbers.
+func (v *verification) matchParts(parts []part) {
+	if v.Account == nil {
+		for i, p := range parts {
+			expect(&v.report, Finding{File: p.path}, "number of the part", i+1, p.number)
+		}
+		return
+	}
+	found := make(map[string]*part, len(parts))
+	for i := range parts {
+		found[filepath.Base(parts[i].path)] = &parts[i]
+	}
+	for i := range v.Account.Outputs {
+		name := filepath.Base(v.Account.Outputs[i].Name)
+		if p := found[name]; p != nil {
+			p.account = &v.Account.Outputs[i]
+			continue
+		}
+		v.report.add(Finding{File: filepath.Join(v.Output, name), What: "part", Expected: "the one of the account", Got: "none"})
+	}
+	for _, p := range parts {
+		if p.account == nil {
+			v.report.add(Finding{File: p.path, What: "part", Expected: "none, by the account", Got: "one"})
+		}
+	}
+}
+
+// checkAccount finds an account that is missing, or not that of a complete run.
+func (v *verification) checkAccount(parts []part) {
+	a := v.Account
+	if a == nil {
+		v.report.add(Finding{What: "account", Expected: "OUTPUT.run.json", Got: "none: counts, hashes and answers are not compared"})
+		return
+	}
+	expect(&v.report, Finding{}, "ending of the run", string(pipeline.Complete), string(a.Ending))
+	for _, p := range parts {
+		if filepath.Base(p.path) != filepath.Base(v.Output) { // the parts of a folder are named by their format
+			expect(&v.report, Finding{File: p.path}, "format", a.Settings.OutputFormat, string(p.format))
+		}
+	}
+}
+
+// checkEnd holds what was counted against the account and the input.
+func (v *verification) checkEnd(ctx context.Context) error {
+	if v.input != nil {
+		if err := v.input.drain(ctx); err != nil {
+			return err
+		}
+		if err := v.input.err; err != io.EOF {
+			v.report.add(Finding{What: "input", Expected: "to be read to its end", Got: err.Error()})
+		}
+		expect(&v.report, Finding{}, "records, by the input", v.input.record.Number, v.report.Records)
+	}
+	if v.Account == nil {
+		return nil
+	}
+	if v.input != nil {
+		v.input.check(&v.report, v.Account)
+	}
+	v.checkCounts()
+	return nil
+}
+
+func (v *verification) checkCounts() {
+	counts := v.Account.Counts
+	compare := func(what string, expected, got int64) {
+		expect(&v.report, Finding{}, what+", by the account", expected, got)
+	}
+	compare("records", counts.Written, v.report.Records)
+	compare("rows", counts.Rows, v.report.Rows)
+	for _, s := range []struct {
+		status writer.Status
+		count  int64
+	}{
+		{writer.StatusOK, counts.OK}, {writer.StatusEmpty, counts.Empty}, {writer.StatusRejected, counts.Rejected},
+		{writer.StatusFailed, counts.Failed}, {writer.StatusInvalid, counts.Invalid}, {writer.StatusPending, counts.Pending},
+	} {
+		compare("records "+string(s.status), s.count, v.report.Statuses[s.status])
+	}
+}
+
+// digestFile gives size and SHA-256 of a file.
+func digestFile(ctx context.Context, path string) (int64, string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", fmt.Errorf("verify: %w", err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, withContext{ctx, f})
+	if err != nil {
+		return 0, "", fmt.Errorf("verify %s: %w", path, err)
+	}
+	return n, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// withContext reads until the context is ended: a large file takes minutes.
+type withContext struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r withContext) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}

@@ -1,0 +1,218 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+const service = "https://api.example.com"
+
+// records are the fixture's input. What a host is called is how it is answered.
+const records = `url,note
+three.example,"first, with a comma"
+none.example,
+rejected.example,"a line` + "\r\n" + `break"
+two.example,déjà vu
+no website,
+three.example,again
+two.example/path,
+one.example,last
+`
+
+// byHost answers with as many entries as the host says.
+type byHost struct{}
+
+func (byHost) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+	count := map[string]int{"one": 1, "two": 2, "three": 3}
+	host, _, _ := strings.Cut(strings.TrimPrefix(r.Input, "https://"), ".")
+	if host == "rejected" {
+		return client.Answer{}, &client.Error{Class: client.Rejected, Status: 422, Detail: "not this one"}
+	}
+	var entries []string
+	for i := range count[host] {
+		entries = append(entries, fmt.Sprintf(`{"value":"Top %d > Sub > Leaf","title":"T%d","confidence":0.%d}`, i, i, 9-i))
+	}
+	answer, err := client.ParseAnswer([]byte(`{"taxonomy_v3":[`+strings.Join(entries, ",")+`]}`), client.TaxonomyV3)
+	answer.AnsweredAt = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
+	return answer, err
+}
+
+// fixture is what a run leaves.
+type fixture struct {
+	t       *testing.T
+	output  string
+	format  writer.Format
+	folder  bool
+	input   string
+	store   *answers.Store
+	schema  writer.Schema
+	account *pipeline.Account
+}
+
+// newFixture runs the pipeline over records.
+func newFixture(t *testing.T, format writer.Format, folder bool) *fixture {
+	t.Helper()
+	dir := t.TempDir()
+	f := &fixture{t: t, format: format, folder: folder, input: filepath.Join(dir, "in.csv")}
+	f.output = filepath.Join(dir, "out")
+	settings := pipeline.Settings{
+		Kind: string(client.Website), Classification: client.TaxonomyV3, OutputFormat: string(format),
+		Levels: 2, Carry: "all", SourceColumns: true,
+	}
+	if !folder {
+		f.output += "." + string(format)
+	}
+	f.schema = writer.Schema{Levels: 2, SourceColumns: true, Carry: []string{"url", "note"}}
+	f.account = pipeline.NewAccount("test", service, settings)
+	if err := os.WriteFile(f.input, []byte(records), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	f.store, err = answers.Open(answers.Options{Dir: filepath.Join(dir, "store"), Source: service})
+	f.check(err)
+	t.Cleanup(func() { f.store.Close() })
+	source := f.open()
+	defer source.Close()
+	sink := f.sink()
+	counters := new(pipeline.Counters)
+	published, err := pipeline.Run(t.Context(), pipeline.Parts{
+		Source: source, Categorizer: byHost{}, Store: f.store, Sink: sink, Counters: counters,
+	}, pipeline.Options{
+		Kind: client.Website, Classification: client.TaxonomyV3, SourceName: service, Retry: client.RetryPolicy{MaxAttempts: 1},
+		Schema: f.schema, Carry: []int{0, 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range source.Files() {
+		f.account.Inputs = append(f.account.Inputs, pipeline.Input{Name: info.Name, Bytes: info.Bytes, SHA256: info.SHA256})
+	}
+	f.account.Finish(nil, counters.Snapshot(), published)
+	return f
+}
+
+func (f *fixture) open() *reader.Reader {
+	f.t.Helper()
+	source, err := reader.Open(reader.Options{Paths: []string{f.input}, Column: "url"})
+	f.check(err)
+	return source
+}
+
+func (f *fixture) sink() writer.Sink {
+	f.t.Helper()
+	sink, err := writer.Open(writer.Options{Path: f.output, Format: f.format, Folder: f.folder, PartRows: 4, Schema: f.schema})
+	f.check(err)
+	return sink
+}
+
+// verify holds the output against everything.
+func (f *fixture) verify() Report {
+	f.t.Helper()
+	source := f.open()
+	defer source.Close()
+	report, err := Run(f.t.Context(), Options{Output: f.output, Account: f.account, Input: source, Store: f.store})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return report
+}
+
+// rows reads the output back.
+func (f *fixture) rows() []writer.Row {
+	f.t.Helper()
+	in, err := openFile(f.output, f.format)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer in.close()
+	var rows []writer.Row
+	for {
+		r, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return rows
+		}
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		rows = append(rows, typed(r))
+	}
+}
+
+func typed(r row) writer.Row {
+	record, _ := strconv.ParseInt(r[atRecord], 10, 64)
+	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
+	x, _ := confidence(r[atConfidence])
+	answered, _ := time.Parse(time.RFC3339Nano, r[12])
+	return writer.Row{
+		Record: record, Input: r[atInput], Status: writer.Status(r[atStatus]), Classification: r[atClassification],
+		Rank: rank, Value: r[atValue], Title: r[atTitle], Confidence: x, Levels: r[atLevels:10:10], Error: r[10],
+		Source: r[11], AnsweredAt: answered, Fields: r[13:],
+	}
+}
+
+// rewrite writes the output anew, and has the account agree with the file: what is found
+// after that is found in the rows.
+func (f *fixture) rewrite(rows []writer.Row) {
+	f.t.Helper()
+	sink := f.sink()
+	if err := sink.Write(rows); err != nil {
+		f.t.Fatal(err)
+	}
+	published, err := sink.Close()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	counts := f.account.Counts
+	f.account.Outputs = nil
+	f.account.Finish(nil, counts, published)
+}
+
+// edit changes a file's bytes.
+func (f *fixture) edit(path string, change func([]byte) []byte) {
+	f.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, change(text), 0o666); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) check(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// wantFinding wants a finding about what.
+func wantFinding(t *testing.T, r Report, what string) {
+	t.Helper()
+	for _, finding := range r.Findings {
+		if finding.What == what {
+			if r.Balanced {
+				t.Error("balanced, with findings")
+			}
+			return
+		}
+	}
+	t.Errorf("no finding of %q among %d:", what, len(r.Findings))
+	for _, finding := range r.Findings {
+		t.Log(finding)
+	}
+}

@@ -1,0 +1,40 @@
+package verify
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// FuzzReadback has any bytes verified as an output in each text format: that ends, without
+// a panic, and each row has a cell for each column.
+func FuzzReadback(f *testing.F) {
+	const header = "record,input,status,classification,rank,value,title,confidence,level_1,error\n"
+	f.Add([]byte(header+"1,a,ok,taxonomy_v3,1,A,,0.5,A,\n"), uint8(0))
+	f.Add([]byte(header+"1,\"a\r\nb\",empty,naics,,,,,,\n3,x"), uint8(0))
+	f.Add([]byte("record\tinput\n1\t\"\n"), uint8(1))
+	f.Add([]byte(`{"record":1,"input":null,"rank":1e400}`+"\n{}"), uint8(2))
+	f.Add([]byte(`{"record":[1]}`), uint8(2))
+	f.Add([]byte(`{}`), uint8(2))
+	f.Add([]byte{0x1f, 0x8b}, uint8(0))
+	f.Fuzz(func(t *testing.T, data []byte, kind uint8) {
+		format := []writer.Format{writer.CSV, writer.TSV, writer.JSONL}[kind%3]
+		if in, err := newTextReader(bytes.NewReader(data), format); err == nil {
+			for r, err := in.next(); err == nil; r, err = in.next() {
+				if len(r) != len(in.columns()) {
+					t.Fatalf("%d cells of %d columns", len(r), len(in.columns()))
+				}
+			}
+		}
+		path := filepath.Join(t.TempDir(), "out."+string(format))
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := Run(t.Context(), Options{Output: path}); err != nil || r.Balanced {
+			t.Fatalf("balanced %t without an account, %v", r.Balanced, err)
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// group is the rows of one record, one below the other in one file.
+type group struct {
+	report  *Report
+	account *pipeline.Account // nil if it is missing
+
+	path           string // of the file
+	layout         *layout
+	classification string // that all records have; "" before the first, without account
+
+	record int64
+	rows   []row
+	more   int // rows that were not kept
+}
+
+// maxRows bounds what is held of one record: no answer has so many entries.
+const maxRows = 1 << 16
+
+// start begins a file.
+func (g *group) start(path string, l *layout) { g.path, g.layout = path, l }
+
+func (g *group) reset() { g.record, g.rows, g.more = 0, g.rows[:0], 0 }
+
+func (g *group) add(record int64, r row) {
+	g.record = record
+	if len(g.rows) == maxRows {
+		g.more++
+		return
+	}
+	g.rows = append(g.rows, r)
+}
+
+func (g *group) status() writer.Status { return writer.Status(g.rows[0][atStatus]) }
+
+func (g *group) finding(what, expected, got string) {
+	g.report.add(Finding{File: g.path, Record: g.record, What: what, Expected: expected, Got: got})
+}
+
+func (g *group) expect(what, expected, got string) {
+	expect(g.report, Finding{File: g.path, Record: g.record}, what, expected, got)
+}
+
+// check holds the rows against each other, and the columns of a row against each other.
+func (g *group) check() {
+	if g.more > 0 {
+		g.finding("rows", fmt.Sprintf("at most %d", maxRows), strconv.Itoa(maxRows+g.more))
+	}
+	g.checkConstant()
+	g.checkClassification()
+	g.checkStatus()
+	if g.status() == writer.StatusOK {
+		g.checkEntries()
+	} else {
+		g.checkNoEntry()
+	}
+}
+
+// checkConstant finds columns of the record that differ from row to row.
+func (g *group) checkConstant() {
+	for _, r := range g.rows[1:] {
+		for k := range r {
+			if !g.layout.ofEntry(k) {
+				g.expect(g.layout.names[k]+" of another row", g.rows[0][k], r[k])
+			}
+		}
+	}
+}
+
+func (g *group) checkClassification() {
+	got := g.rows[0][atClassification]
+	switch {
+	case g.account != nil:
+		g.classification = g.account.Settings.Classification
+	case g.classification == "":
+		g.classification = got
+	}
+	g.expect("classification", g.classification, got)
+}
+
+func (g *group) checkStatus() {
+	reason := g.rows[0][g.layout.atError]
+	switch g.status() {
+	case writer.StatusOK, writer.StatusEmpty, writer.StatusPending:
+		g.expect("error", "", reason)
+	case writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid:
+		if reason == "" {
+			g.finding("error", "a reason", "nothing")
+		}
+	default:
+		g.finding("status", "ok, empty, rejected, failed, invalid or pending", show(string(g.status())))
+	}
+}
+
+// checkEntries finds ranks that do not count up from 1, entries without a value, and
+// levels that are not those of the value.
+func (g *group) checkEntries() {
+	var levels []writer.Row
+	for i, r := range g.rows {
+		g.expect("rank", strconv.Itoa(i+1), r[atRank])
+		if r[atValue] == "" {
+			g.finding("value", "one, for the status is ok", "nothing")
+			continue
+		}
+		if _, ok := confidence(r[atConfidence]); !ok {
+			g.finding("confidence", "a number or nothing", show(r[atConfidence]))
+		}
+		levels = g.layout.schema.Flatten(levels[:0], writer.Result{Entries: []writer.Entry{{Value: r[atValue]}}})
+		for k, got := range r[atLevels:g.layout.atError] {
+			g.expect(g.layout.names[atLevels+k], textAt(levels[0].Levels, k), got)
+		}
+	}
+}
+
+// checkNoEntry finds more than the one row, and values in it, of a record without entries.
+func (g *group) checkNoEntry() {
+	if len(g.rows) != 1 {
+		g.finding("rows", fmt.Sprintf("1, for the status is %s", g.status()), strconv.Itoa(len(g.rows)))
+	}
+	for k := atRank; k < g.layout.atError; k++ {
+		g.expect(g.layout.names[k], "", g.rows[0][k])
+	}
+}
+
+// compareAnswer holds the record against its stored outcome.
+func (g *group) compareAnswer(o answers.Outcome) {
+	if o.Rejection != nil {
+		g.expect("status, by the store", string(writer.StatusRejected), string(g.status()))
+		g.expect("error, by the store", sameText(o.Rejection.Error()), sameText(g.rows[0][g.layout.atError]))
+		return
+	}
+	stored := writer.Result{Entries: make([]writer.Entry, len(o.Answer.Entries))}
+	status := writer.StatusEmpty
+	for i, e := range o.Answer.Entries {
+		stored.Entries[i], status = writer.Entry(e), writer.StatusOK
+	}
+	g.expect("status, by the store", string(status), string(g.status()))
+	if status != g.status() || status != writer.StatusOK {
+		return
+	}
+	g.compareEntries(writer.Schema{}.Flatten(nil, stored))
+	if at := slices.Index(g.layout.names[:g.layout.carried], "answered_at"); at >= 0 {
+		got, err := time.Parse(time.RFC3339Nano, g.rows[0][at])
+		if err != nil || !got.Equal(o.Answer.AnsweredAt) {
+			g.finding("answered_at, by the store", o.Answer.AnsweredAt.Format(time.RFC3339Nano), show(g.rows[0][at]))
+		}
+	}
+}
+
+func (g *group) compareEntries(stored []writer.Row) {
+	entries := g.layout.entries(g.rows)
+	if len(entries) != len(stored) {
+		g.finding("entries, by the store", strconv.Itoa(len(stored)), strconv.Itoa(len(entries)))
+		return
+	}
+	for i, e := range entries {
+		g.expect("value, by the store", sameText(stored[i].Value), sameText(e.Value))
+		g.expect("title, by the store", sameText(stored[i].Title), sameText(e.Title))
+		if x := stored[i].Confidence; x != e.Confidence && !(math.IsNaN(x) && math.IsNaN(e.Confidence)) {
+			g.finding("confidence, by the store", fmt.Sprint(x), fmt.Sprint(e.Confidence))
+		}
+	}
+}
+
+// confidence reads one; nothing is NaN.
+func confidence(text string) (float64, bool) {
+	if text == "" {
+		return math.NaN(), true
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
+}
+
+func textAt(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return ""
+}

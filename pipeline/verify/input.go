@@ -1,0 +1,105 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// inputs walks the input alongside the output.
+type inputs struct {
+	source *reader.Reader
+	limit  int64 // of records; 0 for none
+	layout *layout
+
+	record reader.Record // the last one read; of number 0 before the first
+	err    error         // io.EOF at the end
+}
+
+func limitOf(account *pipeline.Account) int64 {
+	if account == nil {
+		return 0
+	}
+	return account.Settings.Limit
+}
+
+// read goes on to the next record; false at the end, and where the input cannot be read.
+func (in *inputs) read() bool {
+	if in.err == nil && in.limit > 0 && in.record.Number >= in.limit {
+		in.err = io.EOF
+	}
+	if in.err != nil {
+		return false
+	}
+	record, err := in.source.Read()
+	if err != nil {
+		in.err = err
+		return false
+	}
+	in.record = record
+	return true
+}
+
+// at compares the rows of a record with the input's; nil if it has none of that number,
+// or has been read beyond it.
+func (in *inputs) at(g *group) *reader.Record {
+	for in.record.Number < g.record {
+		if !in.read() {
+			if errors.Is(in.err, io.EOF) {
+				g.finding("record", fmt.Sprintf("none, for the input has %d", in.record.Number), "rows")
+			}
+			return nil
+		}
+	}
+	if in.record.Number > g.record {
+		return nil // found to be out of order already
+	}
+	g.report.Inputs++
+	got := g.rows[0]
+	g.expect("input, by the input file", sameText(in.record.Input), sameText(got[atInput]))
+	for i, place := range in.layout.places {
+		expected := ""
+		if place < len(in.record.Fields) { // a malformed record has none
+			expected = in.record.Fields[place]
+		}
+		k := in.layout.carried + i
+		g.expect(in.layout.names[k]+", by the input file", sameText(expected), sameText(got[k]))
+	}
+	return &in.record
+}
+
+// drain reads what the output has no rows of.
+func (in *inputs) drain(ctx context.Context) error {
+	for in.read() {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check holds the files against those that the account names, once all is read.
+func (in *inputs) check(report *Report, account *pipeline.Account) {
+	files := in.source.Files()
+	expect(report, Finding{}, "input files", len(account.Inputs), len(files))
+	for i := range min(len(files), len(account.Inputs)) {
+		want, got := account.Inputs[i], files[i]
+		if want.SHA256 == "" || got.SHA256 == "" {
+			continue // the run, or this one, did not need all of it
+		}
+		where := Finding{File: got.Name}
+		expect(report, where, "bytes", want.Bytes, got.Bytes)
+		expect(report, where, "sha256", want.SHA256, got.SHA256)
+	}
+}
+
+// sameText is s as it reads back from any format: as valid UTF-8, and with LF for CR LF,
+// which encoding/csv does not tell apart. The files' hashes do.
+func sameText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
+}

@@ -1,0 +1,91 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Report is what Run found.
+type Report struct {
+	Balanced bool `json:"balanced"`
+	Figures
+	Findings []Finding `json:"findings"` // the first MaxFindings
+	Omitted  int64     `json:"omitted"`  // findings beyond those
+}
+
+// MaxFindings is how many findings are told one by one. More help nobody: what is wrong
+// is mostly wrong throughout.
+const MaxFindings = 20
+
+// Figures are what was counted in the output, and how much of it was held against input
+// and store.
+type Figures struct {
+	Records  int64                   `json:"records"`
+	Statuses map[writer.Status]int64 `json:"statuses"` // records by status
+	Rows     int64                   `json:"rows"`
+	Files    int                     `json:"files"`
+	Bytes    int64                   `json:"bytes"`
+
+	Inputs    int64 `json:"inputs_compared"`  // records that the input was given for
+	Stored    int64 `json:"answers_compared"` // records whose answer is in the store
+	NotStored int64 `json:"answers_not_stored"`
+}
+
+// Finding is one thing that is not as expected.
+type Finding struct {
+	File     string `json:"file,omitempty"`
+	Record   int64  `json:"record,omitempty"` // 0 if it is not about one
+	What     string `json:"what"`             // a column, or a property of the file or run
+	Expected string `json:"expected"`
+	Got      string `json:"got"`
+}
+
+// String is like "out.csv: record 12: rank: expected 2, got 3".
+func (f Finding) String() string {
+	var b strings.Builder
+	if f.File != "" {
+		b.WriteString(f.File + ": ")
+	}
+	if f.Record != 0 {
+		fmt.Fprintf(&b, "record %d: ", f.Record)
+	}
+	fmt.Fprintf(&b, "%s: expected %s, got %s", f.What, f.Expected, f.Got)
+	return b.String()
+}
+
+// add keeps a finding, or counts it.
+func (r *Report) add(f Finding) {
+	if len(r.Findings) >= MaxFindings {
+		r.Omitted++
+		return
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// expect adds a finding unless the two are equal.
+func expect[T comparable](r *Report, where Finding, what string, expected, got T) {
+	if expected == got {
+		return
+	}
+	where.What, where.Expected, where.Got = what, show(expected), show(got)
+	r.add(where)
+}
+
+// longest is how much of a value a finding shows, in bytes.
+const longest = 200
+
+// show quotes texts, so that a space or a control character in them is seen.
+func show(v any) string {
+	text, ok := v.(string)
+	switch {
+	case !ok:
+		return fmt.Sprint(v)
+	case text == "":
+		return "nothing"
+	case len(text) > longest:
+		return fmt.Sprintf("%.*q...", longest, text)
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,240 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Options are an output, and what it is held against.
+type Options struct {
+	Output  string            // a file, or a folder of parts
+	Account *pipeline.Account // of the run that wrote it; nil if it is missing, which is a finding
+	Input   *reader.Reader    // opened as the run did, nothing read yet; nil if it is not given
+	Store   *answers.Store    // of the account's service; nil if it is not given
+}
+
+// Run verifies an output. What is wrong with it goes into the report, a damaged file too;
+// the error says that it could not be verified: it is not there, the store cannot be
+// read, or ctx was ended.
+func Run(ctx context.Context, o Options) (Report, error) {
+	v := &verification{Options: o, report: Report{
+		Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{},
+	}}
+	v.group.report, v.group.account = &v.report, o.Account
+	if o.Input != nil {
+		v.input = &inputs{source: o.Input, limit: limitOf(o.Account)}
+	}
+	parts, err := v.list()
+	if err != nil {
+		return Report{}, err
+	}
+	v.checkAccount(parts)
+	for _, p := range parts {
+		if err := v.file(ctx, p); err != nil {
+			return Report{}, err
+		}
+	}
+	if err := v.checkEnd(ctx); err != nil {
+		return Report{}, err
+	}
+	v.report.Balanced = len(v.report.Findings) == 0
+	return v.report, nil
+}
+
+// verification is one run of Run.
+type verification struct {
+	Options
+	report Report
+	input  *inputs // nil if it is not given
+	layout *layout // of the files read so far; nil before the first
+	group  group   // the record whose rows are being read
+	last   int64   // the greatest record number so far
+}
+
+func (v *verification) file(ctx context.Context, p part) error {
+	v.report.Files++
+	where := Finding{File: p.path}
+	bytes, sum, err := digestFile(ctx, p.path)
+	if err != nil {
+		return err
+	}
+	v.report.Bytes += bytes
+	figures, err := v.rows(ctx, p)
+	if err != nil {
+		return err
+	}
+	if p.account == nil {
+		return nil
+	}
+	expect(&v.report, where, "bytes", p.account.Bytes, bytes)
+	expect(&v.report, where, "sha256", p.account.SHA256, sum)
+	expect(&v.report, where, "rows", p.account.Rows, figures.Rows)
+	expect(&v.report, where, "first record", p.account.FirstRecord, figures.FirstRecord)
+	expect(&v.report, where, "last record", p.account.LastRecord, figures.LastRecord)
+	return nil
+}
+
+// rows reads a file's rows, record by record.
+func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
+	f, err := openFile(p.path, p.format)
+	if err != nil {
+		v.report.add(damaged(p, err))
+		return figures, nil
+	}
+	defer f.close()
+	if !v.checkColumns(p, f.columns()) {
+		return figures, nil
+	}
+	v.group.start(p.path, v.layout)
+	for {
+		r, err := f.next()
+		if errors.Is(err, io.EOF) {
+			return figures, v.endRecord()
+		}
+		if err != nil {
+			v.report.add(damaged(p, err))
+			return figures, v.endRecord()
+		}
+		if err := v.row(ctx, r, &figures); err != nil {
+			return figures, err
+		}
+	}
+}
+
+func (v *verification) row(ctx context.Context, r row, figures *pipeline.Output) error {
+	v.report.Rows++
+	record, ok := number(r[atRecord])
+	if !ok || record < 1 {
+		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(r[atRecord])})
+		return nil
+	}
+	if record != v.group.record {
+		if err := v.endRecord(); err != nil {
+			return err
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+	if figures.Rows++; figures.Rows == 1 {
+		figures.FirstRecord = record
+	}
+	figures.LastRecord = record
+	v.group.add(record, r)
+	return nil
+}
+
+// endRecord checks the record whose rows have all been read.
+func (v *verification) endRecord() error {
+	g := &v.group
+	if len(g.rows) == 0 {
+		return nil
+	}
+	defer g.reset()
+	v.report.Records++
+	v.checkOrder(g)
+	g.check()
+	v.report.Statuses[g.status()]++
+	var record *reader.Record
+	if v.input != nil {
+		record = v.input.at(g)
+	}
+	if v.Account == nil {
+		return nil
+	}
+	return v.checkAnswer(g, record)
+}
+
+// checkOrder finds holes, and records that come late or again.
+func (v *verification) checkOrder(g *group) {
+	where := Finding{File: g.path, What: "records"}
+	switch {
+	case g.record <= v.last:
+		where.Record, where.What = g.record, "order"
+		where.Expected, where.Got = fmt.Sprintf("record %d or later", v.last+1), "a record that was there, or is late"
+		v.report.add(where)
+		return
+	case g.record > v.last+1:
+		where.Expected = fmt.Sprintf("%d after %d", v.last+1, v.last)
+		where.Got = fmt.Sprintf("%d: %d missing", g.record, g.record-v.last-1)
+		v.report.add(where)
+	}
+	v.last = g.record
+}
+
+// checkColumns says whether a file's rows can be read as what they should be.
+func (v *verification) checkColumns(p part, names []string) bool {
+	if names == nil {
+		return true // JSONL without rows
+	}
+	var input []string
+	if v.input != nil {
+		input = v.input.source.Columns()
+	}
+	l, finding := newLayout(names, v.Account, input)
+	if finding == nil && v.layout != nil {
+		if expected, got := strings.Join(v.layout.names, ","), strings.Join(names, ","); expected != got {
+			finding = &Finding{What: "columns", Expected: expected, Got: got}
+		}
+	}
+	if finding != nil {
+		finding.File = p.path
+		v.report.add(*finding)
+		return false
+	}
+	if v.layout == nil {
+		v.layout = l
+		if v.input != nil {
+			v.input.layout = l
+		}
+	}
+	return true
+}
+
+func damaged(p part, err error) Finding {
+	content, _, _ := strings.Cut(string(p.format), ".")
+	return Finding{File: p.path, What: "content", Expected: "whole " + content, Got: err.Error()}
+}
+
+// checkAnswer holds a record against what its input is asked as, and against the store.
+func (v *verification) checkAnswer(g *group, record *reader.Record) error {
+	s := v.Account.Settings
+	input := g.rows[0][atInput]
+	if record != nil {
+		input = record.Input
+	}
+	request, err := client.Normalizer{Scheme: s.Scheme}.Request(client.Kind(s.Kind), input, s.Classification)
+	invalid := err != nil || record != nil && record.Err != nil
+	switch {
+	case invalid:
+		g.expect("status", string(writer.StatusInvalid), string(g.status()))
+		return nil
+	case g.status() == writer.StatusInvalid && record == nil: // may be a malformed row
+		return nil
+	case g.status() == writer.StatusInvalid:
+		g.finding("status", "another, for the input is valid", show(string(g.status())))
+		return nil
+	case v.Store == nil:
+		return nil
+	}
+	outcome, found, err := v.Store.Lookup(request)
+	if err != nil {
+		return fmt.Errorf("verify %s: %w", v.Output, err)
+	}
+	if !found {
+		v.report.NotStored++
+		return nil
+	}
+	v.report.Stored++
+	g.compareAnswer(outcome)
+	return nil
+}
