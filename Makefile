@@ -11,9 +11,10 @@ endif
 
 FUZZTIME ?= 10s
 SOAKTIME ?= 20m
+CRASHES  ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help build test soak test-duckdb lint fuzz bench demo taxonomy clean
+.PHONY: help build test soak crash test-duckdb lint fuzz bench demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +31,9 @@ endif
 
 soak: ## run against faults of all kinds for SOAKTIME (20m)
 	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline -soak $(SOAKTIME)
+
+crash: build ## kill bulkcat CRASHES (1000) times and compare what it writes
+	go run ./scripts/crash -bulkcat bin/bulkcat -kills $(CRASHES)
 
 test-duckdb: build ## read written Parquet with DuckDB and compare it with the CSV (needs npm)
 	scripts/duckdb/test.sh bin/bulkcat

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,6 +166,19 @@ func ReadAccount(path string) (*Account, error) {
 // SameRun says whether two accounts are of one run, started twice.
 func (a *Account) SameRun(b *Account) bool {
 	return a.Service == b.Service && a.Settings.equal(b.Settings)
+}
+
+// Run names the run: equal for accounts of one run, and for no others.
+func (a *Account) Run() string {
+	text, err := json.Marshal(struct {
+		Service  string
+		Settings Settings
+	}{a.Service, a.Settings})
+	if err != nil {
+		return "" // cannot happen: strings and numbers
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 func (s Settings) equal(other Settings) bool { return reflect.DeepEqual(s, other) }

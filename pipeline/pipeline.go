@@ -73,7 +73,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		work:    make(chan *task, options.Workers),
 		parking: make(chan *task),
 		retries: make(chan *task),
-		commits: make(chan *task, 4096),
+		commits: make(chan *task, options.Workers), // a kill loses no more than this beside what is in flight
 		flights: flights{leader: make(map[client.Request]*task)},
 		turn:    turn{wake: make(chan struct{}, 1)},
 		outage:  newOutage(parts.Log),

@@ -31,7 +31,7 @@ func newFolder(fsys fileSystem, o Options) (Sink, error) {
 	if err := makeFolder(fsys, o.Path); err != nil {
 		return nil, err
 	}
-	if err := removeStale(fsys, o.Path, func(name string) bool { return isPart(name) || name == successName }); err != nil {
+	if err := removeStale(fsys, o.Path, isOfFolder); err != nil {
 		return nil, err
 	}
 	if err := removeSuccess(fsys, o.Path); err != nil {
@@ -193,6 +193,9 @@ func removeSuccess(fsys fileSystem, path string) error {
 
 // partName is the name of the n-th part, counted from 1.
 func partName(n int, format Format) string { return fmt.Sprintf("part-%05d.%s", n, format) }
+
+// isOfFolder tells whether name is that of a file which makes up the output.
+func isOfFolder(name string) bool { return isPart(name) || name == successName }
 
 // isPart tells whether partName may have made name.
 func isPart(name string) bool {

@@ -191,6 +191,15 @@ func removeStale(fsys fileSystem, dir string, match func(name string) bool) erro
 	return busy
 }
 
+// CheckFree says, with a *BusyError, that a process which runs is writing the output; what dead ones have
+// left of it is removed. Open does the same.
+func CheckFree(path string, isFolder bool) error {
+	if isFolder {
+		return removeStale(osFS{}, path, isOfFolder)
+	}
+	return removeStale(osFS{}, filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) })
+}
+
 // alive tells whether a process of this number runs on this machine. If in doubt, it does.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -37,6 +38,15 @@ func appendKey(dst []byte, source string, r client.Request) []byte {
 		dst = append(dst, 0)
 	}
 	return append(dst, r.Input...)
+}
+
+// parseKey reads a key back; false for one that is no request's.
+func parseKey(key []byte) (source string, r client.Request, ok bool) {
+	parts := strings.SplitN(string(key), "\x00", 4)
+	if len(parts) != 4 || parts[0] == "" {
+		return "", client.Request{}, false
+	}
+	return parts[0], client.Request{Kind: client.Kind(parts[1]), Classification: parts[2], Input: parts[3]}, true
 }
 
 // appendValue appends the value of an outcome to dst.

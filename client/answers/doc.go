@@ -18,4 +18,10 @@
 //	time       8 bytes, big endian: Unix microseconds of the answer
 //	checksum   4 bytes, big endian: CRC-32C of the key and of all other bytes of the value
 //	body       the answer's body as it came, or the rejection's reason
+//
+// Three things can go wrong with a store, and each ends otherwise. A value is damaged:
+// it counts as none and is asked again. A file is damaged: a [DamageError] names it, and
+// [Store.Export] saves what is readable. The disk refuses a write: the store has failed,
+// every call gives the same [FailedError], and a run started again goes on from what was
+// committed. In none of them does a wrong answer come back, or the process end.
 package answers

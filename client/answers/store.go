@@ -1,14 +1,14 @@
 package answers
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -25,39 +25,23 @@ type Options struct {
 	Source        string        // the service whose answers are looked up and kept
 	MaxAge        time.Duration // an older answer counts as none; 0 for any age
 	RetryRejected bool          // a stored rejection counts as none
+	MustExist     bool          // a store that is not there is refused with a *MissingError, not made
+	ReadOnly      bool          // nothing is written; implies MustExist
+	Log           *slog.Logger  // told of damaged values; default: nobody
 	FS            vfs.FS        // default: the machine's
 }
 
 // Store is the answers of one service on disk. It is safe for concurrent use by one
 // process; a second process is refused.
+//
+// Once the disk refuses a write, the store has failed: what waits is released, and every
+// call from then on gives the same *FailedError. What was committed before stays; it
+// is there again when another process opens the store.
 type Store struct {
 	options Options
 	db      *pebble.DB
-	keys    sync.Pool // *[]byte
-}
-
-// LockedError says that another process has the store open.
-type LockedError struct {
-	Dir string
-	PID int // 0 if unknown
-}
-
-func (e *LockedError) Error() string {
-	owner := "another process"
-	if e.PID != 0 {
-		owner = "process " + strconv.Itoa(e.PID)
-	}
-	return fmt.Sprintf("the store %s is in use by %s: wait for it to end, or choose another with --store", e.Dir, owner)
-}
-
-// VersionError says that the store was written by a newer bulkcat.
-type VersionError struct {
-	Dir     string
-	Version string
-}
-
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("the store %s has format %q, this bulkcat reads format %s: use a newer bulkcat, or choose another store with --store", e.Dir, e.Version, formatVersion)
+	fate    *fate
+	damage  damage
 }
 
 const (
@@ -68,54 +52,81 @@ const (
 // formatKey sorts before every source and can be no source: those are URLs.
 var formatKey = []byte("\x00format")
 
-// Open opens the store, or makes it.
+// Open opens the store, or makes it. The error is a *LockedError, a *VersionError, a
+// *MissingError, a *DamageError or a *FailedError.
 func Open(options Options) (*Store, error) {
 	if options.FS == nil {
 		options.FS = vfs.Default
 	}
-	if err := options.FS.MkdirAll(options.Dir, 0o777); err != nil {
-		return nil, fmt.Errorf("make the store %s: %w", options.Dir, err)
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
-	db, err := pebble.Open(options.Dir, pebbleOptions(options.FS))
+	there, signed := look(options)
+	if !there && (options.MustExist || options.ReadOnly) {
+		return nil, &MissingError{Dir: options.Dir}
+	}
+	if !there {
+		if err := options.FS.MkdirAll(options.Dir, 0o777); err != nil {
+			return nil, &FailedError{Dir: options.Dir, Err: err}
+		}
+	}
+	s := &Store{options: options, fate: newFate(options.Dir)}
+	files := &namingFS{FS: options.FS}
+	settings := pebbleOptions(files, s.fate)
+	settings.ReadOnly = options.ReadOnly
+	settings.ErrorIfNotExists = signed // one that has lost its data is not begun anew
+	db, err := guard(s.fate, func() (*pebble.DB, error) { return pebble.Open(options.Dir, settings) })
 	if err != nil {
 		if isLocked(err) {
 			return nil, &LockedError{Dir: options.Dir, PID: readOwner(options)}
 		}
-		return nil, fmt.Errorf("open the store %s: %w", options.Dir, err)
+		return nil, storeError(options.Dir, files.last(), err)
 	}
-	s := &Store{options: options, db: db, keys: sync.Pool{New: func() any { return new([]byte) }}}
+	s.db = db
 	if err := s.prepare(); err != nil {
-		return nil, errors.Join(err, db.Close())
+		if closeErr := s.Close(); !errors.Is(err, closeErr) { // a failed store says so again
+			err = errors.Join(err, closeErr)
+		}
+		return nil, err
 	}
 	return s, nil
+}
+
+// look says whether a store is there, and whether a process has signed it: only a store
+// that was whole is signed.
+func look(options Options) (there, signed bool) {
+	names, err := options.FS.List(options.Dir)
+	if err != nil {
+		return false, false
+	}
+	for _, name := range names {
+		signed = signed || name == ownerFile
+		there = there || strings.HasPrefix(name, "MANIFEST-")
+	}
+	return there || signed, signed
 }
 
 // pebbleOptions are chosen for a store that is written once in any order and looked up
 // at random: a filter of 10 bits a key spares 99% of the reads for keys that are not
 // there, and compression is strong at the bottom, where nearly all data lies.
-func pebbleOptions(files vfs.FS) *pebble.Options {
+func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 	o := &pebble.Options{
 		FS:                 files,
 		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             silent{},
-		MemTableSize:       16 << 20,
-		CacheSize:          32 << 20,
-		MaxOpenFiles:       256,
+		Logger:             fate,
+		EventListener: &pebble.EventListener{
+			BackgroundError: fate.end,                           // the database would try again at once, for ever
+			DataCorruption:  func(pebble.DataCorruptionInfo) {}, // not fatal: the call that met it tells
+		},
+		MemTableSize: 16 << 20,
+		CacheSize:    32 << 20,
+		MaxOpenFiles: 256,
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		o.Levels[i].FilterType = pebble.TableFilter
 	}
 	return o
-}
-
-// silent drops pebble's log; its errors come back from the calls.
-type silent struct{}
-
-func (silent) Infof(string, ...any)  {}
-func (silent) Errorf(string, ...any) {}
-func (silent) Fatalf(format string, args ...any) {
-	panic(fmt.Sprintf(format, args...)) // pebble's contract: must not return
 }
 
 func isLocked(err error) bool {
@@ -125,21 +136,20 @@ func isLocked(err error) bool {
 
 // prepare checks the format of an old store, marks a new one, and signs it.
 func (s *Store) prepare() error {
-	value, closer, err := s.db.Get(formatKey)
+	value, found, err := s.get(formatKey)
+	_, damaged := errors.AsType[*DamageError](err)
 	switch {
-	case errors.Is(err, pebble.ErrNotFound):
-		if err := s.db.Set(formatKey, []byte(formatVersion), pebble.Sync); err != nil {
-			return fmt.Errorf("prepare the store %s: %w", s.options.Dir, err)
-		}
+	case damaged && s.options.ReadOnly:
+		return nil // what is readable is to be saved; values have a version of their own
 	case err != nil:
-		return fmt.Errorf("read the store %s: %w", s.options.Dir, err)
-	default:
-		version := string(value)
-		if err := closer.Close(); err != nil {
-			return fmt.Errorf("read the store %s: %w", s.options.Dir, err)
-		}
-		if version != formatVersion {
-			return &VersionError{Dir: s.options.Dir, Version: version}
+		return err
+	case found && string(value) != formatVersion:
+		return &VersionError{Dir: s.options.Dir, Version: string(value)}
+	case s.options.ReadOnly:
+		return nil
+	case !found:
+		if err := s.set(formatKey, []byte(formatVersion)); err != nil {
+			return err
 		}
 	}
 	return s.signOwner()
@@ -149,11 +159,11 @@ func (s *Store) signOwner() error {
 	path := s.options.FS.PathJoin(s.options.Dir, ownerFile)
 	f, err := s.options.FS.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return &FailedError{Dir: s.options.Dir, Err: err}
 	}
 	_, err = f.Write([]byte(strconv.Itoa(os.Getpid()) + "\n"))
 	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return &FailedError{Dir: s.options.Dir, Err: err}
 	}
 	return nil
 }
@@ -171,24 +181,19 @@ func readOwner(options Options) int {
 }
 
 // Lookup gives the stored outcome of a request, and whether there is one that still
-// counts. A damaged value counts as none: it is asked again and written over.
+// counts. A damaged value counts as none: it is told of, asked again and written over.
 func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
-	buf := s.keys.Get().(*[]byte)
-	defer s.keys.Put(buf)
-	key := appendKey((*buf)[:0], s.options.Source, r)
-	*buf = key
-	value, closer, err := s.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
+	key := appendKey(nil, s.options.Source, r)
+	value, found, err := s.get(key)
+	if err != nil || !found {
+		return Outcome{}, false, err
+	}
+	outcome, err := parseValue(key, value, r.Classification)
+	if err != nil {
+		s.damage.note(s.options, key)
 		return Outcome{}, false, nil
 	}
-	if err != nil {
-		return Outcome{}, false, fmt.Errorf("look up in the store %s: %w", s.options.Dir, err)
-	}
-	outcome, parseErr := parseValue(key, value, r.Classification)
-	if err := closer.Close(); err != nil {
-		return Outcome{}, false, fmt.Errorf("look up in the store %s: %w", s.options.Dir, err)
-	}
-	return outcome, parseErr == nil && s.counts(outcome), nil
+	return outcome, s.counts(outcome), nil
 }
 
 func (s *Store) counts(o Outcome) bool {
@@ -198,74 +203,34 @@ func (s *Store) counts(o Outcome) bool {
 	return s.options.MaxAge <= 0 || time.Since(o.Answer.AnsweredAt) <= s.options.MaxAge
 }
 
-// Batch gathers outcomes that become durable together.
-type Batch struct {
-	store      *Store
-	batch      *pebble.Batch
-	key, value []byte
-}
+// Damaged is the number of damaged values that were met.
+func (s *Store) Damaged() int64 { return s.damage.met() }
 
-// NewBatch starts an empty batch. It is for one goroutine, and reused after Commit.
-func (s *Store) NewBatch() *Batch { return &Batch{store: s, batch: s.db.NewBatch()} }
-
-// Add puts an outcome into the batch.
-func (b *Batch) Add(r client.Request, o Outcome) error {
-	b.key = appendKey(b.key[:0], b.store.options.Source, r)
-	b.value = appendValue(b.value[:0], b.key, o)
-	if err := b.batch.Set(b.key, b.value, nil); err != nil {
-		return fmt.Errorf("add to the store %s: %w", b.store.options.Dir, err)
-	}
-	return nil
-}
-
-// Commit makes all that was added durable with one fsync, and empties the batch.
-func (b *Batch) Commit() error {
-	if err := b.batch.Commit(pebble.Sync); err != nil {
-		return fmt.Errorf("write to the store %s: %w", b.store.options.Dir, err)
-	}
-	b.batch.Reset()
-	return nil
-}
-
-// Close gives the batch's memory back.
-func (b *Batch) Close() error { return b.batch.Close() }
-
-// Close flushes and closes the store.
-func (s *Store) Close() error {
-	if err := s.db.Close(); err != nil {
-		return fmt.Errorf("close the store %s: %w", s.options.Dir, err)
-	}
-	return nil
-}
-
-// ratePrefix, like formatKey, sorts before every source.
-const ratePrefix = "\x00rate\x00"
-
-// LearnedRate is the rate of the service, in requests a second, that an earlier run
-// has learned; 0 if none has.
-func (s *Store) LearnedRate() (float64, error) {
-	value, closer, err := s.db.Get([]byte(ratePrefix + s.options.Source))
+// get gives a copy of a value.
+func (s *Store) get(key []byte) (value []byte, found bool, err error) {
+	value, err = guard(s.fate, func() ([]byte, error) {
+		value, closer, err := s.db.Get(key)
+		if err != nil {
+			return nil, err
+		}
+		return bytes.Clone(value), closer.Close()
+	})
 	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, nil
+		return nil, false, nil
 	}
-	if err != nil {
-		return 0, fmt.Errorf("read the store %s: %w", s.options.Dir, err)
-	}
-	learned, parseErr := strconv.ParseFloat(string(value), 64)
-	if err := closer.Close(); err != nil {
-		return 0, fmt.Errorf("read the store %s: %w", s.options.Dir, err)
-	}
-	if parseErr != nil || !(learned > 0 && learned < 1e6) {
-		return 0, nil // learned anew
-	}
-	return learned, nil
+	return value, err == nil, storeError(s.options.Dir, "", err)
 }
 
-// KeepLearnedRate keeps the rate for the next run.
-func (s *Store) KeepLearnedRate(perSecond float64) error {
-	value := strconv.AppendFloat(nil, perSecond, 'f', 3, 64)
-	if err := s.db.Set([]byte(ratePrefix+s.options.Source), value, pebble.Sync); err != nil {
-		return fmt.Errorf("write to the store %s: %w", s.options.Dir, err)
-	}
-	return nil
+func (s *Store) set(key, value []byte) error {
+	_, err := guard(s.fate, func() (struct{}, error) {
+		return struct{}{}, s.db.Set(key, value, pebble.Sync)
+	})
+	return storeError(s.options.Dir, "", err)
+}
+
+// Close flushes and closes the store. One that has failed stays locked until the process
+// ends, since writes of it may still be under way.
+func (s *Store) Close() error {
+	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, s.db.Close() })
+	return storeError(s.options.Dir, "", err)
 }

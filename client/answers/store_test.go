@@ -248,6 +248,33 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
+func BenchmarkCommit(b *testing.B) {
+	for _, group := range []int{1, 32, 1024} {
+		b.Run(fmt.Sprint(group), func(b *testing.B) {
+			s, err := Open(Options{Dir: b.TempDir(), Source: "https://api.example.com"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			batch := s.NewBatch()
+			defer batch.Close()
+			n := 0
+			for b.Loop() {
+				for range group {
+					if err := batch.Add(numbered(n)); err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				if err := batch.Commit(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "answers/s")
+		})
+	}
+}
+
 func TestLearnedRate(t *testing.T) {
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})

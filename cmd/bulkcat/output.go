@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -134,20 +135,49 @@ func (f *outputFlags) accountPath() string {
 	return filepath.Clean(f.path) + ".run.json"
 }
 
-// claim refuses to replace what another run, or another program, has written. The same
-// run started again writes its own output anew.
-func (f *outputFlags) claim(account *pipeline.Account) error {
+// checkFolder wants the folder that the output lies in to be there.
+func (f *outputFlags) checkFolder() error {
 	if f.path == "-" {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(filepath.Clean(f.path))); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s cannot be written: its folder is not there", f.path)
 	}
-	if f.overwrite || !f.occupied() {
+	return nil
+}
+
+// claim refuses to replace what another run, or another program, has written. The same
+// run started again writes its own output anew; the store knows it even after a kill
+// between the output and its account.
+func (f *outputFlags) claim(account *pipeline.Account, store *answers.Store) error {
+	if store == nil || f.path == "-" {
 		return nil
 	}
+	path, err := filepath.Abs(f.path)
+	if err != nil {
+		return fmt.Errorf("claim %s: %w", f.path, err)
+	}
+	if err := writer.CheckFree(path, f.folder()); err != nil {
+		return err
+	}
+	if !f.overwrite && f.occupied() {
+		claimed, err := store.Claimed(path)
+		if err != nil {
+			return err
+		}
+		if claimed != account.Run() {
+			if err := f.checkOwner(account); err != nil {
+				return err
+			}
+		}
+	}
+	return store.Claim(path, account.Run())
+}
+
+// checkOwner looks at what lies in the output's place for the run that has written it.
+func (f *outputFlags) checkOwner(account *pipeline.Account) error {
 	if f.folder() && pipeline.HasManifest(filepath.Clean(f.path)) {
-		return nil // it tells whose the folder is, also after a kill
+		return nil // the manifest is looked at later
 	}
 	last, err := pipeline.ReadAccount(f.accountPath())
 	switch {

@@ -29,7 +29,7 @@ type session struct {
 func (n *session) run(ctx context.Context) error {
 	f := n.flags
 	account := f.newAccount(n.service)
-	if err := f.output.claim(account); err != nil {
+	if err := f.output.checkFolder(); err != nil {
 		return err
 	}
 	last, err := pipeline.ReadAccount(f.output.accountPath())
@@ -84,6 +84,9 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	}
 	if store != nil {
 		defer func() { err = errors.Join(err, store.Close()) }()
+	}
+	if err := f.output.claim(account, store); err != nil {
+		return published, err
 	}
 	if !options.Offline {
 		if err := n.checkQuota(ctx, store, options); err != nil {

@@ -1,0 +1,164 @@
+package answers
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+)
+
+// Export writes the answers of all sources as JSON lines, sorted by source, kind,
+// classification and input:
+//
+//	{"source":"https://api.example.com","kind":"website","classification":"taxonomy_v3",
+//	 "input":"https://example.com","outcome":"answer","status":200,
+//	 "answered_at":"2026-03-01T12:00:00.123456Z","body":{"taxonomy_v3":[...]}}
+//
+// on one line each. The body is the answer as it came, or the reason of a rejection as a
+// string. Damaged answers are left out and counted. The error is a *DamageError if some
+// could not be read; all others are then written nevertheless.
+func (s *Store) Export(w io.Writer) (int64, error) {
+	var written int64
+	out := bufio.NewWriterSize(w, 1<<16)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	err := s.scan(func(source string, r client.Request, value []byte, o Outcome, parseErr error) error {
+		if parseErr != nil {
+			s.damage.note(s.options, appendKey(nil, source, r))
+			return nil
+		}
+		l, err := newLine(source, r, value, o)
+		if err != nil {
+			return err
+		}
+		if err := e.Encode(l); err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		written++
+		return nil
+	})
+	if s.fate.err() != nil {
+		return 0, err // the scan was given up, and may still write
+	}
+	return written, errors.Join(err, out.Flush())
+}
+
+// ImportError says that a line is no exported answer. Those before it are imported.
+type ImportError struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *ImportError) Error() string {
+	return e.File + ":" + strconv.Itoa(e.Line) + ": " + e.Err.Error() + ": mend or remove the line and import the file again; the lines before it are imported"
+}
+
+func (e *ImportError) Unwrap() error { return e.Err }
+
+// Imported counts what an import did.
+type Imported struct {
+	Added int64 `json:"added"` // new, or newer than what was stored
+	Kept  int64 `json:"kept"`  // what was stored is as new or newer
+}
+
+const (
+	importBatch = 1024     // lines made durable together
+	maxLine     = 64 << 20 // bytes; far above any answer
+)
+
+// Import reads what Export has written; file names it in errors. Of two answers to one
+// request the newer is kept. The error is an *ImportError for a malformed line.
+func (s *Store) Import(r io.Reader, file string) (Imported, error) {
+	im := &importer{store: s, batch: s.NewBatch(), times: make(map[string]time.Time)}
+	defer im.batch.Close()
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		source, request, outcome, err := parseLine(lines.Bytes())
+		if err != nil {
+			return im.end(&ImportError{File: file, Line: n, Err: err})
+		}
+		if err := im.add(source, request, outcome); err != nil {
+			return im.done, err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return im.end(&ImportError{File: file, Line: n + 1, Err: err})
+	}
+	return im.end(nil)
+}
+
+// importer gathers lines. What it has counted as done is durable.
+type importer struct {
+	store   *Store
+	batch   *Batch
+	times   map[string]time.Time // by key, of what the batch holds
+	kept    int64
+	added   int64
+	done    Imported
+	pending int
+}
+
+func (im *importer) add(source string, r client.Request, o Outcome) error {
+	key := appendKey(nil, source, r)
+	last, found, err := im.last(key, r.Classification)
+	if err != nil {
+		return err
+	}
+	im.pending++
+	if found && !o.Answer.AnsweredAt.After(last) {
+		im.kept++
+	} else {
+		if err := im.batch.add(source, r, o); err != nil {
+			return err
+		}
+		im.added++
+		im.times[string(key)] = o.Answer.AnsweredAt
+	}
+	if im.pending < importBatch {
+		return nil
+	}
+	return im.commit()
+}
+
+// last is the time of the answer to a key so far.
+func (im *importer) last(key []byte, classification string) (at time.Time, found bool, err error) {
+	if at, found = im.times[string(key)]; found {
+		return at, true, nil
+	}
+	value, found, err := im.store.get(key)
+	if err != nil || !found {
+		return at, false, err
+	}
+	o, err := parseValue(key, value, classification)
+	return o.Answer.AnsweredAt, err == nil, nil // a damaged one is written over
+}
+
+func (im *importer) commit() error {
+	if err := im.batch.Commit(); err != nil {
+		return err
+	}
+	im.done.Added += im.added
+	im.done.Kept += im.kept
+	im.added, im.kept, im.pending = 0, 0, 0
+	clear(im.times)
+	return nil
+}
+
+// end makes durable what is left and gives the reason of the end.
+func (im *importer) end(reason error) (Imported, error) {
+	err := errors.Join(reason, im.commit())
+	return im.done, err
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/client/embedded"
+)
+
+// TestTwoAtOnce starts a second run while the first waits for the service: on the same
+// output or the same store it is refused, and the first is not disturbed.
+func TestTwoAtOnce(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	tests := []struct {
+		name          string
+		first, second []string
+	}{
+		{"output and store", []string{"-o", "out.csv"}, []string{"-o", "out.csv"}},
+		{"store", []string{"-o", "out.csv", "--store", "store"}, []string{"-o", "other.csv", "--store", "store"}},
+		{"output", []string{"-o", "out.csv", "--store", "store"}, []string{"-o", "out.csv", "--store", "other"}},
+		{"folder", []string{"-o", "out/", "--store", "store"}, []string{"-o", "out/", "--store", "other"}},
+		{"overwritten", []string{"-o", "out.csv", "--store", "store"}, []string{"-o", "out.csv", "--store", "other", "--overwrite"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			writeTitles(t, filepath.Join(dir, "in.txt"), 20)
+			service := holdAll(t)
+			command := func(args []string) *exec.Cmd {
+				cmd := exec.CommandContext(t.Context(), bulkcat, append([]string{"product", "in.txt", "--quiet"}, args...)...)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY=key")
+				return cmd
+			}
+			first := command(tt.first)
+			var stderr strings.Builder
+			first.Stderr = &stderr
+			if err := first.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-service.holding
+			told, err := command(tt.second).CombinedOutput()
+			if got := statusOf(err); got != exitFailed {
+				t.Errorf("the second: exit status %d, want %d", got, exitFailed)
+			}
+			if pid := fmt.Sprint(first.Process.Pid); !strings.Contains(string(told), pid) {
+				t.Errorf("the second does not name process %s:\n%s", pid, told)
+			}
+			close(service.release)
+			if got := statusOf(first.Wait()); got != exitComplete {
+				t.Errorf("the first: exit status %d\n%s", got, stderr.String())
+			}
+		})
+	}
+}
+
+// holdAll is a service that keeps all requests waiting until they are released.
+func holdAll(t *testing.T) *heldService {
+	t.Helper()
+	s := &heldService{hold: 1, holding: make(chan struct{}), release: make(chan struct{})}
+	s.Server = httptest.NewServer(s.handle(embedded.New(embedded.Options{Keys: map[string]embedded.Quota{"key": embedded.Unlimited}})))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func writeTitles(t *testing.T, path string, n int) {
+	t.Helper()
+	var titles strings.Builder
+	for i := range n {
+		fmt.Fprintf(&titles, "Garden hose with a brass nozzle, reinforced, %d m\n", i)
+	}
+	if err := os.WriteFile(path, []byte(titles.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,271 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/hostile"
+)
+
+// diskWorkers is the number of requests in flight.
+const diskWorkers = 4
+
+// TestFullDisk runs bulkcat on a disk that becomes full: the run fails at once, names
+// the file, asks no more, publishes nothing half, and goes on when there is room.
+func TestFullDisk(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	tests := []struct {
+		name     string
+		disk     int      // size in KiB; 0 for as much as the output needs, and no more
+		args     []string // DISK and ROOM are folders on the full and on another disk
+		names    string   // a path that the error has
+		output   string
+		requests int // after the disk was seen full, beside those in flight
+	}{
+		// The last page holds some more answers, and others wait to be committed.
+		{"store", 112, []string{"-o", "ROOM/out.csv", "--store", "DISK/store"}, "DISK/store", "ROOM/out.csv", 4096 / 64},
+		{"output", 160, []string{"-o", "DISK/out.csv", "--store", "ROOM/store"}, "DISK/out.csv", "DISK/out.csv", 0},
+		{"part", 160, []string{"-o", "DISK/out/", "--output-format", "csv", "--part-rows", "300", "--store", "ROOM/store"}, "DISK/out/part-0000", "DISK/out", 0},
+		{"account", 0, []string{"-o", "DISK/out.csv", "--store", "ROOM/store"}, "DISK/out.csv.run.json", "DISK/out.csv", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // they wait more than they work
+			d := &diskRun{bulkcat: bulkcat, args: tt.args, room: t.TempDir(), input: filepath.Join(t.TempDir(), "in.txt")}
+			writeTitles(t, d.input, 800)
+			want := d.undisturbed(t, tt.output)
+			size := int64(tt.disk) << 10
+			if size == 0 {
+				size = pages(int64(len(want["out.csv"])))
+			}
+			d.disk = smallDisk(t, size)
+			service := hostile.New(hostile.Options{Latency: time.Millisecond})
+			url, stop := service.Listen()
+			defer stop()
+
+			status, stderr, late := d.run(t, url, service)
+			checkDiskFull(t, status, stderr, d.place(tt.names))
+			most := diskWorkers + tt.requests
+			if late > most {
+				t.Errorf("%d requests came after the disk was full, want %d at most", late, most)
+			}
+			checkWhole(t, readOutput(t, d.place(tt.output)), want)
+
+			enlarge(t, d.disk)
+			if status, stderr, _ := d.run(t, url, service); status != exitComplete {
+				t.Fatalf("with room again: exit status %d\n%s", status, stderr)
+			}
+			got := readOutput(t, d.place(tt.output))
+			checkWhole(t, got, want)
+			if len(got) != len(want) {
+				t.Errorf("there are %d files, want %d", len(got), len(want))
+			}
+			checkAskedOnce(t, service, most)
+		})
+	}
+}
+
+// TestFileSizeLimit: where files may not grow further (ulimit -f) the kernel sends
+// SIGXFSZ, which ends most programs in the middle of a write. This one sees an error.
+func TestFileSizeLimit(t *testing.T) {
+	t.Parallel()
+	bulkcat, dir := selfAsBulkcat(t), t.TempDir()
+	writeTitles(t, filepath.Join(dir, "in.txt"), 800)
+	service := hostile.New(hostile.Options{})
+	url, stop := service.Listen()
+	defer stop()
+	for _, tt := range []struct {
+		name   string
+		limit  string // in blocks of 512 or, with some shells, 1,024 bytes
+		args   []string
+		status int
+		names  string
+	}{
+		{"store", "64", []string{"-o", "out.csv"}, exitFailed, "out.csv.answers"},
+		{"without a limit", "unlimited", []string{"-o", "out.csv"}, exitComplete, ""},
+		{"output", "64", []string{"-o", "other.csv", "--store", "out.csv.answers", "--offline"}, exitFailed, "other.csv"},
+	} {
+		args := append([]string{"-c", `ulimit -f "$0" && exec "$@"`, tt.limit, bulkcat, "product", "in.txt", "--rate", "0", "--quiet"}, tt.args...)
+		cmd := exec.CommandContext(t.Context(), "sh", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY=key")
+		told, err := cmd.CombinedOutput()
+		if got := statusOf(err); got != tt.status {
+			t.Errorf("%s: exit status %d, want %d\n%.2000s", tt.name, got, tt.status, told)
+		}
+		if tt.status == exitFailed {
+			checkTold(t, string(told), tt.names, "file too large")
+		}
+	}
+	if got := readOutput(t, filepath.Join(dir, "other.csv")); len(got) > 0 {
+		t.Error("an output was published that the limit has cut short")
+	}
+}
+
+// diskRun is a run of bulkcat that can be started again.
+type diskRun struct {
+	bulkcat, input string
+	args           []string
+	disk, room     string
+}
+
+func (d *diskRun) place(path string) string {
+	return strings.NewReplacer("DISK", d.disk, "ROOM", d.room).Replace(path)
+}
+
+// run runs bulkcat and counts the requests that came after the disk was full.
+func (d *diskRun) run(t *testing.T, url string, service *hostile.Server) (status int, stderr string, late int) {
+	t.Helper()
+	args := []string{"product", d.input, "--rate", "0", "--workers", fmt.Sprint(diskWorkers), "--quiet"}
+	for _, arg := range d.args {
+		args = append(args, d.place(arg))
+	}
+	cmd := exec.CommandContext(t.Context(), d.bulkcat, args...)
+	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY=key")
+	var text bytes.Buffer
+	cmd.Stderr = &text
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	tick, limit := time.NewTicker(time.Millisecond), time.After(30*time.Second)
+	defer tick.Stop()
+	full := -1 // requests when the disk was seen full
+	for {
+		select {
+		case err := <-ended:
+			asked := len(service.Audit().Arrivals)
+			if full < 0 {
+				full = asked
+			}
+			return statusOf(err), text.String(), asked - full
+		case <-tick.C:
+			if full < 0 && isFull(d.disk) {
+				full = len(service.Audit().Arrivals)
+			}
+		case <-limit:
+			_ = cmd.Process.Kill()
+			t.Fatalf("still running after 30 s: %v\n%s", <-ended, text.String())
+		}
+	}
+}
+
+// undisturbed gives the output of the same run with room enough.
+func (d *diskRun) undisturbed(t *testing.T, output string) map[string]string {
+	t.Helper()
+	service := hostile.New(hostile.Options{})
+	url, stop := service.Listen()
+	defer stop()
+	calm := *d
+	calm.disk, calm.room = t.TempDir(), t.TempDir()
+	if status, stderr, _ := calm.run(t, url, service); status != exitComplete {
+		t.Fatalf("exit status %d\n%s", status, stderr)
+	}
+	return readOutput(t, calm.place(output))
+}
+
+func checkDiskFull(t *testing.T, status int, stderr, path string) {
+	t.Helper()
+	if status != exitFailed {
+		t.Errorf("exit status %d, want %d", status, exitFailed)
+	}
+	checkTold(t, stderr, path, "no space left on device")
+}
+
+// checkTold wants an error in words, and no stack trace.
+func checkTold(t *testing.T, stderr string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(stderr, text) {
+			t.Errorf("standard error lacks %q:\n%.2000s", text, stderr)
+		}
+	}
+	if strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic") {
+		t.Errorf("a stack trace:\n%.2000s", stderr)
+	}
+}
+
+// checkWhole wants each file that is there to be as it is in the undisturbed output.
+func checkWhole(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, content := range got {
+		if content != want[name] {
+			t.Errorf("%s has %d bytes, different from the %d of an undisturbed run", name, len(content), len(want[name]))
+		}
+	}
+}
+
+func checkAskedOnce(t *testing.T, service *hostile.Server, most int) {
+	t.Helper()
+	twice := 0
+	for _, record := range service.Audit().Inputs {
+		twice += max(record.Answers-1, 0)
+	}
+	if twice > most {
+		t.Errorf("%d answers went to inputs answered before, want %d at most", twice, most)
+	}
+}
+
+// readOutput reads a file, or the parts of a folder and _SUCCESS, by name.
+func readOutput(t *testing.T, path string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	paths := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		paths, _ = filepath.Glob(filepath.Join(path, "[p_][aS]*"))
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			files[filepath.Base(path)] = string(content)
+		}
+	}
+	return files
+}
+
+// pages rounds up to what a file takes on a tmpfs.
+func pages(bytes int64) int64 {
+	page := int64(os.Getpagesize())
+	return (bytes + page - 1) / page * page
+}
+
+// smallDisk mounts a file system of a few bytes.
+func smallDisk(t *testing.T, bytes int64) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", bytes)); err != nil {
+		t.Skipf("a small disk cannot be mounted here, which needs root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func enlarge(t *testing.T, dir string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// isFull says whether a disk has no page left; one that is not there, or not small, has.
+func isFull(dir string) bool {
+	var stat syscall.Statfs_t
+	return syscall.Statfs(dir, &stat) == nil && stat.Bfree == 0
+}

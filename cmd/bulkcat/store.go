@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+// newStore makes `store`, whose commands work on a store without a run.
+func newStore(s streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "store",
+		Short: "Look at stored answers, save them, bring them back",
+		Example: `  bulkcat store stats domains.parquet.answers
+  bulkcat store export domains.parquet.answers -o answers.jsonl
+  bulkcat store import new.answers answers.jsonl --create`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newStoreStats(s), newStoreCompact(s), newStoreExport(s), newStoreImport(s))
+	return cmd
+}
+
+func newStoreStats(s streams) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "stats DIR",
+		Short: "Count the answers by source, kind and classification",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
+				stats, err := store.Stats()
+				return errors.Join(printStats(s.out, stats, asJSON), err)
+			})
+		},
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.BoolVar(&asJSON, "json", false, "one line of JSON")
+	})
+	return cmd
+}
+
+func newStoreCompact(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact DIR",
+		Short: "Make the store as small as it gets",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withStore(s, answers.Options{Dir: args[0], MustExist: true}, func(store *answers.Store) error {
+				return store.Compact(cmd.Context())
+			})
+		},
+	}
+}
+
+func newStoreExport(s streams) *cobra.Command {
+	path := ""
+	cmd := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write all answers as JSON lines",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
+				return exportTo(path, s, store)
+			})
+		},
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.StringVarP(&path, "output", "o", "-", "a new `FILE`, or - for standard output")
+	})
+	return cmd
+}
+
+// exportTo writes what is readable, and keeps it even where some is not. A file that is
+// there may be the last good export, and is not written over.
+func exportTo(path string, s streams, store *answers.Store) (err error) {
+	out := s.out
+	if path != "-" {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, os.ErrExist) {
+			return &usageError{fmt.Errorf("--output: %s is there already: choose another name", path)}
+		}
+		if err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
+		out = file
+	}
+	n, err := store.Export(out)
+	fmt.Fprintf(s.err, "exported %d answers, %d damaged\n", n, store.Damaged())
+	return err
+}
+
+func newStoreImport(s streams) *cobra.Command {
+	create := false
+	cmd := &cobra.Command{
+		Use:   "import DIR [FILE]",
+		Short: "Add exported answers, of two the newer",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, name := s.in, "standard input"
+			if len(args) == 2 && args[1] != "-" {
+				file, err := os.Open(args[1])
+				if err != nil {
+					return &usageError{fmt.Errorf("import: %w", err)}
+				}
+				defer file.Close()
+				in, name = file, args[1]
+			}
+			return withStore(s, answers.Options{Dir: args[0], MustExist: !create}, func(store *answers.Store) error {
+				imported, err := store.Import(readerUntil{cmd.Context(), in}, name)
+				fmt.Fprintf(s.err, "imported %d answers, %d were there\n", imported.Added, imported.Kept)
+				return err
+			})
+		},
+	}
+	addGroup(cmd, "Store", func(flags *pflag.FlagSet) {
+		flags.BoolVar(&create, "create", false, "make the store if it is not there")
+	})
+	return cmd
+}
+
+// readerUntil ends with its context.
+type readerUntil struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r readerUntil) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.in.Read(p)
+}
+
+// withStore opens a store for one command.
+func withStore(s streams, options answers.Options, do func(*answers.Store) error) error {
+	options.Log = slog.New(slog.NewTextHandler(s.err, nil))
+	store, err := answers.Open(options)
+	if err != nil {
+		return err
+	}
+	err = do(store)
+	if closeErr := store.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func printStats(out io.Writer, stats answers.Stats, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		return e.Encode(stats)
+	}
+	for _, g := range stats.Groups {
+		_, err := fmt.Fprintf(out, "%s %s %s\n  answers     %d\n  rejections  %d\n  oldest      %s\n  newest      %s\n",
+			g.Source, g.Kind, g.Classification, g.Answers, g.Rejections,
+			g.Oldest.Format(time.RFC3339), g.Newest.Format(time.RFC3339))
+		if err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(out, "damaged  %d\nsize     %d bytes\n", stats.Damaged, stats.Bytes)
+	return err
+}

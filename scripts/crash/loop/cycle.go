@@ -1,0 +1,102 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bulkcat/bulkcat/client/hostile"
+)
+
+// faults are few, because each costs a wait of up to a quarter of a second, but every
+// cycle meets some. None hangs: a run would take as long as its time limit.
+var faults = map[hostile.Fault]float64{
+	hostile.Error500: 0.005, hostile.Error503: 0.005, hostile.Calculating: 0.005,
+	hostile.Reset: 0.005, hostile.Truncated: 0.005, hostile.HTML: 0.005, hostile.Slow: 0.01,
+}
+
+// cycle is a cycle under way.
+type cycle struct {
+	*loop
+	dir   string
+	want  *reference
+	kills int
+}
+
+// run starts bulkcat until it ends by itself, and checks what it leaves behind.
+func (c *cycle) run(ctx context.Context) error {
+	service := newService(c.want.seed, faults)
+	defer service.close()
+	for {
+		killed, err := c.start(ctx, service)
+		if err != nil {
+			return err
+		}
+		if !killed {
+			break
+		}
+		c.kills++
+		if err := c.published(); err != nil {
+			return fmt.Errorf("after a kill: %w", err)
+		}
+	}
+	c.audit(service)
+	return c.complete()
+}
+
+// start runs bulkcat once, to its end or to a kill.
+func (c *cycle) start(ctx context.Context, service *service) (killed bool, err error) {
+	phase := Phases[c.random.IntN(len(Phases))]
+	moment := c.moment(phase, service)
+	if c.kills == mostKills {
+		moment = never
+	}
+	c.report.Starts++
+	if c.kills > 0 {
+		c.report.Resumes++
+	}
+	p, err := start(c.Bulkcat, c.dir, c.Format, c.want.input, service.url)
+	if err != nil {
+		return false, err
+	}
+	ended, err := p.wait(ctx, moment)
+	if err != nil {
+		return false, fmt.Errorf("a start that was to be killed at its %s: %w", phase, err)
+	}
+	if ended.killed {
+		c.report.Kills[phase]++
+		return true, nil
+	}
+	if ended.status != c.want.status {
+		return false, fmt.Errorf("exit status %d, but an undisturbed run has %d", ended.status, c.want.status)
+	}
+	return false, nil
+}
+
+// published checks that what is there of the output is whole.
+func (c *cycle) published() error {
+	got, err := readTree(c.dir)
+	if err != nil {
+		return err
+	}
+	return got.within(c.want.tree)
+}
+
+// complete checks that the cycle's folder is as an undisturbed run leaves it.
+func (c *cycle) complete() error {
+	got, err := readTree(c.dir)
+	if err != nil {
+		return err
+	}
+	return got.same(c.want.tree)
+}
+
+// audit enters into the report how often the service was asked.
+func (c *cycle) audit(service *service) {
+	inputs, twice := service.audit()
+	c.report.Inputs += inputs
+	c.report.Answers += inputs + twice
+	c.report.Twice += twice
+	if c.kills > 0 {
+		c.report.TwiceAKill = max(c.report.TwiceAKill, twice/c.kills)
+	}
+}

@@ -1,0 +1,108 @@
+package loop
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Phase is a part of a run that a kill aims at.
+type Phase string
+
+// The phases. Most of what can go wrong lies in a few milliseconds of a run, which
+// moments drawn at random would seldom hit.
+const (
+	Startup  Phase = "start-up" // in the first 60 ms
+	Anywhere Phase = "anywhere" // over the duration of a whole run
+	Commit   Phase = "commit"   // just after an answer was sent
+	Publish  Phase = "publish"  // just after a file has appeared
+)
+
+// Phases are all of them, drawn with the same chance.
+var Phases = []Phase{Startup, Anywhere, Commit, Publish}
+
+// moment waits for the time to kill. It returns early when the context ends.
+type moment func(ctx context.Context, dir string)
+
+// never is no moment at all.
+func never(ctx context.Context, _ string) { <-ctx.Done() }
+
+// moment draws one in a phase.
+func (l *loop) moment(phase Phase, service *service) moment {
+	switch phase {
+	case Startup:
+		return after(l.within(60 * time.Millisecond))
+	case Anywhere:
+		return after(l.within(l.longest()))
+	case Commit:
+		answered, delay := service.after(1+l.random.IntN(l.Records)), l.within(5*time.Millisecond)
+		return func(ctx context.Context, dir string) {
+			select {
+			case <-answered:
+				after(delay)(ctx, dir)
+			case <-ctx.Done():
+			}
+		}
+	default: // Publish
+		return appearance(l.random.IntN(4), l.within(2*time.Millisecond))
+	}
+}
+
+// within draws a duration.
+func (l *loop) within(d time.Duration) time.Duration {
+	return time.Duration(l.random.Int64N(int64(d)))
+}
+
+// longest is how long an undisturbed run took.
+func (l *loop) longest() time.Duration {
+	longest := time.Millisecond
+	for _, r := range l.references {
+		if r != nil {
+			longest = max(longest, r.duration)
+		}
+	}
+	return longest
+}
+
+func after(d time.Duration) moment {
+	return func(ctx context.Context, _ string) {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// appearance is a while after something has changed in the cycle's folder for the n-th
+// time more: the output's draft, a part, the manifest, the account.
+func appearance(n int, delay time.Duration) moment {
+	return func(ctx context.Context, dir string) {
+		seen := names(dir)
+		for changes := 0; changes <= n; {
+			if after(100*time.Microsecond)(ctx, dir); ctx.Err() != nil {
+				return
+			}
+			if now := names(dir); now != seen {
+				seen = now
+				changes++
+			}
+		}
+		after(delay)(ctx, dir)
+	}
+}
+
+// names are the files of the output and of the account, in one text.
+func names(dir string) string {
+	var all strings.Builder
+	for _, dir := range []string{dir, filepath.Join(dir, outputName(Folder))} {
+		entries, _ := os.ReadDir(dir) // none: not there yet
+		for _, e := range entries {
+			all.WriteString(e.Name() + "\n")
+		}
+	}
+	return all.String()
+}

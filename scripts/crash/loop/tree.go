@@ -1,0 +1,97 @@
+package loop
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// tree is what a cycle's folder holds: contents by path, but nil for what tells times
+// and counts, which differ from run to run. The store is not in it.
+type tree map[string][]byte
+
+func readTree(dir string) (tree, error) {
+	t := make(tree)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasSuffix(path, ".answers"):
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		t[name] = nil
+		if changing(name) {
+			return nil
+		}
+		t[name], err = os.ReadFile(path)
+		return err
+	})
+	return t, err
+}
+
+func changing(name string) bool {
+	return strings.HasSuffix(name, ".run.json") || filepath.Base(name) == "_manifest.json"
+}
+
+// drafts lie under hidden names until they are published.
+func draft(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
+
+// within says what is wrong with an output whose run was killed, where want is the whole
+// one: it may lack files, and have drafts.
+func (t tree) within(want tree) error {
+	var errs []error
+	for name, content := range t {
+		whole, ok := want[name]
+		switch {
+		case draft(name):
+		case !ok:
+			errs = append(errs, fmt.Errorf("%s does not belong there", name))
+		case !bytes.Equal(content, whole):
+			errs = append(errs, fmt.Errorf("%s is not whole: %s", name, difference(content, whole)))
+		case filepath.Base(name) == "_SUCCESS":
+			errs = append(errs, t.lacks(want, func(name string) bool { return strings.HasPrefix(filepath.Base(name), "part-") }))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// same says what is wrong with an output that is complete: it has the files of want, and
+// no drafts.
+func (t tree) same(want tree) error {
+	errs := []error{t.within(want), t.lacks(want, func(string) bool { return true })}
+	for name := range t {
+		if draft(name) {
+			errs = append(errs, fmt.Errorf("%s was left behind", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (t tree) lacks(want tree, which func(string) bool) error {
+	var errs []error
+	for name := range want {
+		if _, ok := t[name]; !ok && which(name) {
+			errs = append(errs, fmt.Errorf("%s is missing", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// difference tells where two contents part.
+func difference(got, want []byte) string {
+	n := 0
+	for n < len(got) && n < len(want) && got[n] == want[n] {
+		n++
+	}
+	return fmt.Sprintf("%d bytes instead of %d, different from byte %d on: %.60q instead of %.60q", len(got), len(want), n, got[n:], want[n:])
+}

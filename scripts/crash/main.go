@@ -1,0 +1,71 @@
+// Command crash kills bulkcat many times, at every instant of a run, and compares what
+// it writes in the end with the output of a run that nobody disturbed.
+//
+//	go run ./scripts/crash -bulkcat bin/bulkcat -kills 1000 -format all
+//
+// The exit status is 1 when bulkcat has written, kept or asked something wrong; the
+// folders of the cycles in question stay.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/crash/loop"
+)
+
+func main() {
+	options := loop.Options{}
+	flag.StringVar(&options.Bulkcat, "bulkcat", "bin/bulkcat", "the program to kill")
+	flag.IntVar(&options.Kills, "kills", 1000, "how often, over all formats")
+	flag.IntVar(&options.Records, "records", 400, "of an input")
+	flag.Uint64Var(&options.Seed, "seed", uint64(time.Now().UnixNano()), "of inputs, faults and moments")
+	format := flag.String("format", "all", "csv, jsonl, parquet, folder or all")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, options, *format); err != nil {
+		fmt.Fprintln(os.Stderr, "crash:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, options loop.Options, format string) error {
+	formats := loop.Formats
+	if format != "all" {
+		formats = []loop.Format{loop.Format(format)}
+	}
+	if !slices.Contains(loop.Formats, formats[0]) {
+		return fmt.Errorf("-format: %q must be one of %v, or all", format, loop.Formats)
+	}
+	if options.Kills < 1 || options.Records < 1 {
+		return fmt.Errorf("-kills and -records must be at least 1")
+	}
+	var err error
+	if options.Bulkcat, err = filepath.Abs(options.Bulkcat); err != nil { // it runs in other folders
+		return err
+	}
+	if options.Dir, err = os.MkdirTemp("", "bulkcat-crash-"); err != nil {
+		return err
+	}
+	failed, kills := 0, options.Kills
+	for i, f := range formats {
+		options.Format, options.Kills = f, kills*(i+1)/len(formats)-kills*i/len(formats)
+		report, err := loop.Run(ctx, options)
+		fmt.Println(report.String())
+		if err != nil {
+			return err
+		}
+		failed += len(report.Failures)
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d cycles went wrong; see %s", failed, options.Dir)
+	}
+	return os.RemoveAll(options.Dir)
+}
