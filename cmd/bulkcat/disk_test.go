@@ -111,6 +111,40 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
+// TestVanishedFolder removes the output's folder while the service keeps the run waiting.
+func TestVanishedFolder(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	for _, output := range []string{"gone/out.csv", "gone/"} {
+		t.Run(output, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			gone := filepath.Join(dir, "gone")
+			if err := os.Mkdir(gone, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			writeTitles(t, filepath.Join(dir, "in.txt"), 20)
+			service := holdAll(t)
+			cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "--quiet", "-o", output, "--store", "store")
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY=key")
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-service.holding
+			if err := os.RemoveAll(gone); err != nil {
+				t.Fatal(err)
+			}
+			close(service.release)
+			if got := statusOf(cmd.Wait()); got != exitFailed {
+				t.Errorf("exit status %d, want %d", got, exitFailed)
+			}
+			checkTold(t, stderr.String(), filepath.Clean(output), "no such file or directory")
+		})
+	}
+}
+
 // diskRun is a run of bulkcat that can be started again.
 type diskRun struct {
 	bulkcat, input string
