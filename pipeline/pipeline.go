@@ -92,32 +92,35 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	r.asks = asks
 
 	var published writer.Published
-	stage(g, 1, func() error { return r.read() }, func() { close(r.lookups); close(r.pending) })
-	stage(g, runtime.GOMAXPROCS(0), func() error { return r.lookUp(hard) }, r.leave)
-	stage(g, options.Workers, func() error { return r.ask(hard) }, func() { close(r.commits) })
-	stage(g, 1, func() error { return r.holdParked() }, nil)
-	stage(g, 1, func() error { return r.commit() }, func() { close(r.quiet) })
-	stage(g, 1, func() error { r.outage.guard(soft, r.settled, options.MaxOutage, stop); return nil }, nil)
-	stage(g, 1, func() error { r.endGrace(cancel); return nil }, nil)
+	r.stage(g, 1, func() error { return r.read() }, func() { close(r.lookups); close(r.pending) })
+	r.stage(g, runtime.GOMAXPROCS(0), func() error { return r.lookUp(hard) }, r.leave)
+	r.stage(g, options.Workers, func() error { return r.ask(hard) }, func() { close(r.commits) })
+	r.stage(g, 1, func() error { return r.holdParked() }, nil)
+	r.stage(g, 1, func() error { return r.commit() }, func() { close(r.quiet) })
+	r.stage(g, 1, func() error { r.outage.guard(soft, r.settled, options.MaxOutage, stop); return nil }, nil)
+	r.stage(g, 1, func() error { r.endGrace(cancel); return nil }, nil)
 	if parts.WaitForQuota != nil {
-		stage(g, 1, r.waitForQuota, nil)
+		r.stage(g, 1, r.waitForQuota, nil)
 	}
 	if !options.FinishBy.IsZero() {
-		stage(g, 1, func() error { r.finishBy(); return nil }, nil)
+		r.stage(g, 1, func() error { r.finishBy(); return nil }, nil)
 	}
-	stage(g, 1, func() (err error) { published, err = r.write(hard); return err }, nil)
+	r.stage(g, 1, func() (err error) { published, err = r.write(hard); return err }, nil)
 	err := g.Wait()
 	return published, err
 }
 
 // stage starts n goroutines of a stage; the last to end calls then, which closes what
 // the stage sends on.
-func stage(g *errgroup.Group, n int, work func() error, then func()) {
+func (r *run) stage(g *errgroup.Group, n int, work func() error, then func()) {
 	left := new(atomic.Int64)
 	left.Store(int64(n))
 	for range n {
-		g.Go(func() error {
+		g.Go(func() (err error) {
 			defer func() {
+				if err != nil { // known before what follows from then: nobody takes the end for a good one
+					r.stop(err)
+				}
 				if left.Add(-1) == 0 && then != nil {
 					then()
 				}

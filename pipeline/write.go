@@ -15,17 +15,23 @@ const rowsPerWrite = 1024
 // closed when every record of the input has its rows, aborted otherwise.
 func (r *run) write(hard context.Context) (writer.Published, error) {
 	complete, err := r.writeRows(hard)
-	if err == nil && !complete {
+	if err == nil && complete {
+		return r.Sink.Close()
+	}
+	if err == nil {
 		err = context.Cause(r.soft)
 	}
 	if err == nil {
-		return r.Sink.Close()
+		err = errIncomplete
 	}
 	if aborted := r.Sink.Abort(); aborted != nil {
 		err = errors.Join(err, aborted)
 	}
 	return writer.Published{}, err
 }
+
+// errIncomplete keeps an output that is not whole from being published whatever happened.
+var errIncomplete = errors.New("not every record has its rows")
 
 // writeRows says whether every record has its rows in the sink.
 func (r *run) writeRows(hard context.Context) (complete bool, err error) {

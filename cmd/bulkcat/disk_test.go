@@ -74,43 +74,6 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestFileSizeLimit: where files may not grow further (ulimit -f) the kernel sends
-// SIGXFSZ, which ends most programs in the middle of a write. This one sees an error.
-func TestFileSizeLimit(t *testing.T) {
-	t.Parallel()
-	bulkcat, dir := selfAsBulkcat(t), t.TempDir()
-	writeTitles(t, filepath.Join(dir, "in.txt"), 800)
-	service := hostile.New(hostile.Options{})
-	url, stop := service.Listen()
-	defer stop()
-	for _, tt := range []struct {
-		name   string
-		limit  string // in blocks of 512 or, with some shells, 1,024 bytes
-		args   []string
-		status int
-		names  string
-	}{
-		{"store", "64", []string{"-o", "out.csv"}, exitFailed, "out.csv.answers"},
-		{"without a limit", "unlimited", []string{"-o", "out.csv"}, exitComplete, ""},
-		{"output", "64", []string{"-o", "other.csv", "--store", "out.csv.answers", "--offline"}, exitFailed, "other.csv"},
-	} {
-		args := append([]string{"-c", `ulimit -f "$0" && exec "$@"`, tt.limit, bulkcat, "product", "in.txt", "--rate", "0", "--quiet"}, tt.args...)
-		cmd := exec.CommandContext(t.Context(), "sh", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY=key")
-		told, err := cmd.CombinedOutput()
-		if got := statusOf(err); got != tt.status {
-			t.Errorf("%s: exit status %d, want %d\n%.2000s", tt.name, got, tt.status, told)
-		}
-		if tt.status == exitFailed {
-			checkTold(t, string(told), tt.names, "file too large")
-		}
-	}
-	if got := readOutput(t, filepath.Join(dir, "other.csv")); len(got) > 0 {
-		t.Error("an output was published that the limit has cut short")
-	}
-}
-
 // TestVanishedFolder removes the output's folder while the service keeps the run waiting.
 func TestVanishedFolder(t *testing.T) {
 	bulkcat := selfAsBulkcat(t)
