@@ -34,6 +34,14 @@ var errNotObject = errors.New("the answer is not a JSON object")
 // classification is not promised, so for those the only list of entries there counts
 // as well.
 func ParseAnswer(body []byte, classification string) (Answer, error) {
+	if entries, dropped, ok := decodeAnswer(body, classification); ok {
+		return Answer{Entries: entries, Dropped: dropped, Body: body}, nil
+	}
+	return parseAnyAnswer(body, classification)
+}
+
+// parseAnyAnswer reads answers of all shapes that are understood.
+func parseAnyAnswer(body []byte, classification string) (Answer, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
 		return Answer{}, errNotObject

@@ -142,7 +142,7 @@ func checkCSVField(t *testing.T, s string, comma byte) {
 		t.Fatal(err)
 	}
 	w.Flush()
-	got := "x" + string(comma) + string(appendField(nil, s, comma)) + string(comma) + "y\n"
+	got := "x" + string(comma) + string(newCSVLines(nil, comma).appendField(nil, s)) + string(comma) + "y\n"
 	if got != want.String() {
 		t.Errorf("%q is written as %q, want %q", s, got, want.String())
 	}

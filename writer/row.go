@@ -155,6 +155,15 @@ func (r *Row) text(c *Column) string {
 	}
 }
 
+// textSize is about how many bytes the row's string columns show: levels are parts of the value.
+func (r *Row) textSize() int {
+	n := len(r.Input) + len(r.Status) + len(r.Classification) + 2*len(r.Value) + len(r.Title) + len(r.Error) + len(r.Source)
+	for _, f := range r.Fields {
+		n += len(f)
+	}
+	return n
+}
+
 // integer is what an integer column shows of the row; null if not ok.
 func (r *Row) integer(c *Column) (n int64, ok bool) {
 	if c.field == fieldRank {

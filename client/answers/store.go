@@ -15,8 +15,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/bulkcat/bulkcat/client"
 )
 
 // Options describe a store.
@@ -178,29 +176,6 @@ func readOwner(options Options) int {
 		return 0
 	}
 	return pid
-}
-
-// Lookup gives the stored outcome of a request, and whether there is one that still
-// counts. A damaged value counts as none: it is told of, asked again and written over.
-func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
-	key := appendKey(nil, s.options.Source, r)
-	value, found, err := s.get(key)
-	if err != nil || !found {
-		return Outcome{}, false, err
-	}
-	outcome, err := parseValue(key, value, r.Classification)
-	if err != nil {
-		s.damage.note(s.options, key)
-		return Outcome{}, false, nil
-	}
-	return outcome, s.counts(outcome), nil
-}
-
-func (s *Store) counts(o Outcome) bool {
-	if o.Rejection != nil && s.options.RetryRejected {
-		return false
-	}
-	return s.options.MaxAge <= 0 || time.Since(o.Answer.AnsweredAt) <= s.options.MaxAge
 }
 
 // Damaged is the number of damaged values that were met.

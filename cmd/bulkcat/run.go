@@ -14,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -40,6 +41,7 @@ type runFlags struct {
 	noSpool        bool
 	offline        bool
 	dryRun         bool
+	profiling      profilingFlags
 }
 
 // newRunCommand makes the command of a kind; all that differs is named by the caller.
@@ -89,6 +91,7 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
 	flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the run is interrupted")
 	f.log.bind(flags)
+	f.profiling.bind(flags)
 }
 
 func (f *runFlags) check() error {
@@ -107,11 +110,22 @@ func (f *runFlags) check() error {
 }
 
 // run opens the parts of a run, runs it, and tells.
-func (f *runFlags) run(ctx context.Context) error {
+func (f *runFlags) run(ctx context.Context) (err error) {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
+	profiled, err := f.profiling.start()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, profiled()) }()
 	log := f.log.logger(f.streams.err)
+	if f.asksNothing() {
+		f.service.keyless = true
+		if f.kind == client.Product {
+			f.service.fetch = page.Never
+		}
+	}
 	svc, err := f.service.open(f.pace.connections(), log)
 	if err != nil {
 		return err
@@ -138,6 +152,15 @@ func (f *runFlags) run(ctx context.Context) error {
 	return n.run(ctx)
 }
 
+// asksNothing says whether the run is to send no request.
+func (f *runFlags) asksNothing() bool { return f.partial || f.offline }
+
+// storedOnly says whether all answers are to come from the store. Those of the embedded
+// service that need no page are not kept in one, for they cost nothing: they are made anew.
+func (f *runFlags) storedOnly(svc service) bool {
+	return f.asksNothing() && (svc.hosted || f.service.fetch != page.Never)
+}
+
 func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options, error) {
 	carry, places, err := f.output.carried(input.Columns())
 	if err != nil {
@@ -155,7 +178,7 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 		Limit:          f.limit,
 		Strict:         f.strict,
 		Known:          knownCategories(svc, f.classification),
-		Offline:        f.partial || f.offline,
+		Offline:        f.storedOnly(svc),
 		Grace:          f.grace,
 		Schema: writer.Schema{
 			Levels:        f.output.levels,

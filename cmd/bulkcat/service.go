@@ -30,6 +30,7 @@ type serviceFlags struct {
 	paramIn      string
 	timeout      time.Duration
 	fetch        page.Mode
+	keyless      bool // nothing will be asked, so no key is needed
 }
 
 func (f *serviceFlags) bind(flags *pflag.FlagSet) {
@@ -82,7 +83,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	if f.baseURL == "" {
 		return f.openEmbedded(options, log)
 	}
-	if options.APIKey, err = f.apiKey(); err != nil {
+	if options.APIKey, err = f.apiKey(); err != nil && !f.keyless {
 		return service{}, err
 	}
 	c, err := client.New(options)

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+
+	"github.com/spf13/pflag"
+)
+
+// profilingFlags are hidden: they are for who works on bulkcat's speed.
+type profilingFlags struct {
+	cpu    string
+	memory string
+	trace  string
+}
+
+func (f *profilingFlags) bind(flags *pflag.FlagSet) {
+	for _, flag := range []struct {
+		to         *string
+		name, text string
+	}{
+		{&f.cpu, "cpuprofile", "write a CPU profile to `FILE`"},
+		{&f.memory, "memprofile", "write a profile of all allocations to `FILE`"},
+		{&f.trace, "trace", "write an execution trace to `FILE`"},
+	} {
+		flags.StringVar(flag.to, flag.name, "", flag.text)
+		flags.Lookup(flag.name).Hidden = true
+	}
+}
+
+// start starts what was asked for; stop ends it and writes the files.
+func (f *profilingFlags) start() (stop func() error, err error) {
+	var stops []func() error
+	stop = func() error {
+		var errs []error
+		for _, s := range stops {
+			errs = append(errs, s())
+		}
+		return errors.Join(errs...)
+	}
+	begin := func(path string, start func(*os.File) error, end func(*os.File) error) {
+		if path == "" || err != nil {
+			return
+		}
+		file, createErr := os.Create(path)
+		if createErr != nil {
+			err = fmt.Errorf("write a profile: %w", createErr)
+			return
+		}
+		if err = start(file); err != nil {
+			err = errors.Join(err, file.Close())
+			return
+		}
+		stops = append(stops, func() error { return errors.Join(end(file), file.Close()) })
+	}
+	begin(f.cpu, func(file *os.File) error { return pprof.StartCPUProfile(file) },
+		func(*os.File) error { pprof.StopCPUProfile(); return nil })
+	begin(f.trace, func(file *os.File) error { return trace.Start(file) },
+		func(*os.File) error { trace.Stop(); return nil })
+	begin(f.memory, func(*os.File) error { return nil }, func(file *os.File) error {
+		runtime.GC() // so that the profile tells of what is alive, too
+		return pprof.Lookup("allocs").WriteTo(file, 0)
+	})
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	return stop, nil
+}

@@ -1,0 +1,132 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+// lookupBatch bounds how many tasks are looked up together. One by one a lookup costs
+// three times as much (BenchmarkLookup in client/answers).
+const lookupBatch = 256
+
+// lookUp finishes tasks that need no request and hands on the others.
+func (r *run) lookUp(hard context.Context) error {
+	l := lookups{run: r}
+	for l.gather() {
+		if r.soft.Err() != nil {
+			return nil
+		}
+		if err := l.resolve(); err != nil {
+			return err
+		}
+		for _, t := range l.missed {
+			r.open.Add(1)
+			select {
+			case r.work <- t:
+			case <-r.soft.Done():
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// lookups are tasks that are looked up together.
+type lookups struct {
+	run     *run
+	tasks   []*task // taken from the reader
+	led     []*task // of them, to be looked up: valid, and no equal one is under way
+	queries []answers.Query
+	missed  []*task // to be asked
+}
+
+// gather waits for a task and takes what has come in beside it, so that nothing waits
+// for a batch to fill. It says whether there is anything left.
+func (l *lookups) gather() bool {
+	first, ok := <-l.run.lookups
+	if !ok {
+		return false
+	}
+	l.tasks = append(l.tasks[:0], first)
+	for len(l.tasks) < lookupBatch {
+		select {
+		case t, ok := <-l.run.lookups:
+			if !ok {
+				return true
+			}
+			l.tasks = append(l.tasks, t)
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// resolve finishes the tasks that are invalid or stored, and lets those follow that have
+// an equal one under way; what is left has missed.
+func (l *lookups) resolve() error {
+	r := l.run
+	l.led, l.queries, l.missed = l.led[:0], l.queries[:0], l.missed[:0]
+	for _, t := range l.tasks {
+		switch {
+		case r.check(t) != nil:
+			r.turn.finish(t)
+		case r.flights.join(t):
+			r.Counters.Deduped.Add(1)
+		default:
+			l.led = append(l.led, t)
+			l.queries = append(l.queries, answers.Query{Request: t.request})
+		}
+	}
+	if r.Store != nil {
+		// After they have joined: who joins after an equal one has landed finds its answer.
+		if err := r.Store.LookupAll(l.queries); err != nil {
+			return err
+		}
+	}
+	for i, t := range l.led {
+		if q := &l.queries[i]; q.Found {
+			r.landStored(t, q.Outcome)
+		} else if r.miss(t) {
+			l.missed = append(l.missed, t)
+		}
+	}
+	return nil
+}
+
+// check says why a task cannot be asked; nil if it can.
+func (r *run) check(t *task) error {
+	if t.err = t.record.Err; t.err == nil {
+		t.request, t.err = r.options.Normalizer.Request(r.options.Kind, t.record.Input, r.options.Classification)
+	}
+	if t.err != nil {
+		t.err = invalidAt(t)
+	}
+	return t.err
+}
+
+// landStored finishes a task with its stored outcome.
+func (r *run) landStored(t *task, outcome answers.Outcome) {
+	if outcome.Answer.AnsweredAt.Before(r.started) {
+		r.Counters.FromStore.Add(1)
+	} else {
+		r.Counters.Deduped.Add(1)
+	}
+	t.answer = outcome.Answer
+	if outcome.Rejection != nil {
+		t.err = outcome.Rejection
+	}
+	r.land(t)
+}
+
+// miss says whether a task without a stored answer is to be asked; offline it is
+// finished as it is.
+func (r *run) miss(t *task) bool {
+	if !r.options.Offline {
+		return true
+	}
+	t.pending = true
+	r.land(t)
+	return false
+}
