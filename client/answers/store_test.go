@@ -221,29 +221,59 @@ func FuzzParseValue(f *testing.F) {
 	})
 }
 
+// BenchmarkLookup looks up stored answers in the order of their keys, as most inputs have
+// them, and far from it.
 func BenchmarkLookup(b *testing.B) {
 	s, err := Open(Options{Dir: b.TempDir(), Source: "https://api.example.com"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	const n = 100_000
-	requests := make([]client.Request, n)
-	batch := s.NewBatch()
-	defer batch.Close()
-	for i := range requests {
-		requests[i] = client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%d.example", i), Classification: client.TaxonomyV3}
-		if err := batch.Add(requests[i], sound(noon)); err != nil {
-			b.Fatal(err)
+	const n = 1_000_000
+	fillTypical(b, s, n)
+	for _, order := range []struct {
+		name string
+		step int
+	}{{"ordered", 1}, {"scattered", 7919 * 31}} {
+		for _, size := range []int{1, 256} {
+			b.Run(fmt.Sprintf("%s/%d", order.name, size), func(b *testing.B) {
+				b.ReportAllocs()
+				queries := make([]Query, size)
+				at := 0
+				for b.Loop() {
+					for i := range queries {
+						at = (at + order.step) % n
+						queries[i] = Query{Request: typical(at)}
+					}
+					if err := s.LookupAll(queries); err != nil || !queries[0].Found {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.N)*float64(size)/b.Elapsed().Seconds(), "lookups/s")
+			})
 		}
 	}
-	if err := batch.Commit(); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if _, found, err := s.Lookup(requests[i*7919%n]); !found || err != nil {
-			b.Fatal(found, err)
+}
+
+func typical(i int) client.Request {
+	return client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%07d.example/", i), Classification: client.TaxonomyV3}
+}
+
+// fillTypical stores n answers of three entries.
+func fillTypical(b *testing.B, s *Store, n int) {
+	b.Helper()
+	batch := s.NewBatch()
+	defer batch.Close()
+	for i := range n {
+		body := fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"Category %d > Subcategory %d > Something Specific %d","confidence":0.%04d},{"value":"Category %d > Other %d","confidence":0.5},{"value":"Category %d","confidence":0.25}]}`,
+			i%30, i%200, i%700, i%9973, i%31, i%211, i%29)
+		if err := batch.Add(typical(i), Outcome{Answer: client.Answer{Body: body, AnsweredAt: noon}}); err != nil {
+			b.Fatal(err)
+		}
+		if i%1024 == 1023 || i == n-1 {
+			if err := batch.Commit(); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 }
