@@ -14,7 +14,7 @@ SOAKTIME ?= 20m
 CRASHES  ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help build test soak crash test-duckdb lint fuzz bench demo taxonomy clean
+.PHONY: help build test soak crash cuts test-duckdb lint fuzz bench demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ soak: ## run against faults of all kinds for SOAKTIME (20m)
 
 crash: build ## kill bulkcat CRASHES (1000) times and compare what it writes
 	go run ./scripts/crash -bulkcat bin/bulkcat -kills $(CRASHES)
+
+cuts: ## cut every file that a run leaves at every byte, and flip bits of it (about an hour)
+	go test -run TestFilesCutAnywhere -timeout 0 -v ./cmd/bulkcat -cut-every 1
 
 test-duckdb: build ## read written Parquet with DuckDB and compare it with the CSV (needs npm)
 	scripts/duckdb/test.sh bin/bulkcat

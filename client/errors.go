@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -102,6 +103,20 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Outcome names how the attempt ended, for counting: a status such as "503", "malformed"
+// for an answer that could not be read, "timeout", or "no response".
+func (e *Error) Outcome() string {
+	switch {
+	case e.Status == http.StatusOK:
+		return "malformed"
+	case e.Status != 0:
+		return strconv.Itoa(e.Status)
+	case errors.Is(e.Err, errTimeout):
+		return "timeout"
+	}
+	return "no response"
+}
 
 // advice is what to do next, where the user can do something.
 func (e *Error) advice() string {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"reflect"
 	"time"
@@ -27,10 +28,20 @@ type Account struct {
 	Ending   Ending    `json:"ending"`
 	Error    string    `json:"error,omitempty"`
 	Counts   Snapshot  `json:"counts"`
+	Rates    Rates     `json:"rates"`
 	Inputs   []Input   `json:"inputs"`
+	Changed  []string  `json:"changed_inputs,omitempty"` // that do not begin with what the last run has read of them
 	Outputs  []Output  `json:"outputs"`
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // of the same run, the first one first
+
+	Checksum string `json:"checksum"` // of all else
+}
+
+// Rates are what a run did a second, over its whole time.
+type Rates struct {
+	Records  float64 `json:"records_per_second"`
+	Requests float64 `json:"requests_per_second"`
 }
 
 // EarlierRun is what is kept of the account of a run that was started again.
@@ -72,8 +83,9 @@ type Settings struct {
 // Input is a file that was read.
 type Input struct {
 	Name   string `json:"name"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256,omitempty"` // of a file read to its end
+	Bytes  int64  `json:"bytes"`            // read, from the beginning
+	SHA256 string `json:"sha256,omitempty"` // of those bytes
+	Whole  bool   `json:"whole"`            // read to its end
 }
 
 // Output is a file that was published.
@@ -99,6 +111,9 @@ func NewAccount(bulkcat, service string, settings Settings) *Account {
 // Finish closes the account with what Run returned.
 func (a *Account) Finish(err error, counts Snapshot, published writer.Published) {
 	a.Ended, a.Counts = time.Now().UTC(), counts
+	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
+		a.Rates = Rates{perSecond(counts.Written-counts.Kept, seconds), perSecond(counts.Requests, seconds)}
+	}
 	var stop *StopError
 	switch {
 	case err == nil:
@@ -116,6 +131,9 @@ func (a *Account) Finish(err error, counts Snapshot, published writer.Published)
 	}
 }
 
+// perSecond is rounded: what comes after the tenth changes from run to run.
+func perSecond(n int64, seconds float64) float64 { return math.Round(float64(n)/seconds*10) / 10 }
+
 func outputOf(f writer.File) Output {
 	return Output{
 		Name: f.Path, Bytes: f.Bytes, SHA256: f.SHA256,
@@ -124,19 +142,21 @@ func outputOf(f writer.File) Output {
 }
 
 // Follow enters the runs before this one that were of the same run, started again and
-// again: what all of them asked is the sum.
-func (a *Account) Follow(last *Account) {
+// again: what all of them asked is the sum. It says whether last is one of them.
+func (a *Account) Follow(last *Account) bool {
 	if last == nil || !last.SameRun(a) {
-		return
+		return false
 	}
 	a.Earlier = append(last.Earlier, EarlierRun{
 		Bulkcat: last.Bulkcat, Started: last.Started, Ended: last.Ended,
 		Ending: last.Ending, Error: last.Error, Counts: last.Counts,
 	})
+	return true
 }
 
 // Write publishes the account.
 func (a *Account) Write(path string) error {
+	a.Checksum = a.seal()
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
@@ -160,7 +180,16 @@ func ReadAccount(path string) (*Account, error) {
 	if err := json.Unmarshal(text, &a); err != nil {
 		return nil, fmt.Errorf("read the account of the last run: %s: %w", path, err)
 	}
+	if a.Checksum != a.seal() {
+		return nil, fmt.Errorf("read the account of the last run: %s: %w", path, errSeal)
+	}
 	return &a, nil
+}
+
+func (a *Account) seal() string {
+	unsealed := *a
+	unsealed.Checksum = ""
+	return seal(unsealed)
 }
 
 // SameRun says whether two accounts are of one run, started twice.

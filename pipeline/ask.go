@@ -90,13 +90,15 @@ func (r *run) attempt(hard context.Context, t *task) error {
 	var e *client.Error
 	switch {
 	case err == nil:
+		r.Counters.countAnswer(answer)
 		r.succeeded(t)
 		t.answer, t.err = answer, nil
 		return r.keep(hard, t)
 	case !errors.As(err, &e): // the run's own context
+		r.Counters.outcomes.add("canceled")
 		return nil
 	}
-	r.Counters.countError(e.Class)
+	r.Counters.countError(e)
 	switch e.Class {
 	case client.Rejected:
 		r.succeeded(t)

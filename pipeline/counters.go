@@ -22,7 +22,10 @@ type Counters struct {
 	Kept      atomic.Int64 // records in parts that an earlier run has published
 	Transient atomic.Int64 // attempts that failed in passing
 	Refused   atomic.Int64 // requests that the service refused for their input
+	Bytes     atomic.Int64 // of the answers' bodies
 	Drift     Drift
+
+	outcomes outcomes // attempts by how they ended
 
 	InFlight atomic.Int64 // attempts under way
 	Parked   atomic.Int64 // tasks that wait for a retry
@@ -47,7 +50,9 @@ type Snapshot struct {
 	Deduped   int64      `json:"deduped"`
 	FromStore int64      `json:"from_store"`
 	Kept      int64      `json:"kept"`
+	Bytes     int64      `json:"answer_bytes"`
 	Drift     DriftCount `json:"drift"`
+	Outcomes  Outcomes   `json:"outcomes"`
 	InFlight  int64      `json:"-"`
 	Parked    int64      `json:"-"`
 }
@@ -58,7 +63,8 @@ func (c *Counters) Snapshot() Snapshot {
 	return Snapshot{
 		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
-		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(), Drift: c.Drift.count(),
+		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
+		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Outcomes: c.outcomes.count(),
 		InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
 	}
 }
@@ -66,8 +72,14 @@ func (c *Counters) Snapshot() Snapshot {
 // Unanswered is how many written records have no answer from the service.
 func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid + s.Pending }
 
-func (c *Counters) countError(class client.Class) {
-	switch class {
+func (c *Counters) countAnswer(a client.Answer) {
+	c.outcomes.answered.Add(1)
+	c.Bytes.Add(int64(len(a.Body)))
+}
+
+func (c *Counters) countError(e *client.Error) {
+	c.outcomes.add(e.Outcome())
+	switch e.Class {
 	case client.Transient:
 		c.Transient.Add(1)
 	case client.Rejected:

@@ -26,6 +26,7 @@ type Manifest struct {
 	Service  string   `json:"service"`
 	Settings Settings `json:"settings"`
 	Parts    []Part   `json:"parts"`
+	Checksum string   `json:"checksum"` // of all else
 
 	path  string
 	marks []mark // of records written since the last part, in order
@@ -115,6 +116,9 @@ func OpenManifest(folder string, account *Account, overwrite bool) (*Manifest, e
 	var last Manifest
 	if err := json.Unmarshal(text, &last); err != nil {
 		return nil, &OutputTakenError{Path: folder, Reason: "has a damaged manifest (" + err.Error() + ")"}
+	}
+	if last.Checksum != last.seal() {
+		return nil, &OutputTakenError{Path: folder, Reason: "has a manifest that is not as it was written"}
 	}
 	if last.Format != manifestFormat || last.Service != m.Service || !last.Settings.equal(m.Settings) {
 		return nil, &OutputTakenError{Path: folder, Reason: "was written by a run with another input or other settings"}
@@ -216,11 +220,18 @@ func (m *Manifest) AddPart(f writer.File) error {
 	}
 	m.marks = append(m.marks[:0], m.marks[n:]...)
 	m.Parts = append(m.Parts, part)
+	m.Checksum = m.seal()
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
 	return writer.PublishFile(m.path, append(text, '\n'))
+}
+
+func (m *Manifest) seal() string {
+	unsealed := *m
+	unsealed.Checksum = ""
+	return seal(unsealed)
 }
 
 // digest is a fingerprint of a record and all before it, so that two inputs with equal

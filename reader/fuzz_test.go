@@ -131,8 +131,8 @@ func FuzzFormat(f *testing.F) {
 			for err == nil {
 				_, err = r.Read()
 			}
-			if err == io.EOF && r.Files()[0].SHA256 == "" {
-				t.Error("read to the end, but no checksum")
+			if err == io.EOF && !r.Files()[0].Whole {
+				t.Error("read to the end, but not whole")
 			}
 			r.Close()
 		}

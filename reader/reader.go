@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -35,7 +34,8 @@ type FileInfo struct {
 	Format string // csv, jsonl or txt
 	Column string // the input column; "" for txt and bare strings
 	Bytes  int64  // read so far, as stored (compressed)
-	SHA256 string // of those bytes, in hex; "" until the file was read to its end
+	SHA256 string // of those bytes, in hex; "" before the first
+	Whole  bool   // read to its end
 }
 
 // Reader reads records one after another. Its methods are for one goroutine,
@@ -138,10 +138,10 @@ func (r *Reader) Read() (Record, error) {
 func (r *Reader) Files() []FileInfo {
 	infos := make([]FileInfo, len(r.files))
 	for i, f := range r.files {
-		infos[i] = f.info
 		if f == r.current {
-			infos[i].Bytes = r.stream.raw.bytes
+			f.info.Bytes, f.info.SHA256 = r.stream.raw.digest()
 		}
+		infos[i] = f.info
 	}
 	return infos
 }
@@ -165,7 +165,7 @@ func (r *Reader) Close() error {
 	}
 	var err error
 	if r.stream != nil {
-		r.current.info.Bytes = r.stream.raw.bytes
+		r.current.info.Bytes, r.current.info.SHA256 = r.stream.raw.digest()
 		err = r.stream.Close()
 	}
 	for _, f := range r.files[r.next:] {
@@ -244,8 +244,8 @@ func (r *Reader) finish() error {
 	if _, err := io.Copy(io.Discard, r.stream.raw); err != nil {
 		return &ReadError{f.info.Name, r.parser.at(), err}
 	}
-	f.info.Bytes = r.stream.raw.bytes
-	f.info.SHA256 = hex.EncodeToString(r.stream.raw.hash.Sum(nil))
+	f.info.Bytes, f.info.SHA256 = r.stream.raw.digest()
+	f.info.Whole = true
 	err := r.stream.Close()
 	line := r.parser.at()
 	r.current, r.stream, r.parser, f.held = nil, nil, nil, nil

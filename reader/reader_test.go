@@ -76,8 +76,7 @@ func checkThreeDomains(t *testing.T, o Options, name, content string) {
 	if title := records[0].Fields[1] + records[1].Fields[1] + records[2].Fields[1]; title != "éx\ny€" {
 		t.Errorf("%s: titles %q", name, title)
 	}
-	sum := sha256.Sum256([]byte(content))
-	want := FileInfo{Name: name, Format: "csv", Column: "domain", Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+	want := FileInfo{Name: name, Format: "csv", Column: "domain", Bytes: int64(len(content)), SHA256: digestOf(content), Whole: true}
 	if got := r.Files(); len(got) != 1 || got[0] != want {
 		t.Errorf("files %+v, want %+v", got, want)
 	}
@@ -148,8 +147,8 @@ func TestSeveralFiles(t *testing.T) {
 		}
 	}
 	for _, info := range r.Files() {
-		if info.SHA256 == "" {
-			t.Errorf("%s: no checksum after the end", info.Name)
+		if !info.Whole {
+			t.Errorf("%s: not whole after the end", info.Name)
 		}
 	}
 }
@@ -209,13 +208,18 @@ func TestFilesAreOpenedInTurn(t *testing.T) {
 	})
 }
 
+func digestOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
 func TestClose(t *testing.T) {
 	r := openReader(t, Options{Paths: []string{writeFile(t, "a.csv", threeDomains), "-"}, Stdin: strings.NewReader("x.com\n"), Candidates: candidates})
 	if _, err := r.Read(); err != nil {
 		t.Fatal(err)
 	}
-	if info := r.Files()[0]; info.Bytes != int64(len(threeDomains)) || info.SHA256 != "" {
-		t.Errorf("%+v while it is read, want %d bytes and no checksum", info, len(threeDomains))
+	if info := r.Files()[0]; info.Bytes != int64(len(threeDomains)) || info.SHA256 != digestOf(threeDomains) || info.Whole {
+		t.Errorf("%+v while it is read, want the checksum of %d bytes", info, len(threeDomains))
 	}
 	for range 2 {
 		if err := r.Close(); err != nil {
@@ -225,8 +229,8 @@ func TestClose(t *testing.T) {
 	if _, err := r.Read(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("Read after Close: %v, want fs.ErrClosed", err)
 	}
-	if info := r.Files()[0]; info.Bytes != int64(len(threeDomains)) || info.SHA256 != "" {
-		t.Errorf("%+v after Close, want %d bytes and no checksum", info, len(threeDomains))
+	if info := r.Files()[0]; info.Bytes != int64(len(threeDomains)) || info.SHA256 != digestOf(threeDomains) || info.Whole {
+		t.Errorf("%+v after Close, want the checksum of %d bytes", info, len(threeDomains))
 	}
 }
 

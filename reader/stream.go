@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"hash"
 	"io"
@@ -101,4 +102,9 @@ func (r *rawReader) Read(p []byte) (int, error) {
 	r.total.Add(int64(n))
 	r.err = err
 	return n, err
+}
+
+// digest gives how many bytes were read, and their checksum.
+func (r *rawReader) digest() (bytes int64, sha256 string) {
+	return r.bytes, hex.EncodeToString(r.hash.Sum(nil))
 }

@@ -108,6 +108,36 @@ func TestVanishedFolder(t *testing.T) {
 	}
 }
 
+// TestReadOnlyDisk wants a run that cannot keep or write anything to ask nothing.
+func TestReadOnlyDisk(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	for name, args := range map[string][]string{
+		"store":  {"-o", "ROOM/out.csv", "--store", "DISK/store"},
+		"output": {"-o", "DISK/out.csv", "--store", "ROOM/store"},
+		"folder": {"-o", "DISK/out/", "--store", "ROOM/store"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := &diskRun{bulkcat: bulkcat, args: args, room: t.TempDir(), input: filepath.Join(t.TempDir(), "in.txt"), disk: smallDisk(t, 1<<20)}
+			writeTitles(t, d.input, 20)
+			if err := syscall.Mount("tmpfs", d.disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+				t.Fatal(err)
+			}
+			service := hostile.New(hostile.Options{})
+			url, stop := service.Listen()
+			defer stop()
+			status, stderr, _ := d.run(t, url, service)
+			if status != exitFailed {
+				t.Errorf("exit status %d, want %d", status, exitFailed)
+			}
+			checkTold(t, stderr, d.disk, "read-only file system")
+			if asked := len(service.Audit().Arrivals); asked > 0 {
+				t.Errorf("%d requests were made whose answers could not be kept", asked)
+			}
+		})
+	}
+}
+
 // diskRun is a run of bulkcat that can be started again.
 type diskRun struct {
 	bulkcat, input string

@@ -79,6 +79,7 @@ func exitStatus(err error, signal os.Signal) int {
 	var (
 		usage *usageError
 		stop  *pipeline.StopError
+		ended *signalError // a command without a pipeline
 	)
 	switch {
 	case err == nil:
@@ -87,7 +88,7 @@ func exitStatus(err error, signal os.Signal) int {
 		return exitUsage
 	case errors.Is(err, errUnanswered):
 		return exitUnanswered
-	case errors.As(err, &stop) && stop.Cause == pipeline.Interrupted:
+	case errors.As(err, &ended), errors.As(err, &stop) && stop.Cause == pipeline.Interrupted:
 		if signal == syscall.SIGTERM {
 			return exitTerminated
 		}

@@ -227,7 +227,7 @@ func (f *runFlags) newAccount(svc service) *pipeline.Account {
 func inputsOf(files []reader.FileInfo) []pipeline.Input {
 	inputs := make([]pipeline.Input, len(files))
 	for i, f := range files {
-		inputs[i] = pipeline.Input{Name: f.Name, Bytes: f.Bytes, SHA256: f.SHA256}
+		inputs[i] = pipeline.Input{Name: f.Name, Bytes: f.Bytes, SHA256: f.SHA256, Whole: f.Whole}
 	}
 	return inputs
 }

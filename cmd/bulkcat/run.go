@@ -265,22 +265,22 @@ func (f *storeFlags) bind(flags *pflag.FlagSet) {
 
 // open gives nil where there is no place for a store: output to a pipe, none named.
 func (f *storeFlags) open(output, source string) (*answers.Store, error) {
-	dir := f.dir
-	if dir == "" {
-		if output == "-" || output == "" {
-			return nil, nil
-		}
-		dir = filepath.Clean(output) + ".answers"
+	if f.dir == "" && (output == "-" || output == "") {
+		return nil, nil
 	}
-	return answers.Open(answers.Options{Dir: dir, Source: source, MaxAge: time.Duration(f.maxAge), RetryRejected: f.retryRejected})
+	return answers.Open(answers.Options{Dir: f.path(output), Source: source, MaxAge: time.Duration(f.maxAge), RetryRejected: f.retryRejected})
 }
 
 // exists says whether the run's store is there, so that a dry run makes none.
 func (f *storeFlags) exists(output string) bool {
-	dir := f.dir
-	if dir == "" {
-		dir = filepath.Clean(output) + ".answers"
-	}
-	_, err := os.Stat(dir)
+	_, err := os.Stat(f.path(output))
 	return err == nil
+}
+
+// path is where the store lies, or would lie.
+func (f *storeFlags) path(output string) string {
+	if f.dir != "" {
+		return f.dir
+	}
+	return filepath.Clean(output) + ".answers"
 }

@@ -33,8 +33,11 @@ func (n *session) run(ctx context.Context) error {
 		return err
 	}
 	last, err := pipeline.ReadAccount(f.output.accountPath())
-	if err == nil {
-		account.Follow(last)
+	if err != nil {
+		n.log.Warn("this run's account begins anew", "reason", err)
+	}
+	if account.Follow(last) {
+		n.tellChanged(account, last)
 	}
 	published, err := n.ask(ctx, account)
 	if isBusy(err) {
@@ -56,6 +59,15 @@ func (n *session) run(ctx context.Context) error {
 		return errUnanswered
 	}
 	return err
+}
+
+// tellChanged warns of inputs that are not what the last run has read. The rows follow
+// what is there now; answers are kept by input, so none of them is wrong.
+func (n *session) tellChanged(account, last *pipeline.Account) {
+	account.Changed = changedInputs(last.Inputs)
+	for _, name := range account.Changed {
+		n.log.Warn("the input is not the one that the last run has read: it has changed before its end; the output follows what is there now", "file", name)
+	}
 }
 
 // isBusy says whether another process has the output or the store.
@@ -83,7 +95,7 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 		return published, err
 	}
 	if store != nil {
-		defer func() { err = errors.Join(err, store.Close()) }()
+		defer func() { err = joinClose(err, store.Close()) }()
 	}
 	if err := f.output.claim(account, store); err != nil {
 		return published, err
@@ -108,6 +120,14 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	progress.stop()
 	n.warnUnknownKeys()
 	return published, errors.Join(err, keepLearned(parts))
+}
+
+// joinClose adds the error of closing a store, which repeats that of a store that failed.
+func joinClose(err, closing error) error {
+	if errors.Is(err, closing) {
+		return err
+	}
+	return errors.Join(err, closing)
 }
 
 // checkQuota looks at the account before the first record.

@@ -75,7 +75,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 		return err
 	}
 	if options.Store != nil {
-		defer func() { err = errors.Join(err, options.Store.Close()) }()
+		defer func() { err = joinClose(err, options.Store.Close()) }()
 	}
 	report, err := verify.Run(ctx, options)
 	if err != nil {
@@ -117,7 +117,7 @@ func (f *verifyFlags) openStore(account *pipeline.Account) (*answers.Store, erro
 	case !there || account == nil:
 		return nil, nil
 	}
-	return f.store.open(f.output.path, account.Service)
+	return answers.Open(answers.Options{Dir: f.store.path(f.output.path), Source: account.Service, ReadOnly: true})
 }
 
 func (f *verifyFlags) print(report verify.Report) error {

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/client/embedded"
+)
+
+var cutEvery = flag.Int("cut-every", 2503, "of the places where TestFilesCutAnywhere cuts and flips, try one in `N`")
+
+// TestFilesCutAnywhere cuts every file that a run leaves at its bytes, and flips bits of
+// it: the run started again writes what it should, or says what is wrong and writes
+// nothing. `make cuts` tries all places.
+func TestFilesCutAnywhere(t *testing.T) {
+	service := httptest.NewServer(embedded.New(embedded.Options{Keys: map[string]embedded.Quota{"key": embedded.Unlimited}}))
+	t.Cleanup(service.Close)
+	t.Setenv("BULKCAT_BASE_URL", service.URL)
+	t.Setenv("BULKCAT_API_KEY", "key")
+	for _, output := range []string{"out.csv", "out/"} {
+		t.Run(output, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			writeTitles(t, "in.txt", 12)
+			args := []string{"product", "in.txt", "-o", output, "--output-format", "csv", "--quiet"}
+			if strings.HasSuffix(output, "/") {
+				args = append(args, "--part-rows", "8")
+			}
+			if status, stderr := runHere(args); status != exitComplete {
+				t.Fatalf("exit status %d\n%s", status, stderr)
+			}
+			c := cuts{args: args, whole: readFiles(t), output: filepath.Clean(output)}
+			place := 0
+			for _, name := range c.names() {
+				for at := range c.whole[name] {
+					if place++; place%*cutEvery == 0 {
+						c.try(t, name, fmt.Sprintf("cut at %d", at), c.whole[name][:at])
+						c.try(t, name, fmt.Sprintf("bit of byte %d flipped", at), flipped(c.whole[name], at))
+					}
+				}
+			}
+			t.Logf("%d runs over %d files", c.runs, len(c.whole))
+		})
+	}
+}
+
+// runHere runs bulkcat in this process.
+func runHere(args []string) (status int, stderr string) {
+	var out, err bytes.Buffer
+	status = run(args, strings.NewReader(""), &out, &err)
+	return status, err.String()
+}
+
+// readFiles reads all files below the working folder, by their path.
+func readFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files[path], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func flipped(content []byte, at int) []byte {
+	other := bytes.Clone(content)
+	other[at] ^= 1 << (at % 8)
+	return other
+}
+
+// cuts are runs over what one run has left, each with one file damaged.
+type cuts struct {
+	args   []string
+	output string
+	whole  map[string][]byte
+	runs   int
+}
+
+// names are the files that runs write.
+func (c *cuts) names() []string {
+	var names []string
+	for name := range c.whole {
+		if name != "in.txt" && filepath.Base(name) != "LOCK" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// try runs with a damaged file, and wants the right output or an error that says so.
+func (c *cuts) try(t *testing.T, name, damage string, content []byte) {
+	t.Helper()
+	c.runs++
+	c.lay(t, name, content)
+	status, stderr := runHere(c.args)
+	if status != exitComplete {
+		named := strings.Contains(stderr, filepath.Base(name)) || strings.Contains(stderr, filepath.Dir(name)+" ") || strings.Contains(stderr, filepath.Dir(name)+":")
+		if !named {
+			t.Errorf("%s %s: exit status %d, and the error does not name it: %s", name, damage, status, stderr)
+		}
+	}
+	for file, got := range readFiles(t) {
+		data := file == c.output || strings.HasPrefix(file, c.output+"/part-")
+		untouched := file == name && status != exitComplete && bytes.Equal(got, content)
+		if data && !untouched && !bytes.Equal(got, c.whole[file]) {
+			t.Errorf("%s %s: exit status %d, and %s is not what it should be", name, damage, status, file)
+		}
+	}
+}
+
+// lay makes the working folder what it was after the run, but for one file.
+func (c *cuts) lay(t *testing.T, name string, content []byte) {
+	t.Helper()
+	for file := range readFiles(t) {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, whole := range c.whole {
+		if file == name {
+			whole = content
+		}
+		if err := os.WriteFile(file, whole, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
