@@ -1,13 +1,14 @@
 package main
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
 )
 
 const (
-	maxPhrases     = 24 // a definition's later phrases are details of its earlier ones
+	maxPhrases     = 16 // a definition's later phrases are details of its earlier ones
 	maxPhraseWords = 4  // longer ones are clauses, and never occur in another text
 )
 
@@ -26,25 +27,40 @@ var (
 		activities activity combinations description items cell national`)
 )
 
-// definitionPhrases picks from an industry's definition the short phrases that
-// name what it does or makes, in their order, without repetitions.
-func definitionPhrases(definition string) []string {
-	text := strings.ToLower(strings.NewReplacer("’", "'", "U.S.", "").Replace(definition))
+// definitionPhrases picks from an industry's definitions the short phrases that
+// name what it does or makes, in their order, without repetitions. Several
+// definitions share the room for phrases, so that none of them crowds out another.
+func definitionPhrases(definitions []string) []string {
 	var phrases []string
-	for _, part := range boundaries.Split(essence(text), -1) {
-		phrase := trimBoilerplate(strings.Fields(part))
-		if len(phrase) == 0 || len(phrase) > maxPhraseWords {
-			continue
-		}
-		p := strings.Join(phrase, " ")
-		if len(p) < 3 || slices.Contains(phrases, p) {
-			continue
-		}
-		if phrases = append(phrases, p); len(phrases) == maxPhrases {
-			break
+	for i, definition := range definitions {
+		room := maxPhrases * (i + 1) / len(definitions)
+		for phrase := range shortPhrases(definition) {
+			if len(phrases) >= room {
+				break
+			}
+			if !slices.Contains(phrases, phrase) {
+				phrases = append(phrases, phrase)
+			}
 		}
 	}
 	return phrases
+}
+
+// shortPhrases yields the phrases of one definition.
+func shortPhrases(definition string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		text := strings.ToLower(strings.NewReplacer("’", "'", "U.S.", "").Replace(definition))
+		for _, part := range boundaries.Split(essence(text), -1) {
+			phrase := trimBoilerplate(strings.Fields(part))
+			p := strings.Join(phrase, " ")
+			if len(p) < 3 || len(phrase) > maxPhraseWords {
+				continue
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // essence is a definition's first sentence and its list of examples. The
@@ -56,7 +72,7 @@ func essence(definition string) string {
 	if !ok {
 		return "" // "NULL", or a reference to the code that holds the definition
 	}
-	rest = exclusions.ReplaceAllString(rest, ",")
+	rest = exclusions.ReplaceAllString(strings.TrimPrefix(rest, "s "), ",")
 	first, _, _ := strings.Cut(rest, ". ")
 	_, list, _ := strings.Cut(rest, examples)
 	return first + "\n" + list

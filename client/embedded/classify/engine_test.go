@@ -83,7 +83,7 @@ func TestDocument(t *testing.T) {
 		{"iab", "Flowchat", "Free chat rooms to meet people and make friends online.", "Technology & Computing > Computing > Internet > Social Networking"},
 		{"naics", "First Valley Bancorp", "The holding company of First Valley Bank, which takes deposits and makes commercial loans through 12 branches.", "522110"},
 		{"naics", "Onkora Therapeutics", "A clinical-stage biopharmaceutical company developing drug candidates for the treatment of cancer.", "325412"},
-		{"naics", "Red Butte Resources", "The company explores for gold and silver on its mineral claims in Nevada.", "212221"},
+		{"naics", "Red Butte Resources", "The company explores for gold and silver on its mineral claims in Nevada.", "212220"},
 		{"naics", "Quickfix", "We repair leaking pipes, install water heaters and unclog drains. Plumbing contractors since 1982.", "238220"},
 		{"naics", "Pixelforge", "We write custom software and mobile applications for small businesses.", "541511"},
 		{"products", "Acme Store", "This acoustic guitar has a spruce top. The guitar comes with a bag and spare strings.", "Arts & Entertainment > Hobbies & Creative Arts > Musical Instruments > String Instruments > Guitars"},

@@ -1,7 +1,7 @@
 // Package taxonomy holds the three category systems the embedded service
 // answers in: the IAB Tech Lab's Content Taxonomy 3.0 for websites, a public
 // product taxonomy, and the North American Industry Classification System
-// (NAICS, 2017 edition).
+// (NAICS, 2022 edition).
 //
 // Terms:
 //

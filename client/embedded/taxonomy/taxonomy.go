@@ -49,8 +49,8 @@ func IAB() *Taxonomy { return iab() }
 // Products returns the product taxonomy of 2019-07-10, 5,582 categories.
 func Products() *Taxonomy { return products() }
 
-// NAICS returns the 2017 edition of NAICS, from the two-digit sectors to the
-// six-digit industries.
+// NAICS returns the 2022 edition of NAICS, 2,125 codes from the two-digit sectors
+// to the six-digit industries.
 func NAICS() *Taxonomy { return naics() }
 
 // load parses an outline and its overlay. Both are part of the program and are

