@@ -80,6 +80,10 @@ func websiteFields(p page.Page) []classify.Field {
 		{Text: p.Description, Weight: 3},
 		{Text: p.OGDescription, Weight: 2},
 		{Text: p.Keywords, Weight: 1.5}, // written for machines, often beside the point
+		{Text: strings.Join(p.Types, ". "), Weight: 2},
+		{Text: p.Section, Weight: 2},
+		{Text: p.SiteName, Weight: 1},
+		{Text: strings.Join(p.Breadcrumb, ". "), Weight: 1},
 		{Text: strings.Join(p.Headings, ". "), Weight: 1.5},
 		{Text: p.Text, Weight: 1},
 	}
@@ -89,6 +93,9 @@ func websiteFields(p page.Page) []classify.Field {
 // other products.
 func productFields(p page.Page) []classify.Field {
 	fields := []classify.Field{
+		{Text: p.Product, Weight: 5},
+		{Text: p.Category, Weight: 4},
+		{Text: strings.Join(p.Breadcrumb, ". "), Weight: 4},
 		{Text: p.Title, Weight: 3},
 		{Text: p.OGTitle, Weight: 3},
 	}

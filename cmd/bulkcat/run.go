@@ -61,7 +61,7 @@ func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Co
 	addGroup(cmd, "Output", f.output.bind)
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		f.service.bind(flags)
-		f.service.bindFetch(flags)
+		f.service.fetch.bind(flags)
 	})
 	addGroup(cmd, "Pace", f.pace.bind)
 	addGroup(cmd, "Quota and clock", f.pace.bindLimits)
@@ -123,7 +123,7 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	if f.asksNothing() {
 		f.service.keyless = true
 		if f.kind == client.Product {
-			f.service.fetch = page.Never
+			f.service.fetch.mode = page.Never
 		}
 	}
 	svc, err := f.service.open(f.pace.connections(), log)
@@ -158,7 +158,7 @@ func (f *runFlags) asksNothing() bool { return f.partial || f.offline }
 // storedOnly says whether all answers are to come from the store. Those of the embedded
 // service that need no page are not kept in one, for they cost nothing: they are made anew.
 func (f *runFlags) storedOnly(svc service) bool {
-	return f.asksNothing() && (svc.hosted || f.service.fetch != page.Never)
+	return f.asksNothing() && (svc.hosted || f.service.fetch.mode != page.Never)
 }
 
 func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options, error) {

@@ -14,20 +14,19 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
-	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
 // serveFlags are the embedded service's own.
 type serveFlags struct {
 	addr       string
 	apiKeyFile string
-	fetch      page.Mode
+	fetch      fetchFlags
 	grace      time.Duration
 	log        logFlags
 }
 
 func newServe(s streams) *cobra.Command {
-	f := serveFlags{fetch: page.Auto}
+	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve --api-key-file FILE",
 		Short: "Serve the Categorization Service interface with the embedded service",
@@ -41,7 +40,7 @@ func newServe(s streams) *cobra.Command {
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
 		flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, each with an optional quota after it")
-		flags.Var(&f.fetch, "fetch", "whether to read the pages of websites: auto, always or never")
+		f.fetch.bind(flags)
 		flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the service is stopped")
 	})
 	addGroup(cmd, "Run", f.log.bind)
@@ -58,7 +57,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 		return &usageError{err}
 	}
 	log := f.log.logger(s.err)
-	service := embedded.New(embedded.Options{Keys: keys, Fetch: newFetcher(f.fetch, log), Logger: log})
+	service := embedded.New(embedded.Options{Keys: keys, Fetch: f.fetch.fetcher(log), Logger: log})
 	listener, err := net.Listen("tcp", f.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.addr, err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
-	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
 // serviceFlags say which service answers, and how it is spoken to. What is given neither
@@ -29,7 +28,7 @@ type serviceFlags struct {
 	productParam string
 	paramIn      string
 	timeout      time.Duration
-	fetch        page.Mode
+	fetch        fetchFlags
 	keyless      bool // nothing will be asked, so no key is needed
 }
 
@@ -50,12 +49,6 @@ func (f *serviceFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.productParam, "product-param", "query", "`name` of the product operation's input")
 	flags.StringVar(&f.paramIn, "param-in", "query", "`place` of the parameters: query, form or json")
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one request, answer included")
-}
-
-// bindFetch adds what only the embedded service knows.
-func (f *serviceFlags) bindFetch(flags *pflag.FlagSet) {
-	f.fetch = page.Auto
-	flags.Var(&f.fetch, "fetch", "whether the embedded service reads the pages of websites: auto, always or never")
 }
 
 const embeddedNotice = "The embedded service answers, on this machine. To use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."
@@ -179,8 +172,11 @@ func (f *serviceFlags) readHeaders() ([]client.Header, error) {
 
 func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (service, error) {
 	options.BaseURL, options.InProcess = embeddedURL, true
+	if !f.flags.Lookup("timeout").Changed {
+		options.Timeout = turnTimeout
+	}
 	options.Transport = embedded.New(embedded.Options{
-		Fetch:        newFetcher(f.fetch, log),
+		Fetch:        f.fetch.fetcher(log),
 		WebsiteParam: f.websiteParam,
 		ProductParam: f.productParam,
 		Logger:       log,
@@ -190,10 +186,6 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 		return service{}, &usageError{err}
 	}
 	return service{HTTP: c, source: "embedded"}, nil
-}
-
-func newFetcher(mode page.Mode, log *slog.Logger) *page.Fetcher {
-	return page.New(page.Options{Mode: mode, UserAgent: page.UserAgent(version()), Logger: log})
 }
 
 // apiKey reads the key from the file or the environment; never from a flag's value,

@@ -51,6 +51,7 @@ func newRoutes(opts Options, proxy func(*http.Request) (*url.URL, error), lookup
 	}
 	r.proxied.Proxy = proxy
 	r.proxied.OnProxyConnectResponse = checkConnect
+	r.proxied.MaxIdleConnsPerHost = r.proxied.MaxIdleConns // all connections lead to the proxy
 	return r
 }
 

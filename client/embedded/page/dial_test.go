@@ -61,7 +61,7 @@ func TestDialIsGuardedWhateverTheNameSays(t *testing.T) {
 
 	_, err := over(Options{}, "", resolveTo("127.0.0.1")).Fetch(t.Context(), "http://rebound.example"+port+"/?token=secret")
 	failed := wantReason(t, err, Blocked)
-	if failed.URL != "http://rebound.example"+port+"/" {
+	if failed.URL != "http://rebound.example"+port+"/robots.txt" {
 		t.Errorf("failed URL %q", failed.URL)
 	}
 	page, err := over(Options{AllowPrivate: true}, "", resolveTo("127.0.0.1")).Fetch(t.Context(), "http://inside.example"+port+"/")

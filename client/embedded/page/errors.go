@@ -35,6 +35,10 @@ const (
 	Status      Reason = "status"      // an HTTP status other than 2xx, in Error.Status
 	NotHTML     Reason = "not html"    // an image, a download, an API
 	Broken      Reason = "broken"      // the connection or the message broke off
+	Robots      Reason = "robots"      // the site's robots.txt keeps us out, or is out of order
+	Parked      Reason = "parked"      // a page for a site that is not there: for sale, not set up, suspended
+	ErrorPage   Reason = "error page"  // an error told with a status of 2xx
+	Challenge   Reason = "challenge"   // a page that lets people in and programs not
 )
 
 // Error is a page that could not be fetched.
@@ -43,6 +47,8 @@ type Error struct {
 	Reason Reason
 	Status int   // the HTTP status, for reason Status; else 0
 	Err    error // the cause; nil where Reason says it all
+
+	recalled bool // from an earlier fetch
 }
 
 func (e *Error) Error() string {
@@ -63,20 +69,12 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // asError gives a failed exchange with u its reason. An *Error made on the way
-// (by the redirect policy or the dial guard) keeps its own.
+// (such as by the dial guard) keeps its own.
 func asError(ctx context.Context, u *url.URL, err error) *Error {
-	// The client wraps a failure with the URL it had got to, secrets included.
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		err = wrapped.Err
-		if reached, parseErr := url.Parse(wrapped.URL); parseErr == nil {
-			u = reached
-		}
-	}
 	var known *Error
 	if errors.As(err, &known) {
 		if known.URL == "" {
-			return &Error{URL: redact(u), Reason: known.Reason, Status: known.Status, Err: known.Err}
+			return &Error{URL: redact(u), Reason: known.Reason, Status: known.Status, Err: known.Err, recalled: known.recalled}
 		}
 		return known
 	}

@@ -34,6 +34,8 @@ const mediaHTML = "text/html"
 // site serves every case of TestFetch by its path.
 func site(req *http.Request) (*http.Response, error) {
 	switch path := req.URL.Path; path {
+	case "/robots.txt":
+		return respond(req, 404, ""), nil
 	case "/":
 		return respond(req, 200, "<title>Home</title>", "Content-Type", mediaHTML), nil
 	case "/agent":

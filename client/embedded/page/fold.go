@@ -1,7 +1,6 @@
 package page
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,15 +10,19 @@ import (
 // between characters.
 type folder struct {
 	max   int
-	text  strings.Builder
+	text  []byte
 	space bool // white space was seen since the last character
 	full  bool
 }
 
-func (f *folder) write(text string) {
+func (f *folder) write(text []byte) {
 	for i := 0; i < len(text) && !f.full; {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		i += size
+		if end := graphic(text, i); end > i {
+			f.add(text[i:end])
+			i = end
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
 		switch {
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			f.space = true
@@ -27,34 +30,50 @@ func (f *folder) write(text string) {
 			// Broken bytes, byte order marks, soft hyphens, zero-width joiners:
 			// invisible, and in the way of telling words apart.
 		default:
-			f.add(r)
+			f.add(text[i : i+size])
 		}
+		i += size
 	}
 }
 
-func (f *folder) add(r rune) {
-	need := utf8.RuneLen(r)
-	gap := f.space && f.text.Len() > 0
-	if gap {
-		need++
+// graphic returns where the run of visible ASCII at i ends.
+func graphic(text []byte, i int) int {
+	for i < len(text) && ' ' < text[i] && text[i] < 0x7f {
+		i++
 	}
-	if f.text.Len()+need > f.max {
+	return i
+}
+
+// add takes one character, or several of one byte each.
+func (f *folder) add(chars []byte) {
+	room := f.max - len(f.text)
+	gap := f.space && len(f.text) > 0
+	if gap {
+		room--
+	}
+	if len(chars) > room {
 		f.full = true
-		return
+		if room <= 0 || chars[0] >= utf8.RuneSelf {
+			return
+		}
+		chars = chars[:room]
 	}
 	if gap {
-		f.text.WriteByte(' ')
+		f.text = append(f.text, ' ')
 	}
 	f.space = false
-	f.text.WriteRune(r)
+	f.text = append(f.text, chars...)
 }
 
 // gap parts what was written from what will be, as the edge of a block does.
 func (f *folder) gap() { f.space = true }
 
-func (f *folder) String() string { return f.text.String() }
+func (f *folder) String() string { return string(f.text) }
 
-func fold(text string, max int) string {
+// reset makes the folder empty, with another bound.
+func (f *folder) reset(max int) { *f = folder{max: max, text: f.text[:0]} }
+
+func fold(text []byte, max int) string {
 	f := folder{max: max}
 	f.write(text)
 	return f.String()

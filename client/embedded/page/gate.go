@@ -136,11 +136,14 @@ const (
 )
 
 func signOf(err *Error) sign {
-	if err == nil {
+	switch {
+	case err == nil:
 		return alive
+	case err.recalled:
+		return none
 	}
 	switch err.Reason {
-	case Status, NotHTML, Redirects, TLS:
+	case Status, NotHTML, Redirects, TLS, Robots, Parked, ErrorPage, Challenge:
 		return alive
 	case DNS:
 		return nameless

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -39,6 +40,9 @@ func (s *staged) set(err error) {
 func (s *staged) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.err == nil && req.URL.Path == "/robots.txt" {
+		return respond(req, 404, ""), nil
+	}
 	s.tries++
 	if s.err != nil {
 		return nil, s.err
@@ -57,10 +61,14 @@ func fetcher(s *staged) (*Fetcher, *bytes.Buffer) {
 	return New(Options{Transport: s, Logger: slog.New(slog.NewTextHandler(&log, nil))}), &log
 }
 
+// sites numbers the sites of fetchN: a site that failed is left alone for a while.
+var sites atomic.Int64
+
+// fetchN fetches a page each of n sites.
 func fetchN(t *testing.T, f *Fetcher, n int) (last error) {
 	t.Helper()
 	for range n {
-		_, last = f.Fetch(t.Context(), "https://example.com/")
+		_, last = f.Fetch(t.Context(), fmt.Sprintf("https://site%d.example/", sites.Add(1)))
 	}
 	return last
 }

@@ -14,13 +14,18 @@ var blocked = []netip.Prefix{
 	netip.MustParsePrefix("168.63.129.16/32"), // a cloud's host agent, reachable from its machines only
 	netip.MustParsePrefix("192.0.0.0/24"),     // protocol assignments; 192.0.0.192 serves metadata
 	netip.MustParsePrefix("192.0.2.0/24"),     // documentation
+	netip.MustParsePrefix("192.88.99.0/24"),   // relays of 6to4, deprecated
 	netip.MustParsePrefix("198.18.0.0/15"),    // benchmarks
 	netip.MustParsePrefix("198.51.100.0/24"),  // documentation
 	netip.MustParsePrefix("203.0.113.0/24"),   // documentation
 	netip.MustParsePrefix("240.0.0.0/4"),      // reserved, and the broadcast address
 	netip.MustParsePrefix("64:ff9b:1::/48"),   // NAT64 of the local network
 	netip.MustParsePrefix("100::/64"),         // discard
+	netip.MustParsePrefix("::/96"),            // IPv4 within IPv6, deprecated
+	netip.MustParsePrefix("2001::/23"),        // protocol assignments, Teredo among them
 	netip.MustParsePrefix("2001:db8::/32"),    // documentation
+	netip.MustParsePrefix("3fff::/20"),        // documentation
+	netip.MustParsePrefix("5f00::/16"),        // segment routing
 	netip.MustParsePrefix("fec0::/10"),        // site-local, deprecated
 }
 

@@ -2,13 +2,13 @@ package page
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/charset"
-	"golang.org/x/text/encoding"
 )
 
 // The limits, in bytes, on the parts of a Page. Honest pages stay under them;
@@ -22,6 +22,11 @@ const (
 	maxAlt         = 256 // the alternative text of an image
 	maxText        = 32 << 10
 	maxURL         = 2 << 10
+
+	// maxAside bounds the text set aside, and maxBanner what a banner says at
+	// most: lists of partners and purposes are long, but not that long.
+	maxAside  = maxText
+	maxBanner = 8 << 10
 
 	// maxToken bounds the memory of one tag or one stretch of text, such as an
 	// inline script. A longer one ends the reading: the page is what came before.
@@ -39,19 +44,38 @@ type Page struct {
 	Keywords      string   // <meta name="keywords">
 	OGTitle       string   // <meta property="og:title">
 	OGDescription string   // <meta property="og:description">
+	SiteName      string   // <meta property="og:site_name">, or the name of the schema.org organization
+	Section       string   // of a newspaper: <meta property="article:section">, or schema.org articleSection
+	Types         []string // what schema.org and og:type call it, in words: "Auto Repair"; none that fits any page
+	Product       string   // the name of the first schema.org Product
+	Category      string   // that Product's category
+	Breadcrumb    []string // the names of the schema.org BreadcrumbList, but for the home page
 	Headings      []string // h1 to h3, in order, at most 40
-	Text          string   // what a visitor reads, without navigation and footer
+	Text          string   // what a visitor reads, without navigation, footer and banners
 	Refresh       string   // where a meta refresh of at most 5 s leads, as written
+	ParkedBy      string   // the domain parking service whose scripts or frames it shows
 }
+
+// buffers are readers that hold enough of a page to tell its character set by.
+var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxHead) }}
 
 // Read reads the HTML in r. The character set is that of the byte order mark,
 // of contentType (a Content-Type header; may be empty), or of the page's own
-// meta element, in this order. Every input reads as some Page; the error is
-// that of r, and the Page then holds what came before it.
+// meta element, in this order, unless its bytes disprove it. Every input reads
+// as some Page; the error is that of r, and the Page then holds what came before
+// it.
 func Read(r io.Reader, contentType string) (Page, error) {
-	z := html.NewTokenizer(decode(r, contentType))
+	buffer := buffers.Get().(*bufio.Reader)
+	buffer.Reset(r)
+	s := scanners.Get().(*scanner)
+	s.reset()
+	defer func() {
+		buffer.Reset(nil)
+		buffers.Put(buffer)
+		scanners.Put(s)
+	}()
+	z := html.NewTokenizer(filler{decode(buffer, contentType)})
 	z.SetMaxBuf(maxToken)
-	s := newScanner()
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -65,42 +89,51 @@ func Read(r io.Reader, contentType string) (Page, error) {
 	return s.page(), nil
 }
 
-// decode turns r into UTF-8. Unlike charset.NewReader it leaves r's error where
-// it stands: that one takes a message cut off in its first bytes for a whole one.
-func decode(r io.Reader, contentType string) io.Reader {
-	buffered := bufio.NewReader(r)
-	head, _ := buffered.Peek(1024) // as much as the HTML standard looks at
-	enc, _, _ := charset.DetermineEncoding(head, contentType)
-	if enc == encoding.Nop {
-		return buffered
+// A filler fills every buffer it is given, as far as there is something to read.
+// The tokenizer copies its token with every read, which takes the square of the
+// token's length where a server sends a few bytes at a time.
+type filler struct{ io.Reader }
+
+func (f filler) Read(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var more int
+		if more, err = f.Reader.Read(b[n:]); more == 0 {
+			break
+		}
+		n += more
 	}
-	return enc.NewDecoder().Reader(buffered)
+	return n, err
 }
 
 // meta takes note of one meta element. The first of a kind counts, as it does
 // for search engines.
-func (p *Page) meta(attrs map[string]string) {
-	content := attrs["content"]
-	name := strings.ToLower(strings.TrimSpace(attrs["name"]))
-	if name == "" {
-		name = strings.ToLower(strings.TrimSpace(attrs["property"]))
+func (p *Page) meta(a *attributes) {
+	name := bytes.TrimSpace(a.name)
+	if len(name) == 0 {
+		name = bytes.TrimSpace(a.property)
 	}
-	switch name {
+	switch string(bytes.ToLower(name)) {
 	case "description":
-		setOnce(&p.Description, content, maxDescription)
+		setOnce(&p.Description, a.content, maxDescription)
 	case "keywords":
-		setOnce(&p.Keywords, content, maxKeywords)
+		setOnce(&p.Keywords, a.content, maxKeywords)
 	case "og:title":
-		setOnce(&p.OGTitle, content, maxTitle)
+		setOnce(&p.OGTitle, a.content, maxTitle)
 	case "og:description":
-		setOnce(&p.OGDescription, content, maxDescription)
+		setOnce(&p.OGDescription, a.content, maxDescription)
+	case "og:site_name":
+		setOnce(&p.SiteName, a.content, maxName)
+	case "og:type":
+		p.addType(fold(a.content, maxName))
+	case "article:section":
+		setOnce(&p.Section, a.content, maxName)
 	}
-	if strings.EqualFold(attrs["http-equiv"], "refresh") && p.Refresh == "" {
-		p.Refresh = refreshURL(content)
+	if p.Refresh == "" && bytes.EqualFold(a.httpEquiv, []byte("refresh")) {
+		p.Refresh = refreshURL(string(a.content))
 	}
 }
 
-func setOnce(field *string, text string, max int) {
+func setOnce(field *string, text []byte, max int) {
 	if *field == "" {
 		*field = fold(text, max)
 	}

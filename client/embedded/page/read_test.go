@@ -80,7 +80,25 @@ func TestReadCharset(t *testing.T) {
 		{"a byte order mark before all", "text/html; charset=koi8-r", "\xef\xbb\xbf<title>é</title>", "é"},
 		{"utf-16", "", "\xff\xfe<\x00t\x00i\x00t\x00l\x00e\x00>\x00h\x00i\x00", "hi"},
 		{"a charset nobody knows", "text/html; charset=klingon", "<title>plain</title>", "plain"},
-		{"broken bytes", "text/html; charset=utf-8", "<title>a\xffb\xc3</title>", "ab"},
+		{"broken bytes", "text/html; charset=utf-8", "<title>é a\xffb\xc3</title>", "é ab"},
+		{"windows-1252 that says so", "", "<meta charset=windows-1252><title>\x93Caf\xe9\x94 \x80</title>", "“Café” €"},
+		{"windows-1252 that claims utf-8", "text/html; charset=utf-8", "<meta charset=utf-8><title>Caf\xe9</title>", "Café"},
+		{"utf-8 that claims latin", "text/html; charset=iso-8859-1", "<meta charset=iso-8859-1><title>Café</title>", "Café"},
+		{"utf-8 behind a long head of ascii", "", "<style>" + strings.Repeat("a{}", 1000) + "</style><title>Café</title>", "Café"},
+		{"utf-8 behind a very long head of ascii", "", "<style>" + strings.Repeat("a{}", 10_000) + "</style><title>Café</title>", "Café"},
+		{"a late meta element", "", "<style>" + strings.Repeat("a{}", 1000) + "</style><META http-equiv=Content-Type content='text/html; Charset=Shift_JIS'><title>\x93\xfa\x96{</title>", "日本"},
+		{"a late meta element of something else", "", "<style>" + strings.Repeat("a{}", 1000) + "</style><meta name=x><meta name=y content=koi8-r><title>Caf\xe9</title>", "Café"},
+		{"a meta element across the first kilobyte", "", "<style>" + strings.Repeat("x", 1024-27) + "</style><meta charset=koi8-r><title>\xc1</title>", "а"},
+		{"Shift_JIS", "text/html; charset=Shift_JIS", "<title>\x93\xfa\x96{\x8c\xea</title>", "日本語"},
+		{"EUC-JP", "text/html; charset=euc-jp", "<title>\xc6\xfc\xcb\xdc</title>", "日本"},
+		{"GBK", "text/html; charset=gb2312", "<title>\xd6\xd0\xb9\xfa</title>", "中国"},
+		{"Big5", "text/html; charset=big5", "<title>\xa4\xa4</title>", "中"},
+		{"EUC-KR", "text/html; charset=euc-kr", "<title>\xc7\xd1</title>", "한"},
+		{"utf-16, big end first", "", "\xfe\xff\x00<\x00t\x00i\x00t\x00l\x00e\x00>\x00h\x00\xe9", "hé"},
+		{"utf-16 behind a header that says otherwise", "text/html; charset=utf-8", "\xff\xfe<\x00t\x00i\x00t\x00l\x00e\x00>\x00h\x00", "h"},
+		{"a charset with a quote", "text/html; charset='utf-8'", "<title>Café</title>", "Café"},
+		{"a surrogate", "text/html; charset=utf-8", "<title>é a\xed\xa0\x80b</title>", "é ab"},
+		{"an empty page", "text/html; charset=utf-8", "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,7 +185,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatalf("reading from memory failed: %v", err)
 		}
-		parts := append([]string{page.Title, page.Description, page.Keywords, page.OGTitle, page.OGDescription, page.Text}, page.Headings...)
+		parts := slices.Concat(page.Headings, page.Types, page.Breadcrumb, []string{page.Title, page.Description, page.Keywords,
+			page.OGTitle, page.OGDescription, page.SiteName, page.Section, page.Product, page.Category, page.Text})
 		for _, part := range parts {
 			if !utf8.ValidString(part) || len(part) > maxText || part != strings.Join(strings.Fields(part), " ") {
 				t.Errorf("part %q is not folded, bounded text", part)

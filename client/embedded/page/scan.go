@@ -1,6 +1,9 @@
 package page
 
 import (
+	"bytes"
+	"sync"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -8,9 +11,16 @@ import (
 // skipped lists the elements whose content is not written for readers, or is
 // the same on every page of the site.
 var skipped = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true,
+	atom.Style: true, atom.Noscript: true, atom.Template: true,
 	atom.Svg: true, atom.Math: true, atom.Iframe: true, atom.Object: true,
 	atom.Nav: true, atom.Footer: true, atom.Select: true, atom.Textarea: true,
+}
+
+// containers lists the elements that are set aside when they are hidden, or a
+// banner: those whose end tag is seldom missing.
+var containers = map[atom.Atom]bool{
+	atom.Div: true, atom.Section: true, atom.Aside: true, atom.Form: true, atom.Dialog: true,
+	atom.Span: true, atom.Ul: true, atom.Ol: true, atom.Table: true, atom.Header: true, atom.A: true,
 }
 
 // inline lists the elements that do not part words: <b>S</b>hop is one word.
@@ -24,22 +34,58 @@ var inline = map[atom.Atom]bool{
 // A scanner turns tokens into a Page. It keeps no tree, so neither depth nor
 // disorder of the elements matters to it.
 type scanner struct {
-	parts   Page
+	parts Page
+	attrs attributes
+	data  schema
+
 	text    folder
-	title   *folder // while inside <title>
-	heading *folder // while inside h1 to h3
-	skip    atom.Atom
-	depth   int // open elements of the kind skip
+	aside   folder // text of elements set aside, for a page that has no other
+	title   folder
+	heading folder
+
+	inTitle, inHeading bool
+	script             script
+	skip               atom.Atom // the kind of element being left out; 0 is none
+	depth              int       // open elements of the kind skip
+	why                why       // it is left out
+	asideStart         int       // where its text begins in aside
 }
 
-func newScanner() *scanner {
-	return &scanner{text: folder{max: maxText}}
+// why says why an element is left out. What is left out by its name is no text;
+// of the others that is a guess, so their text is set aside.
+type why int
+
+const (
+	byName why = iota
+	isHidden
+	isBanner
+)
+
+// script says what kind of script the tokenizer is in.
+type script int
+
+const (
+	noScript script = iota
+	program
+	jsonLD
+)
+
+// scanners keep their buffers from page to page.
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+func (s *scanner) reset() {
+	s.text.reset(maxText)
+	s.aside.reset(maxAside)
+	s.title.reset(maxTitle)
+	s.heading.reset(maxHeading)
+	s.data.reset()
+	*s = scanner{text: s.text, aside: s.aside, title: s.title, heading: s.heading, data: s.data}
 }
 
 func (s *scanner) token(z *html.Tokenizer, kind html.TokenType) {
 	switch kind {
 	case html.TextToken:
-		s.chars(z)
+		s.chars(z.Text())
 	case html.StartTagToken, html.SelfClosingTagToken:
 		s.start(z, kind == html.SelfClosingTagToken)
 	case html.EndTagToken:
@@ -48,15 +94,23 @@ func (s *scanner) token(z *html.Tokenizer, kind html.TokenType) {
 	}
 }
 
-func (s *scanner) chars(z *html.Tokenizer) {
+func (s *scanner) chars(text []byte) {
+	if s.script != noScript {
+		if s.script == jsonLD {
+			s.data.readJSON(text)
+		}
+		return
+	}
+	s.data.chars(text)
 	switch {
+	case s.skip != 0 && s.why != byName:
+		s.aside.write(text)
 	case s.skip != 0:
-	case s.title != nil:
-		s.title.write(string(z.Text()))
+	case s.inTitle:
+		s.title.write(text)
 	default:
-		text := string(z.Text())
 		s.text.write(text)
-		if s.heading != nil {
+		if s.inHeading {
 			s.heading.write(text)
 		}
 	}
@@ -65,53 +119,105 @@ func (s *scanner) chars(z *html.Tokenizer) {
 func (s *scanner) start(z *html.Tokenizer, selfClosing bool) {
 	name, hasAttrs := z.TagName()
 	tag := atom.Lookup(name)
+	a := &s.attrs
+	a.read(z, hasAttrs && telling(tag, z.Raw()))
+	s.notice(tag)
+	if tag == atom.Script {
+		return
+	}
+	s.data.start(tag, a)
 	if s.skip != 0 && !s.reopens(tag) {
 		if tag == s.skip && !selfClosing {
 			s.depth++
 		}
+		s.aside.gap()
 		return
 	}
 	s.edge(tag)
 	switch {
-	case skipped[tag]:
+	case skipped[tag] || containers[tag] && isNavigation(a.role):
 		if !selfClosing || !foreign(tag) { // HTML ignores the slash of <nav/>, SVG does not
-			s.skip, s.depth = tag, 1
+			s.leaveOut(tag, byName)
 		}
-	case tag == atom.Title:
-		s.title = &folder{max: maxTitle}
-	case tag == atom.H1 || tag == atom.H2 || tag == atom.H3:
+	case containers[tag] && a.isHidden():
+		s.leaveOut(tag, isHidden)
+	case containers[tag] && a.isConsent():
+		s.leaveOut(tag, isBanner)
+	default:
+		s.open(z, tag)
+	}
+}
+
+func (s *scanner) leaveOut(tag atom.Atom, why why) {
+	s.aside.gap()
+	s.skip, s.depth, s.why, s.asideStart = tag, 1, why, len(s.aside.text)
+}
+
+// notice takes what counts wherever it stands.
+func (s *scanner) notice(tag atom.Atom) {
+	switch tag {
+	case atom.Script:
+		s.script = program
+		if hasPrefixFold(bytes.TrimSpace(s.attrs.media), "application/ld+json") {
+			s.script = jsonLD
+		}
+		fallthrough
+	case atom.Iframe, atom.Frame:
+		if service := parkingService(s.attrs.src); service != "" {
+			s.parts.ParkedBy = service
+		}
+	}
+}
+
+// open begins an element whose content is read.
+func (s *scanner) open(z *html.Tokenizer, tag atom.Atom) {
+	switch tag {
+	case atom.Title:
+		s.inTitle = true
+	case atom.H1, atom.H2, atom.H3:
 		s.endHeading()
-		s.heading = &folder{max: maxHeading}
-	case tag == atom.Meta:
-		s.parts.meta(attributes(z, hasAttrs))
-	case tag == atom.Img:
-		s.text.write(fold(attributes(z, hasAttrs)["alt"], maxAlt))
+		s.inHeading = true
+	case atom.Meta:
+		s.parts.meta(&s.attrs)
+	case atom.Img:
+		if len(s.attrs.alt) > 0 {
+			s.text.write(s.attrs.alt[:min(len(s.attrs.alt), maxAlt)])
+		}
 		s.text.gap()
-	case tag == atom.Noframes:
+	case atom.Noframes:
 		z.NextIsNotRawText() // this page has no frames either
 	}
 }
 
+func isNavigation(role []byte) bool {
+	return bytes.EqualFold(role, []byte("navigation")) || bytes.EqualFold(role, []byte("contentinfo"))
+}
+
 // reopens tells whether a tag ends the element being skipped although its end
 // tag is missing: the main part of a page stands in neither navigation nor
-// footer.
+// footer nor banner.
 func (s *scanner) reopens(tag atom.Atom) bool {
 	if tag != atom.Main && tag != atom.Article || foreign(s.skip) || s.skip == atom.Template {
 		return false
 	}
-	s.skip = 0
+	s.endSkip()
 	return true
 }
 
 func foreign(tag atom.Atom) bool { return tag == atom.Svg || tag == atom.Math }
 
 func (s *scanner) end(tag atom.Atom) {
+	if tag == atom.Script {
+		s.script = noScript
+		return
+	}
+	s.data.end(tag)
 	if s.skip != 0 {
 		if tag == s.skip {
 			s.depth--
 		}
 		if s.depth == 0 {
-			s.skip = 0
+			s.endSkip()
 		}
 		return
 	}
@@ -124,51 +230,68 @@ func (s *scanner) end(tag atom.Atom) {
 	}
 }
 
+// endSkip ends what was left out. A banner that says more than any banner does
+// was the page itself; another is forgotten.
+func (s *scanner) endSkip() {
+	s.skip = 0
+	if s.why != isBanner {
+		return
+	}
+	if len(s.aside.text)-s.asideStart > maxBanner {
+		s.takeAside(s.asideStart)
+	}
+	s.aside.text = s.aside.text[:s.asideStart]
+}
+
+// takeAside makes what was set aside, from start on, part of the text.
+func (s *scanner) takeAside(start int) {
+	s.text.gap()
+	s.text.write(s.aside.text[start:])
+	s.text.gap()
+}
+
 // edge parts the words on its two sides, unless the element is inline.
 func (s *scanner) edge(tag atom.Atom) {
 	if inline[tag] {
 		return
 	}
 	s.text.gap()
-	if s.heading != nil {
+	if s.inHeading {
 		s.heading.gap()
 	}
 }
 
 func (s *scanner) endTitle() {
-	if s.title != nil {
-		setOnce(&s.parts.Title, s.title.String(), maxTitle)
-		s.title = nil
+	if s.inTitle {
+		if s.parts.Title == "" {
+			s.parts.Title = s.title.String()
+		}
+		s.title.reset(maxTitle)
+		s.inTitle = false
 	}
 }
 
 func (s *scanner) endHeading() {
-	if s.heading == nil {
+	if !s.inHeading {
 		return
 	}
-	if text := s.heading.String(); text != "" && len(s.parts.Headings) < maxHeadings {
-		s.parts.Headings = append(s.parts.Headings, text)
+	if len(s.heading.text) > 0 && len(s.parts.Headings) < maxHeadings {
+		s.parts.Headings = append(s.parts.Headings, s.heading.String())
 	}
-	s.heading = nil
+	s.heading.reset(maxHeading)
+	s.inHeading = false
 }
 
 func (s *scanner) page() Page {
 	s.endTitle()
 	s.endHeading()
-	s.parts.Text = s.text.String()
-	return s.parts
-}
-
-// attributes returns the attributes of the current tag; of a repeated one the
-// first counts.
-func attributes(z *html.Tokenizer, more bool) map[string]string {
-	attrs := map[string]string{}
-	for more {
-		var key, value []byte
-		key, value, more = z.TagAttr()
-		if _, ok := attrs[string(key)]; !ok {
-			attrs[string(key)] = string(value)
-		}
+	switch {
+	case s.skip != 0 && s.why != byName: // its end tag is missing: it may hold anything
+		s.takeAside(s.asideStart)
+	case len(s.text.text) == 0: // such as a page that a program makes visible
+		s.takeAside(0)
 	}
-	return attrs
+	s.parts.Text = s.text.String()
+	s.data.fill(&s.parts)
+	return s.parts
 }

@@ -1,0 +1,176 @@
+package page
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// attributes are those of one tag that say something here. Their bytes are the
+// tokenizer's, good until its next token.
+type attributes struct {
+	id, class, role, style    []byte
+	name, property, httpEquiv []byte
+	content, alt, src, media  []byte // media is the attribute type
+	itemprop, itemtype        []byte
+	hidden                    bool
+}
+
+// read takes the attributes of the current tag; of a repeated one the first
+// counts.
+func (a *attributes) read(z *html.Tokenizer, more bool) {
+	*a = attributes{}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if string(key) == "hidden" {
+			a.hidden = true
+		} else if field := a.field(key); field != nil && *field == nil {
+			*field = value
+		}
+	}
+}
+
+// hints are in every tag whose attributes make a difference to a container.
+var hints = wordList("hidden none role cookie consent gdpr trust didomi usercentrics qc-cmp iubenda-cs borlabs cmplz termly klaro osano")
+
+// telling says whether a tag may have attributes of interest. Taking them out
+// costs the tokenizer two allocations each, and most are not.
+func telling(tag atom.Atom, raw []byte) bool {
+	switch tag {
+	case atom.Meta, atom.Script, atom.Iframe, atom.Frame, atom.Img:
+		return true
+	}
+	if bytes.Contains(raw, []byte("itemprop")) || bytes.Contains(raw, []byte("itemtype")) {
+		return true
+	}
+	if !containers[tag] {
+		return false
+	}
+	var room [256]byte
+	return len(raw) > len(room) || containsAny(lowered(&room, raw), hints)
+}
+
+// lowered copies text of at most 256 bytes, its ASCII letters in lower case.
+func lowered(room *[256]byte, text []byte) []byte {
+	lower := room[:copy(room[:], text)]
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c | 0x20
+		}
+	}
+	return lower
+}
+
+func (a *attributes) field(key []byte) *[]byte {
+	switch string(key) {
+	case "id":
+		return &a.id
+	case "class":
+		return &a.class
+	case "role":
+		return &a.role
+	case "style":
+		return &a.style
+	case "name":
+		return &a.name
+	case "property":
+		return &a.property
+	case "http-equiv":
+		return &a.httpEquiv
+	case "content":
+		return &a.content
+	case "alt":
+		return &a.alt
+	case "src":
+		return &a.src
+	case "type":
+		return &a.media
+	case "itemprop":
+		return &a.itemprop
+	case "itemtype":
+		return &a.itemtype
+	}
+	return nil
+}
+
+// isHidden tells an element that visitors do not see, by its own attributes.
+func (a *attributes) isHidden() bool {
+	if a.hidden {
+		return true
+	}
+	for style := range bytes.SplitSeq(a.style, []byte(";")) {
+		key, value, _ := bytes.Cut(style, []byte(":"))
+		switch key, value := bytes.TrimSpace(key), bytes.TrimSpace(value); {
+		case bytes.EqualFold(key, []byte("display")) && hasPrefixFold(value, "none"),
+			bytes.EqualFold(key, []byte("visibility")) && hasPrefixFold(value, "hidden"):
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefixFold(text []byte, prefix string) bool {
+	return len(text) >= len(prefix) && bytes.EqualFold(text[:len(prefix)], []byte(prefix))
+}
+
+// consentWords name the programs that ask for consent to cookies, and what they
+// do. One of them in an element's id or class is enough.
+var consentWords = wordList("consent gdpr onetrust cookiebot cookieconsent cookielaw cookieyes cookiefirst " +
+	"didomi usercentrics qc-cmp truste iubenda-cs borlabs cmplz termly klaro osano")
+
+// bannerWords make a banner of an element that speaks of cookies: a bakery has
+// those too.
+var bannerWords = wordList("banner bar notice popup modal dialog overlay message msg law policy info accept alert " +
+	"warning disclaimer settings preferences privacy wall hint layer manager container wrapper")
+
+func wordList(words string) [][]byte { return bytes.Fields([]byte(words)) }
+
+// isConsent tells the element of a cookie or consent banner, by its id and its
+// classes.
+func (a *attributes) isConsent() bool {
+	if isConsentName(a.id, a.role) {
+		return true
+	}
+	for class := range bytes.FieldsSeq(a.class) {
+		if isConsentName(class, a.role) {
+			return true
+		}
+	}
+	return false
+}
+
+func isConsentName(name, role []byte) bool {
+	var room [256]byte
+	lower := lowered(&room, name)
+	if isState(lower) {
+		return false
+	}
+	if containsAny(lower, consentWords) {
+		return true
+	}
+	if !bytes.Contains(lower, []byte("cookie")) {
+		return false
+	}
+	return containsAny(lower, bannerWords) || hasPrefixFold(role, "dialog") || hasPrefixFold(role, "alert")
+}
+
+// isState tells a class that says of a whole page that it has a banner, or none.
+func isState(name []byte) bool {
+	for _, prefix := range []string{"has-", "no-", "with-", "is-", "show-", "needs-", "js-"} {
+		if bytes.HasPrefix(name, []byte(prefix)) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAny(text []byte, words [][]byte) bool {
+	for _, word := range words {
+		if bytes.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/time/rate"
+
+	"github.com/bulkcat/bulkcat/client/embedded/page"
+)
+
+// turnTimeout is for one request to the embedded service in process. Its pages have a
+// limit of their own; the rest is waiting for a turn at a host, or for --fetch-rate, which
+// is no failure. A day is longer than any of it.
+const turnTimeout = 24 * time.Hour
+
+// fetchFlags say how the embedded service reads pages.
+type fetchFlags struct {
+	mode         page.Mode
+	rate         fetchRate
+	allowPrivate bool
+}
+
+func (f *fetchFlags) bind(flags *pflag.FlagSet) {
+	f.mode, f.rate = page.Auto, fetchRate{rateValue(rate.Inf)}
+	flags.Var(&f.mode, "fetch", "whether the embedded service reads the pages of websites: auto, always or never")
+	flags.Var(&f.rate, "fetch-rate", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case")
+	flags.BoolVar(&f.allowPrivate, "allow-private", false, "also read pages at addresses of the local network")
+}
+
+func (f *fetchFlags) fetcher(log *slog.Logger) *page.Fetcher {
+	return page.New(page.Options{
+		Mode:         f.mode,
+		Rate:         rate.Limit(f.rate.rateValue),
+		AllowPrivate: f.allowPrivate,
+		UserAgent:    page.UserAgent(version()),
+		Logger:       log,
+	})
+}
+
+// fetchRate is a rate that is told, not learned.
+type fetchRate struct{ rateValue }
+
+func (v *fetchRate) Set(text string) error {
+	if text == "auto" {
+		return errors.New("there is nothing to learn a rate from: write 20/s, or 0 for no limit")
+	}
+	return v.rateValue.Set(text)
+}
