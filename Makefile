@@ -12,12 +12,13 @@ endif
 FUZZTIME ?= 10s
 SOAKTIME ?= 20m
 CRASHES  ?= 1000
+MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build test soak crash cuts test-duckdb lint fuzz bench demo taxonomy clean
+.PHONY: help build test soak crash cuts test-duckdb lint fuzz bench bench-growth bench-compare demo taxonomy clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/bulkcat, a static binary
 	@mkdir -p bin
@@ -50,8 +51,14 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	scripts/fuzz.sh $(FUZZTIME)
 
-bench: ## run the benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+bench: build ## measure against a bare loop: under ten minutes, or a minute's look with SHORT=1
+	go run ./scripts/bench $(if $(SHORT),-short) $(if $(README),-readme $(README))
+
+bench-growth: build ## measure time and memory at MILLIONS (1,2,5,10) of records: over an hour
+	go run ./scripts/bench growth -millions $(MILLIONS)
+
+bench-compare: build ## measure this tree against the revision BASE; fails where it is slower
+	go run ./scripts/bench compare -base '$(BASE)' $(if $(SHORT),-short)
 
 demo: build ## categorize the sample websites and products, and show the first rows
 	scripts/demo/demo.sh bin/bulkcat

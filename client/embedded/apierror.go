@@ -4,27 +4,38 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // apiError is an error as the service answers it.
 type apiError struct {
 	Status    int
 	Message   string
-	Remaining string // "0" when the quota is used up
+	Remaining string        // "0" when the quota is used up
+	Wait      time.Duration // until it is worth trying again; 0 where that is not known
 }
 
-func (e *apiError) append(b []byte) []byte {
+// append appends the body; request is the request's id, "" if it has none.
+func (e *apiError) append(b []byte, request string) []byte {
 	type detail struct {
 		Status  int    `json:"status"`
 		Message string `json:"message"`
+		Request string `json:"request_id,omitempty"`
 	}
 	body := struct {
 		Error     detail `json:"error"`
 		Remaining string `json:"remaining,omitempty"`
-	}{detail{e.Status, e.Message}, e.Remaining}
+	}{detail{e.Status, e.Message, request}, e.Remaining}
 	return append(b, marshal(body)...)
+}
+
+// retryAfter is the wait as Retry-After gives it: whole seconds, 1 at least.
+func (e *apiError) retryAfter() string {
+	return strconv.Itoa(max(1, int(math.Ceil(e.Wait.Seconds()))))
 }
 
 // marshal is json.Marshal without the escaping of HTML, for values that cannot
@@ -52,6 +63,16 @@ func wrongKey() *apiError {
 
 func noQuota() *apiError {
 	return &apiError{Status: http.StatusPaymentRequired, Message: "the quota of this API key is used up", Remaining: "0"}
+}
+
+// tooFast speaks of requests, not of a quota: that word says to clients that
+// waiting does not help.
+func tooFast(wait time.Duration) *apiError {
+	return &apiError{Status: http.StatusTooManyRequests, Message: "this API key asks faster than it may; slow down", Wait: max(wait, 1)}
+}
+
+func tooBusy() *apiError {
+	return &apiError{Status: http.StatusServiceUnavailable, Message: "as many requests as the service takes are in flight; try again", Wait: time.Second}
 }
 
 func canceled() *apiError {

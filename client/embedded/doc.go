@@ -29,9 +29,30 @@
 // page was fetched for it, "none" if it can be had again for nothing. A client
 // need keep only answers that cost something.
 //
+// # Keys
+//
+// A key may have a quota of answers and a rate of categorizations: see Grant and
+// LoadKeys. An answer uses up one of the quota; errors and usage cost nothing.
+// Answers under a rate have the headers RateLimit-Policy and RateLimit. With a
+// Journal what was used outlives the Service, as long as KeepUsage runs.
+//
+// # Serving others
+//
+//	journal, err := embedded.OpenJournal(vfs.Default, "used")
+//	service := embedded.New(embedded.Options{Grants: grants, Journal: journal})
+//	go service.KeepUsage(ctx)
+//	err = service.Server(embedded.ServerOptions{Addr: ":8080"}).ListenAndServe()
+//
+// A Server bounds what a client may send, how long it may take and how many
+// requests are in flight. It answers /healthz, /metrics and /openapi.json without
+// a key. It names every request, as the client does in X-Request-ID or by itself,
+// and repeats the name in the response's X-Request-ID, in errors and in the
+// access log.
+//
 // # Errors
 //
-// An error is a status and {"error":{"status":400,"message":"..."}}:
+// An error is a status and {"error":{"status":400,"message":"..."}}, behind a
+// Server with "request_id" in it:
 //
 //	400  a parameter is missing or malformed
 //	401  the x-api-key header is missing or unknown
@@ -40,7 +61,7 @@
 //	405  another method
 //	413  an input over 64 KiB, in the body
 //	414  an input over 64 KiB, in the query
-//	503  the request was canceled before its answer was ready
-//
-// An answer uses up one of its key's quota; errors and usage cost nothing.
+//	429  the key asks faster than its rate; Retry-After says when to come again
+//	503  the request was canceled before its answer was ready, or too many
+//	     requests are in flight, with Retry-After
 package embedded

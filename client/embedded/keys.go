@@ -2,13 +2,12 @@ package embedded
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"time"
 )
 
 // Quota is how many answers a key is good for, or Unlimited.
@@ -17,11 +16,30 @@ type Quota int64
 // Unlimited is the quota of a key that is never used up.
 const Unlimited Quota = -1
 
+// Rate is a number of requests in a window of time. The zero value is no limit.
+type Rate struct {
+	Requests int
+	Window   time.Duration // in whole seconds; less than one is taken for one
+}
+
+// Grant is an accepted API key and what it is good for. It prints as its name.
+type Grant struct {
+	Key   string
+	Name  string // stands for the key in logs and metrics, unique; default: made from the key's digest
+	Plan  string // as usage tells it; default "embedded"
+	Quota Quota  // the zero value is none
+	Rate  Rate
+	Burst int // requests at once, beyond the rate; default: those of a second, 1 at least
+}
+
+// String never shows the key.
+func (g Grant) String() string { return g.Name }
+
 // ErrNoKeys is a file of API keys without a key, which would let everyone in.
 var ErrNoKeys = errors.New("there is no API key; put one on a line of its own")
 
 // KeyError is a line of a file of API keys that cannot be used. It never holds
-// the key.
+// the key, nor anything else of the line: it could be the key in a wrong place.
 type KeyError struct {
 	Line    int // counted from 1
 	Problem string
@@ -29,11 +47,18 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Problem) }
 
-// LoadKeys reads API keys, one a line, each optionally followed by white space
-// and its quota. Empty lines and lines that start with # are skipped. Its errors
-// are *KeyError, ErrNoKeys, or those of r.
-func LoadKeys(r io.Reader) (map[string]Quota, error) {
-	keys := map[string]Quota{}
+// LoadKeys reads API keys, one a line, each followed by what it is good for:
+//
+//	KEY
+//	KEY 100000
+//	KEY quota=100000 rate=50/s burst=100 plan=team name=alice
+//
+// A number behind the key is its quota. What is not said is not limited. Empty
+// lines and lines that start with # are skipped. Its errors are *KeyError,
+// ErrNoKeys, or those of r.
+func LoadKeys(r io.Reader) ([]Grant, error) {
+	var grants []Grant
+	keys, names := map[string]bool{}, map[string]bool{}
 	lines := bufio.NewScanner(r)
 	number := 0
 	for lines.Scan() {
@@ -42,103 +67,141 @@ func LoadKeys(r io.Reader) (map[string]Quota, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		key, quota, problem := parseKey(line)
-		if _, ok := keys[key]; ok && problem == "" {
+		g, problem := parseGrant(line)
+		switch {
+		case problem != "":
+		case keys[g.Key]:
 			problem = "the key stands on an earlier line too; remove one of them"
+		case names[g.Name]:
+			problem = "the name stands on an earlier line too; give each key its own"
 		}
 		if problem != "" {
 			return nil, &KeyError{Line: number, Problem: problem}
 		}
-		keys[key] = quota
+		keys[g.Key], names[g.Name] = true, true
+		grants = append(grants, g)
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
 		return nil, &KeyError{Line: number + 1, Problem: "the line is too long for a key"}
 	case err != nil:
 		return nil, err
-	case len(keys) == 0:
+	case len(grants) == 0:
 		return nil, ErrNoKeys
 	}
-	return keys, nil
+	return grants, nil
 }
 
-func parseKey(line string) (key string, quota Quota, problem string) {
-	fields := strings.Fields(line)
-	key, quota = fields[0], Unlimited
-	for _, c := range []byte(key) {
+// parseGrant reads a line that is not empty.
+func parseGrant(line string) (g Grant, problem string) {
+	words := strings.Fields(line)
+	g = Grant{Key: words[0], Quota: Unlimited}
+	for _, c := range []byte(g.Key) {
 		if c <= ' ' || c >= 0x7f {
-			return key, 0, "the key has a character that no HTTP header carries; use printable ASCII"
+			return g, "the key has a character that no HTTP header carries; use printable ASCII"
 		}
 	}
-	switch len(fields) {
-	case 1:
-		return key, quota, ""
-	case 2:
-		n, err := strconv.ParseInt(fields[1], 10, 64)
-		if err != nil || n < 0 {
-			return key, 0, "after the key stands no quota, a whole number from 0"
+	set := map[string]bool{}
+	for i, word := range words[1:] {
+		attribute, value, ok := strings.Cut(word, "=")
+		if !ok && i == 0 {
+			attribute, value = "quota", word
 		}
-		return key, Quota(n), ""
+		problem := g.set(attribute, value)
+		if set[attribute] {
+			problem = "an attribute is given twice"
+		}
+		if problem != "" {
+			return g, fmt.Sprintf("word %d: %s", i+2, problem)
+		}
+		set[attribute] = true
 	}
-	return key, 0, "there is more than a key and a quota"
+	if g.Burst > 0 && g.Rate.Requests == 0 {
+		return g, "there is a burst without a rate"
+	}
+	return g.applyDefaults(), ""
 }
 
-// accounts are the keys in use, by digest: how long a search takes says nothing
-// about how much of a key was right.
-type accounts map[[sha256.Size]byte]*account
-
-// account is what is left of one key's quota. It lives as long as the Service.
-type account struct {
-	unlimited bool
-	remaining atomic.Int64
+// set gives an attribute its value, or says what is wrong with it.
+func (g *Grant) set(attribute, value string) (problem string) {
+	var ok bool
+	switch attribute {
+	case "quota":
+		if g.Quota, ok = parseQuota(value); !ok {
+			return "the quota must be a whole number from 0, or unlimited"
+		}
+	case "rate":
+		if g.Rate, ok = parseRate(value); !ok {
+			return "the rate must be like 50/s, 600/m or 36000/h; leave it out for no limit"
+		}
+	case "burst":
+		if g.Burst, ok = parseCount(value); !ok {
+			return "the burst must be a whole number from 1"
+		}
+	case "plan":
+		if g.Plan, ok = value, isLabel(value); !ok {
+			return "the plan must be of letters, digits, and any of ._@-, 64 at most"
+		}
+	case "name":
+		if g.Name, ok = value, isLabel(value); !ok {
+			return "the name must be of letters, digits, and any of ._@-, 64 at most"
+		}
+	default:
+		return "after the key may stand quota=, rate=, burst=, plan= and name=, or the quota alone"
+	}
+	return ""
 }
 
-// anyone is the account of a service without keys.
-var anyone = &account{unlimited: true}
-
-func newAccounts(keys map[string]Quota) accounts {
-	all := accounts{}
-	for key, quota := range keys {
-		a := &account{unlimited: quota == Unlimited}
-		a.remaining.Store(max(int64(quota), 0))
-		all[sha256.Sum256([]byte(key))] = a
+func (g Grant) applyDefaults() Grant {
+	if g.Name == "" {
+		g.Name = "key-" + digestOf(g.Key).String()[:8]
 	}
-	return all
+	if g.Plan == "" {
+		g.Plan = "embedded"
+	}
+	if g.Rate.Requests > 0 {
+		g.Rate.Window = max(g.Rate.Window, time.Second).Truncate(time.Second)
+		if g.Burst <= 0 {
+			g.Burst = max(1, int(g.Rate.perSecond()))
+		}
+	}
+	return g
 }
 
-// find returns the account of a key, and whether there is one.
-func (all accounts) find(key string) (*account, bool) {
-	if len(all) == 0 {
-		return anyone, true
+func (r Rate) perSecond() float64 { return float64(r.Requests) / r.Window.Seconds() }
+
+func parseQuota(text string) (Quota, bool) {
+	if text == "unlimited" {
+		return Unlimited, true
 	}
-	a, ok := all[sha256.Sum256([]byte(key))]
-	return a, ok
+	n, err := strconv.ParseInt(text, 10, 64)
+	return Quota(n), err == nil && n >= 0
 }
 
-func (a *account) isUsedUp() bool { return !a.unlimited && a.remaining.Load() <= 0 }
+func parseRate(text string) (Rate, bool) {
+	number, unit, _ := strings.Cut(text, "/")
+	windows := map[string]time.Duration{"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
+	n, ok := parseCount(number)
+	return Rate{n, windows[unit]}, ok && windows[unit] > 0
+}
 
-// take uses up one answer, and reports whether there was one left.
-func (a *account) take() bool {
-	if a.unlimited {
-		return true
+// parseCount reads a number from 1; a billion is more than any service answers.
+func parseCount(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 1 && n <= 1e9
+}
+
+// isLabel says whether text can stand in a log and in a metric as it is.
+func isLabel(text string) bool {
+	if text == "" || len(text) > 64 {
+		return false
 	}
-	for {
-		left := a.remaining.Load()
-		if left <= 0 {
+	for _, c := range []byte(text) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("._@-", c) >= 0:
+		default:
 			return false
 		}
-		if a.remaining.CompareAndSwap(left, left-1) {
-			return true
-		}
 	}
-}
-
-func (a *account) appendUsage(b []byte) []byte {
-	b = append(b, `{"plan":"embedded","remaining":"`...)
-	if a.unlimited {
-		b = append(b, "unlimited"...)
-	} else {
-		b = strconv.AppendInt(b, a.remaining.Load(), 10)
-	}
-	return append(b, `"}`...)
+	return true
 }

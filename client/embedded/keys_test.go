@@ -2,28 +2,46 @@ package embedded
 
 import (
 	"errors"
-	"maps"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 )
 
 func TestLoadKeys(t *testing.T) {
+	plain := func(key string, quota Quota) Grant {
+		return Grant{Key: key, Name: "key-" + digestOf(key).String()[:8], Plan: "embedded", Quota: quota}
+	}
+	limited := func(rate Rate, burst int) Grant {
+		g := plain("abc", Unlimited)
+		g.Rate, g.Burst = rate, burst
+		return g
+	}
 	tests := []struct {
 		name, file string
-		want       map[string]Quota
+		want       []Grant
 	}{
-		{"one key", "abc", map[string]Quota{"abc": Unlimited}},
-		{"keys with and without quota", "abc\ndef 100\nghi\t0\n", map[string]Quota{"abc": Unlimited, "def": 100, "ghi": 0}},
-		{"comments and empty lines", "# ours\n\n  abc  7  \n   # theirs\n", map[string]Quota{"abc": 7}},
-		{"as an editor on Windows writes it", "\ufeffabc 1\r\ndef\r\n", map[string]Quota{"abc": 1, "def": Unlimited}},
-		{"a key with a number sign", "a#b", map[string]Quota{"a#b": Unlimited}},
+		{"one key", "abc", []Grant{plain("abc", Unlimited)}},
+		{"keys with and without quota", "abc\ndef 100\nghi\t0\n", []Grant{plain("abc", Unlimited), plain("def", 100), plain("ghi", 0)}},
+		{"comments and empty lines", "# ours\n\n  abc  7  \n   # theirs\n", []Grant{plain("abc", 7)}},
+		{"as an editor on Windows writes it", "\ufeffabc 1\r\ndef\r\n", []Grant{plain("abc", 1), plain("def", Unlimited)}},
+		{"a key with a number sign", "a#b", []Grant{plain("a#b", Unlimited)}},
+		{"a key with an equals sign", "quota=5", []Grant{plain("quota=5", Unlimited)}},
+		{"all there is", "abc quota=100000 rate=50/s burst=100 plan=team name=alice@acme", []Grant{{
+			Key: "abc", Name: "alice@acme", Plan: "team", Quota: 100000, Rate: Rate{50, time.Second}, Burst: 100}}},
+		{"a quota alone before the rest", "abc 5 plan=p name=n", []Grant{{Key: "abc", Name: "n", Plan: "p", Quota: 5}}},
+		{"an unlimited quota", "abc quota=unlimited", []Grant{plain("abc", Unlimited)}},
+		{"a rate a second", "abc rate=50", []Grant{limited(Rate{50, time.Second}, 50)}},
+		{"a rate a minute", "abc rate=600/m", []Grant{limited(Rate{600, time.Minute}, 10)}},
+		{"a rate an hour", "abc rate=36/h", []Grant{limited(Rate{36, time.Hour}, 1)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := LoadKeys(strings.NewReader(tt.file))
-			if err != nil || !maps.Equal(got, tt.want) {
-				t.Errorf("keys %v, error %v; want %v", got, err, tt.want)
+			if err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("grants %#v, error %v; want %#v", got, err, tt.want)
 			}
 		})
 	}
@@ -38,6 +56,19 @@ func TestLoadKeysErrors(t *testing.T) {
 		{"a negative quota", "secret -1", 1},
 		{"a quota beyond counting", "secret 99999999999999999999", 1},
 		{"a third word", "secret 1 # ours", 1},
+		{"a quota twice", "secret 1 quota=2", 1},
+		{"a quota of words", "secret quota=many", 1},
+		{"a rate of nothing", "secret rate=0/s", 1},
+		{"a rate a fortnight", "secret rate=10/f", 1},
+		{"a burst of nothing", "secret rate=10/s burst=0", 1},
+		{"a burst without a rate", "secret burst=5", 1},
+		{"a name with a space", "secret name=alice secret", 1},
+		{"a name that is empty", "secret name=", 1},
+		{"a name too long", "secret name=" + strings.Repeat("a", 65), 1},
+		{"a name twice", "secret name=a\nother name=a", 2},
+		{"a plan of other characters", "secret plan=\"team\"", 1},
+		{"another attribute", "other color=secret", 1},
+		{"the key behind the rest", "name=alice secret=", 1},
 		{"a key twice", "secret\nother\nsecret 5", 3},
 		{"a key no header carries", "secret\nsécret", 2},
 		{"a control character", "sec\x00ret", 1},
@@ -67,18 +98,30 @@ func TestLoadKeysErrors(t *testing.T) {
 }
 
 func FuzzLoadKeys(f *testing.F) {
-	for _, file := range []string{"abc", "abc 100\r\n# x\n", "\ufeffa -1", "a\x00", "a\na"} {
+	for _, file := range []string{"abc", "abc 100\r\n# x\n", "\ufeffa -1", "a\x00", "a\na", "a quota=1 rate=50/s burst=9 plan=p name=n"} {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, file string) {
-		keys, err := LoadKeys(strings.NewReader(file))
-		if (err == nil) != (len(keys) > 0) {
-			t.Errorf("keys %v with error %v", keys, err)
+		grants, err := LoadKeys(strings.NewReader(file))
+		if (err == nil) != (len(grants) > 0) {
+			t.Errorf("grants %v with error %v", grants, err)
 		}
-		for key, quota := range keys {
-			if quota < Unlimited || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-				t.Errorf("key %q with quota %d", key, quota)
+		for _, g := range grants {
+			if g.Quota < Unlimited || strings.ContainsFunc(g.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+				t.Errorf("key %q with quota %d", g.Key, g.Quota)
+			}
+			if !isLabel(g.Name) || !isLabel(g.Plan) || (g.Rate.Requests > 0) != (g.Burst > 0) || g.Rate.Requests < 0 {
+				t.Errorf("grant %#v", g)
 			}
 		}
 	})
+}
+
+func TestAGrantPrintsAsItsName(t *testing.T) {
+	g := Grant{Key: "secret", Name: "alice"}
+	for _, format := range []string{"%v", "%+v", "%s"} {
+		if got := fmt.Sprintf(format, g); got != "alice" {
+			t.Errorf("%s prints %s", format, got)
+		}
+	}
 }

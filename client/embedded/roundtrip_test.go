@@ -136,7 +136,7 @@ func TestRoundTripperIsCanceled(t *testing.T) {
 	if a := send(t, s, req.WithContext(ctx)); a.status != http.StatusServiceUnavailable {
 		t.Errorf("canceled behind a server: %+v", a)
 	}
-	if account, _ := s.accounts.find("k"); account.remaining.Load() != 1 {
+	if account, _ := s.account("k"); account.remaining() != 1 {
 		t.Error("a canceled request was charged")
 	}
 }
@@ -151,7 +151,7 @@ func (c canceling) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func TestServerHasLimits(t *testing.T) {
 	fetch := page.New(page.Options{})
-	server := New(Options{Fetch: fetch}).Server("localhost:0")
+	server := New(Options{Fetch: fetch}).Server(ServerOptions{Addr: "localhost:0"})
 	if server.Addr != "localhost:0" || server.ReadHeaderTimeout == 0 || server.ReadTimeout == 0 || server.IdleTimeout == 0 || server.MaxHeaderBytes == 0 {
 		t.Errorf("a limit is missing: %+v", server)
 	}

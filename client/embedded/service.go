@@ -32,9 +32,13 @@ const keyHeader = "X-Api-Key"
 // Options says how the service answers. The zero value serves everyone, and
 // fetches nothing.
 type Options struct {
-	// Keys are the accepted API keys with their quotas. If there are none, no
-	// key is needed.
+	// Keys are the accepted API keys with their quotas. If there are none, and
+	// no Grants, no key is needed.
 	Keys map[string]Quota
+	// Grants are accepted API keys with more to them than a quota.
+	Grants []Grant
+	// Journal keeps what the keys have used; nil forgets it with the Service.
+	Journal *Journal
 	// Fetch gets the pages of websites and products; nil is never.
 	Fetch *page.Fetcher
 	// WebsiteParam is the name of the website operation's input. Default "url".
@@ -63,11 +67,13 @@ func (o Options) applyDefaults() Options {
 type Service struct {
 	opts       Options
 	accounts   accounts
+	anyone     *account              // of requests without a key, where none is needed
 	operations map[string]*operation // by path
 }
 
 // operation is one path of the interface.
 type operation struct {
+	name            string
 	input           string // the input's parameter; "" for usage
 	classifications []*classification
 	standard        string // the classification of a request without one; "" if it is required
@@ -77,15 +83,17 @@ type operation struct {
 // New returns a Service. Its engines are built when first needed; see WarmUp.
 func New(opts Options) *Service {
 	opts = opts.applyDefaults()
-	s := &Service{opts: opts, accounts: newAccounts(opts.Keys)}
+	s := &Service{opts: opts, accounts: newAccounts(opts), anyone: anyone()}
 	s.operations = map[string]*operation{
-		UsagePath: {},
+		UsagePath: {name: "usage"},
 		WebsitePath: {
+			name:            "website",
 			input:           opts.WebsiteParam,
 			classifications: []*classification{taxonomyV3(), naics()},
 			judge:           s.judgeWebsite,
 		},
 		ProductPath: {
+			name:            "product",
 			input:           opts.ProductParam,
 			classifications: []*classification{productTaxonomy()},
 			standard:        productTaxonomyName,
@@ -108,41 +116,75 @@ func (s *Service) WarmUp() {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // ServeHTTP answers one request.
-func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r) }
+
+// outcome is what became of a request, for those who keep count.
+type outcome struct {
+	operation string   // "" if it names none
+	account   *account // nil if its key was not accepted, or not looked at
+	status    int
+	bytes     int // of the body
+}
+
+func (s *Service) serve(w http.ResponseWriter, r *http.Request) outcome {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	body, problem := s.answer((*buffer)[:0], w, r)
-	status := http.StatusOK
+	var o outcome
+	body, problem := s.answer((*buffer)[:0], w, r, &o)
+	*buffer = s.send(w, r, body, problem, &o) // grown, perhaps
+	return o
+}
+
+// send sends an answer, or the problem in its place, and gives the buffer back.
+func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, problem *apiError, o *outcome) []byte {
+	h := w.Header()
+	o.status = http.StatusOK
 	if problem != nil {
-		status, body = problem.Status, problem.append(body[:0])
+		o.status, body = problem.Status, problem.append(body[:0], h.Get(requestIDHeader))
+		if problem.Wait > 0 {
+			h.Set("Retry-After", problem.retryAfter())
+		}
 	}
-	*buffer = body // grown, perhaps
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
+	o.bytes = len(body)
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(o.status)
 	if _, err := w.Write(body); err != nil {
 		s.opts.Logger.Debug("an answer was not delivered", "path", r.URL.Path, "error", err)
 	}
+	return body
 }
 
 // answer appends the body of a successful answer to b, and sets its headers.
-func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
+func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *outcome) ([]byte, *apiError) {
 	op, ok := s.operations[r.URL.Path]
 	if !ok {
 		return b, noOperation()
 	}
+	o.operation = op.name
 	if allow := op.methods(); !slices.Contains(allow, r.Method) {
 		w.Header().Set("Allow", strings.Join(allow, ", "))
 		return b, wrongMethod(allow)
 	}
-	acct, ok := s.accounts.find(r.Header.Get(keyHeader))
-	if !ok {
+	if o.account, ok = s.account(r.Header.Get(keyHeader)); !ok {
 		return b, wrongKey()
 	}
 	if op.input == "" {
-		return acct.appendUsage(b), nil
+		return o.account.appendUsage(b), nil
 	}
-	return op.answer(b, w, r, acct)
+	if problem := o.account.limit.admit(w.Header()); problem != nil {
+		return b, problem
+	}
+	return op.answer(b, w, r, o.account)
+}
+
+// account returns the account of a key, and whether there is one.
+func (s *Service) account(key string) (*account, bool) {
+	if len(s.accounts) == 0 {
+		return s.anyone, true
+	}
+	a, ok := s.accounts[digestOf(key)]
+	return a, ok
 }
 
 var (

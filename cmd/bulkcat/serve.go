@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
@@ -18,11 +21,15 @@ import (
 
 // serveFlags are the embedded service's own.
 type serveFlags struct {
-	addr       string
-	apiKeyFile string
-	fetch      fetchFlags
-	grace      time.Duration
-	log        logFlags
+	addr        string
+	apiKeyFile  string
+	state       string
+	fetch       fetchFlags
+	maxInFlight int
+	maxConns    int
+	accessLog   bool
+	grace       time.Duration
+	log         logFlags
 }
 
 func newServe(s streams) *cobra.Command {
@@ -30,41 +37,102 @@ func newServe(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --api-key-file FILE",
 		Short: "Serve the Categorization Service interface with the embedded service",
-		Example: `  bulkcat serve --api-key-file keys.txt
+		Long: `bulkcat serve offers the embedded service to others. Each line of the file of API keys
+is a key and what it is good for; all but the key may be left out:
+
+  KEY quota=100000 rate=50/s burst=100 plan=team name=alice
+
+Logs and metrics show the name, never the key. With --state the quota that was used
+outlives the service. Beside the operations there are /healthz, /metrics (Prometheus) and
+/openapi.json, which need no key: keep them from strangers.`,
+		Example: `  bulkcat serve --api-key-file keys.txt --state used.journal --access-log
   BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.serve(cmd.Context(), s)
 		},
 	}
-	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
-		flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, each with an optional quota after it")
-		f.fetch.bind(flags)
-		flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the service is stopped")
-	})
-	addGroup(cmd, "Run", f.log.bind)
+	addGroup(cmd, "Service", f.bindService)
+	addGroup(cmd, "Limits", f.bindLimits)
+	addGroup(cmd, "Run", f.bindRun)
 	return cmd
+}
+
+func (f *serveFlags) bindService(flags *pflag.FlagSet) {
+	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
+	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota=, rate=, burst=, plan= and name= after it")
+	flags.StringVar(&f.state, "state", "", "keep what the keys have used in `FILE`; a kill forgets a second's use at most. Without it a restart forgets all")
+	f.fetch.bind(flags)
+}
+
+func (f *serveFlags) bindLimits(flags *pflag.FlagSet) {
+	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` requests at once; those beyond get 503")
+	flags.IntVar(&f.maxConns, "max-connections", 8192, "keep `N` connections open; those beyond wait")
+	flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the service is stopped")
+}
+
+func (f *serveFlags) bindRun(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.accessLog, "access-log", false, "log every request")
+	f.log.bind(flags)
+}
+
+func (f *serveFlags) check() error {
+	switch {
+	case f.maxInFlight < 1:
+		return fmt.Errorf("--max-in-flight: %d must be 1 at least", f.maxInFlight)
+	case f.maxConns < 1:
+		return fmt.Errorf("--max-connections: %d must be 1 at least", f.maxConns)
+	}
+	return f.log.check()
 }
 
 // serve listens until the context ends, then lets requests in flight finish.
 func (f *serveFlags) serve(ctx context.Context, s streams) error {
-	if err := f.log.check(); err != nil {
+	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	keys, err := f.keys()
+	grants, err := f.grants()
 	if err != nil {
 		return &usageError{err}
 	}
 	log := f.log.logger(s.err)
-	service := embedded.New(embedded.Options{Keys: keys, Fetch: f.fetch.fetcher(log), Logger: log})
 	listener, err := net.Listen("tcp", f.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.addr, err)
 	}
-	server := service.Server(f.addr)
+	defer listener.Close() // again, unless it was never served from
+	journal, err := f.journal(log)
+	if err != nil {
+		return err
+	}
+	service := embedded.New(embedded.Options{Grants: grants, Journal: journal, Fetch: f.fetch.fetcher(log), Logger: log})
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
-	return serveUntil(ctx, server, listener, f.grace)
+	err = f.run(ctx, service, netutil.LimitListener(listener, f.maxConns), log)
+	if journal != nil {
+		err = errors.Join(err, journal.Close())
+	}
+	return err
+}
+
+// run serves until ctx ends. What was used is saved all the while, and once more when the
+// last request is answered.
+func (f *serveFlags) run(ctx context.Context, service *embedded.Service, listener net.Listener, log *slog.Logger) error {
+	options := embedded.ServerOptions{Addr: f.addr, MaxInFlight: f.maxInFlight}
+	if f.accessLog {
+		options.AccessLog = log
+	}
+	saving, served := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error {
+		defer served()
+		return serveUntil(ctx, service.Server(options), listener, f.grace)
+	})
+	g.Go(func() error { return service.KeepUsage(saving) })
+	g.Go(func() error {
+		service.WarmUp()
+		return nil
+	})
+	return g.Wait()
 }
 
 // serveUntil serves until ctx ends, and then as long as requests are in flight, but no
@@ -89,7 +157,22 @@ func serveUntil(ctx context.Context, server *http.Server, listener net.Listener,
 	return g.Wait()
 }
 
-func (f *serveFlags) keys() (map[string]embedded.Quota, error) {
+// journal opens the file of used quota; nil if there is to be none.
+func (f *serveFlags) journal(log *slog.Logger) (*embedded.Journal, error) {
+	if f.state == "" {
+		return nil, nil
+	}
+	journal, err := embedded.OpenJournal(vfs.Default, f.state)
+	if err != nil {
+		return nil, fmt.Errorf("--state: %w", err)
+	}
+	if n := journal.Damaged(); n > 0 {
+		log.Warn("records of used quota are damaged; the keys have what the whole ones say", "file", f.state, "damaged", n)
+	}
+	return journal, nil
+}
+
+func (f *serveFlags) grants() ([]embedded.Grant, error) {
 	if f.apiKeyFile == "" {
 		return nil, errors.New("no API keys: name a file of them with --api-key-file")
 	}
@@ -98,9 +181,9 @@ func (f *serveFlags) keys() (map[string]embedded.Quota, error) {
 		return nil, fmt.Errorf("--api-key-file: %w", err)
 	}
 	defer file.Close()
-	keys, err := embedded.LoadKeys(file)
+	grants, err := embedded.LoadKeys(file)
 	if err != nil {
 		return nil, fmt.Errorf("--api-key-file: %s: %w", f.apiKeyFile, err)
 	}
-	return keys, nil
+	return grants, nil
 }

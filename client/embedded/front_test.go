@@ -1,0 +1,319 @@
+package embedded
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/embedded/page"
+)
+
+// alice has all that a key can have.
+var alice = Grant{Key: "key-of-alice", Name: "alice", Plan: "team", Quota: 1000, Rate: Rate{10, time.Second}, Burst: 3}
+
+// offered is what others see of a service for alice.
+func offered(o Options, server ServerOptions) *front {
+	o.Grants, o.Logger = []Grant{alice}, quiet
+	return newFront(lent(New(o)), server)
+}
+
+// lent gives s the engines of shared.
+func lent(s *Service) *Service {
+	for path, op := range s.operations {
+		op.classifications = shared.operations[path].classifications
+	}
+	return s
+}
+
+// askAlice sends a request as alice does; changes are made to it first.
+func askAlice(h http.Handler, method, target string, changes ...func(*http.Request)) *httptest.ResponseRecorder {
+	req := httptest.NewRequest(method, target, nil)
+	req.Header.Set("x-api-key", alice.Key)
+	for _, change := range changes {
+		change(req)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, req)
+	return rec
+}
+
+func withHeader(name, value string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+var sofa = target(ProductPath, "query", "sofa")
+
+func TestRateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := offered(Options{}, ServerOptions{})
+		want := func(rec *httptest.ResponseRecorder, status int, limit, wait string) {
+			t.Helper()
+			h := rec.Header()
+			if rec.Code != status || h.Get("RateLimit") != limit || h.Get("Retry-After") != wait {
+				t.Errorf("status %d, RateLimit %s, Retry-After %s; want %d, %s, %s: %s",
+					rec.Code, h.Get("RateLimit"), h.Get("Retry-After"), status, limit, wait, rec.Body)
+			}
+			if got := h.Get("RateLimit-Policy"); limit != "" && got != `"key";q=10;w=1` {
+				t.Errorf("policy %s", got)
+			}
+		}
+		for left := 2; left >= 0; left-- {
+			want(askAlice(f, "GET", sofa), 200, `"key";r=`+strconv.Itoa(left), "")
+		}
+		want(askAlice(f, "GET", sofa), 429, `"key";r=0;t=1`, "1")
+		want(askAlice(f, "GET", UsagePath), 200, "", "") // is not counted
+		time.Sleep(100 * time.Millisecond)
+		want(askAlice(f, "GET", ProductPath), 400, `"key";r=0`, "") // is counted, though it costs nothing
+		want(askAlice(f, "GET", sofa), 429, `"key";r=0;t=1`, "1")
+		if rec := askAlice(f, "GET", UsagePath); !strings.Contains(rec.Body.String(), `"997"`) {
+			t.Errorf("usage %s, want 997 left", rec.Body)
+		}
+	})
+}
+
+func TestRetryAfterIsRoundedUp(t *testing.T) {
+	tests := []struct {
+		rate Rate
+		want string
+	}{
+		{Rate{1000, time.Second}, "1"},
+		{Rate{1, time.Second}, "1"},
+		{Rate{40, time.Minute}, "2"}, // 1.5 s
+		{Rate{1, time.Minute}, "60"},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimiter(tt.rate, 1)
+			if problem := l.admit(http.Header{}); problem != nil {
+				t.Fatalf("the first is refused: %+v", problem)
+			}
+			if problem := l.admit(http.Header{}); problem == nil || problem.retryAfter() != tt.want {
+				t.Errorf("%v: %+v, want a wait of %s s", tt.rate, problem, tt.want)
+			}
+		})
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	f := offered(Options{}, ServerOptions{})
+	tests := []struct {
+		name, id string
+		kept     bool
+	}{
+		{"of a client", "run-7/row.42:a=b+c@d_e", true},
+		{"as long as allowed", strings.Repeat("a", maxRequestID), true},
+		{"none", "", false},
+		{"too long", strings.Repeat("a", maxRequestID+1), false},
+		{"with a space", "a b", false},
+		{"with a quote", `a"b`, false},
+		{"of another script", "größe", false},
+	}
+	seen := map[string]bool{}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := askAlice(f, "GET", ProductPath, withHeader("X-Request-ID", tt.id))
+			id := rec.Header().Get("X-Request-ID")
+			if tt.kept != (id == tt.id) || !isRequestID(id) || seen[id] {
+				t.Errorf("id %q for %q", id, tt.id)
+			}
+			seen[id] = true
+			if !strings.Contains(rec.Body.String(), `"request_id":"`+id+`"`) {
+				t.Errorf("the error does not name %s: %s", id, rec.Body)
+			}
+		})
+	}
+}
+
+func TestAccessLog(t *testing.T) {
+	var out bytes.Buffer
+	f := offered(Options{}, ServerOptions{AccessLog: slog.New(slog.NewJSONHandler(&out, nil))})
+	f.limit = 1
+	tests := []struct {
+		name   string
+		do     func() *httptest.ResponseRecorder
+		status int
+		path   string
+		key    string
+	}{
+		{"an answer", func() *httptest.ResponseRecorder { return askAlice(f, "GET", sofa) }, 200, ProductPath, "alice"},
+		{"usage", func() *httptest.ResponseRecorder { return askAlice(f, "GET", UsagePath) }, 200, UsagePath, "alice"},
+		{"a wrong key", func() *httptest.ResponseRecorder {
+			return askAlice(f, "GET", sofa, withHeader("x-api-key", "not-"+alice.Key))
+		}, 401, ProductPath, ""},
+		{"a page", func() *httptest.ResponseRecorder { return askAlice(f, "GET", MetricsPath) }, 200, MetricsPath, ""},
+		{"a path without end", func() *httptest.ResponseRecorder {
+			return askAlice(f, "GET", "/"+strings.Repeat("a", 100_000))
+		}, 404, "/" + strings.Repeat("a", maxLoggedPath-1), ""},
+		{"too much in flight", func() *httptest.ResponseRecorder {
+			f.inFlight.Add(1)
+			defer f.inFlight.Add(-1)
+			return askAlice(f, "GET", sofa)
+		}, 503, ProductPath, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out.Reset()
+			rec := tt.do()
+			var line struct {
+				Time      time.Time
+				Level     string
+				Method    string
+				Path      string
+				Status    int
+				Bytes     int
+				Duration  float64 `json:"duration_ms"`
+				Key       string
+				RequestID string `json:"request_id"`
+				Remote    string
+			}
+			if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+				t.Fatalf("%v: %s", err, &out)
+			}
+			if line.Method != "GET" || line.Path != tt.path || line.Status != tt.status || rec.Code != tt.status || line.Key != tt.key {
+				t.Errorf("status %d, line %s", rec.Code, &out)
+			}
+			if line.Bytes != rec.Body.Len() || line.Duration < 0 || line.RequestID != rec.Header().Get("X-Request-ID") || line.Remote == "" || line.Time.IsZero() {
+				t.Errorf("line %s", &out)
+			}
+			if strings.Contains(out.String(), alice.Key) || strings.Contains(out.String(), "sofa") {
+				t.Errorf("the line tells a secret: %s", &out)
+			}
+		})
+	}
+	t.Run("at another level", func(t *testing.T) {
+		out.Reset()
+		f.log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		if askAlice(f, "GET", sofa); out.Len() > 0 {
+			t.Errorf("log %s", &out)
+		}
+	})
+}
+
+// gate is a network that keeps its callers waiting.
+type gate struct{ arrived, open chan struct{} }
+
+func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
+	g.arrived <- struct{}{}
+	<-g.open
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+}
+
+func TestMaxInFlight(t *testing.T) {
+	g := gate{make(chan struct{}), make(chan struct{})}
+	f := offered(Options{Fetch: page.New(page.Options{Transport: g, Logger: quiet})}, ServerOptions{MaxInFlight: 2})
+	var held sync.WaitGroup
+	for _, host := range []string{"a.example", "b.example"} {
+		held.Go(func() {
+			rec := askAlice(f, "GET", target(WebsitePath, "url", "https://"+host, "classification", "naics"))
+			if rec.Code != http.StatusOK {
+				t.Errorf("%s: status %d", host, rec.Code)
+			}
+		})
+		<-g.arrived
+	}
+	rec := askAlice(f, "GET", UsagePath)
+	if rec.Code != http.StatusServiceUnavailable || rec.Header().Get("Retry-After") != "1" || !json.Valid(rec.Body.Bytes()) {
+		t.Errorf("one too many: %d, %v, %s", rec.Code, rec.Header(), rec.Body)
+	}
+	for _, path := range []string{HealthPath, MetricsPath, OpenAPIPath} {
+		if rec := askAlice(f, "GET", path); rec.Code != http.StatusOK {
+			t.Errorf("%s: status %d while all are busy", path, rec.Code)
+		}
+	}
+	if text := metricsOf(f); !strings.Contains(text, "bulkcat_service_requests_in_flight 2\n") {
+		t.Errorf("metrics %s", text)
+	}
+	close(g.open)
+	held.Wait()
+	if rec := askAlice(f, "GET", UsagePath); rec.Code != http.StatusOK {
+		t.Errorf("afterwards: status %d", rec.Code)
+	}
+}
+
+func metricsOf(f *front) string { return askAlice(f, "GET", MetricsPath).Body.String() }
+
+func TestMetrics(t *testing.T) {
+	synctest.Test(t, testMetrics) // no time passes: the fourth request is too fast
+}
+
+func testMetrics(t *testing.T) {
+	f := offered(Options{Keys: map[string]Quota{"other": Unlimited}}, ServerOptions{})
+	for range 3 {
+		askAlice(f, "GET", sofa)
+	}
+	askAlice(f, "GET", sofa) // too fast
+	askAlice(f, "GET", UsagePath)
+	askAlice(f, "GET", UsagePath, withHeader("x-api-key", "unknown"))
+	askAlice(f, "PUT", target(WebsitePath))
+	askAlice(f, "GET", "/favicon.ico")
+	askAlice(f, "GET", sofa, withHeader("x-api-key", "other"))
+	text := metricsOf(f)
+	for _, want := range []string{
+		`bulkcat_service_requests_total{operation="product",status="200"} 4`,
+		`bulkcat_service_requests_total{operation="product",status="429"} 1`,
+		`bulkcat_service_requests_total{operation="usage",status="200"} 1`,
+		`bulkcat_service_requests_total{operation="usage",status="401"} 1`,
+		`bulkcat_service_requests_total{operation="website",status="405"} 1`,
+		`bulkcat_service_requests_total{operation="other",status="404"} 1`,
+		`bulkcat_service_request_duration_seconds_count{operation="product"} 5`,
+		`bulkcat_service_requests_in_flight 0`,
+		`bulkcat_service_quota_remaining{key="alice"} 997`,
+		`bulkcat_service_answers_total{key="alice"} 3`,
+		`bulkcat_service_answers_total{key="key-` + digestOf("other").String()[:8] + `"} 1`,
+		`go_goroutines `,
+	} {
+		if !strings.Contains(text, "\n"+want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Count(text, "bulkcat_service_quota_remaining{") != 1 {
+		t.Error("a key without a quota has something left")
+	}
+	if strings.Contains(text, alice.Key) || strings.Contains(text, "favicon") {
+		t.Error("the metrics tell what strangers sent, or a key")
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+func TestMetricsSurviveAnyName(t *testing.T) {
+	f := newFront(New(Options{Grants: []Grant{{Key: "a", Name: "\xff"}, {Key: "b", Name: "\xfe"}}, Logger: quiet}), ServerOptions{})
+	if text := metricsOf(f); !strings.Contains(text, "bulkcat_service_requests_total") {
+		t.Errorf("metrics %s", text)
+	}
+}
+
+func TestPagesForThoseWhoRunIt(t *testing.T) {
+	server := httptest.NewServer(offered(Options{}, ServerOptions{}))
+	defer server.Close()
+	for _, path := range []string{HealthPath, MetricsPath, OpenAPIPath} {
+		for method, status := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405} {
+			req, _ := http.NewRequest(method, server.URL+path, nil)
+			res, err := server.Client().Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err != nil || res.StatusCode != status || (method == "HEAD") != (len(body) == 0) || res.Header.Get("X-Request-ID") == "" {
+				t.Errorf("%s %s: %s, %d bytes, %v", method, path, res.Status, len(body), err)
+			}
+			if got := res.Header.Get("Allow"); (status == 405) != (got == "GET, HEAD") {
+				t.Errorf("%s %s: Allow %q", method, path, got)
+			}
+			if method == "GET" && path == HealthPath && string(body) != `{"status":"ok"}` {
+				t.Errorf("health %s", body)
+			}
+		}
+	}
+}

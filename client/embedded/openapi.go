@@ -1,0 +1,20 @@
+package embedded
+
+import (
+	_ "embed" // the description
+	"strings"
+)
+
+// openAPIText is the description of the operations, with placeholders for the names
+// of inputs.
+//
+//go:embed openapi.json
+var openAPIText string
+
+// openAPI describes the operations as this Service has them.
+func (s *Service) openAPI() string {
+	return strings.NewReplacer(
+		`"WEBSITE_PARAM"`, string(marshal(s.opts.WebsiteParam)),
+		`"PRODUCT_PARAM"`, string(marshal(s.opts.ProductParam)),
+	).Replace(openAPIText)
+}

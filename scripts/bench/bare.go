@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// bareMode is the loop that bulkcat is held against: net/http and encoding/json, asking
+// the same of the same service, and nothing else. It reads no input, keeps no answer and
+// writes no row.
+func bareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) error {
+	var b bare
+	inFlight := 0
+	flags := flag.NewFlagSet("bare", flag.ContinueOnError)
+	flags.StringVar(&b.url, "url", "", "of the service")
+	flags.Int64Var(&b.records, "records", 0, "to ask for")
+	flags.IntVar(&inFlight, "in-flight", 1, "requests at once")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = inFlight, inFlight
+	b.client = &http.Client{Transport: transport}
+	before := countAllocations()
+	group, ctx := errgroup.WithContext(ctx)
+	for range inFlight {
+		group.Go(func() error { return b.loop(ctx) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return json.NewEncoder(stdout).Encode(countAllocations().since(before, b.records))
+}
+
+// bare is the loop's state.
+type bare struct {
+	url     string
+	records int64
+	next    atomic.Int64
+	client  *http.Client
+}
+
+func (b *bare) loop(ctx context.Context) error {
+	for {
+		number := b.next.Add(1) - 1
+		if number >= b.records {
+			return nil
+		}
+		if err := b.ask(ctx, website(int(number))); err != nil {
+			return err
+		}
+	}
+}
+
+// bareAnswer is as one would write it.
+type bareAnswer struct {
+	Entries []struct {
+		Value      string  `json:"value"`
+		Confidence float64 `json:"confidence"`
+	} `json:"taxonomy_v3"`
+}
+
+func (b *bare) ask(ctx context.Context, input string) error {
+	target := b.url + "/api/v1/website/categorization?url=" + url.QueryEscape(input) + "&classification=taxonomy_v3"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("x-api-key", apiKey)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "bulkcat")
+	resp, err := b.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the service answered %s", resp.Status)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	var answer bareAnswer
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return err
+	}
+	if len(answer.Entries) == 0 {
+		return fmt.Errorf("no entries for %s", input)
+	}
+	return nil
+}
+
+// bare runs the loop on the client's core.
+func (r *rig) bare(ctx context.Context, url string, records, inFlight int) (effort, allocations, error) {
+	e, err := command{
+		cores: r.cores.client,
+		args:  []string{r.self, "bare", "-url", url, "-records", fmt.Sprint(records), "-in-flight", fmt.Sprint(inFlight)},
+	}.run(ctx)
+	if err != nil {
+		return e, allocations{}, err
+	}
+	var a allocations
+	return e, a, json.Unmarshal(e.said, &a)
+}
+
+// bareRate is how many records a second the loop does that is answered at once: what the
+// length of all other arms goes by.
+func (r *rig) bareRate(ctx context.Context) (float64, error) {
+	server, err := r.serve(ctx, 0, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer server.close()
+	const records = 20_000
+	e, _, err := r.bare(ctx, server.url, records, inFlight[0])
+	return records / e.wall.Seconds(), err
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/scripts/bench/report"
+)
+
+// leastRatio is how far the new rate may fall below the base's before it is a loss:
+// machines that do other work, too, differ by a few percent from one round to the next.
+const leastRatio = 0.9
+
+// compareMode measures this tree's bulkcat against that of another revision. It fails
+// where a workload has become slower.
+func compareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
+	r := new(rig)
+	flags := flag.NewFlagSet("bench compare", flag.ContinueOnError)
+	r.bind(flags)
+	base := flags.String("base", "", "the revision to compare with, as git names it")
+	brief := flags.Bool("short", false, "look for a minute only")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if *base == "" {
+		return errors.New("compare with what? Name a revision with -base")
+	}
+	if err := r.open(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	s := full
+	if *brief {
+		s = short
+	}
+	heading := occasion(ctx, "make bench-compare BASE="+*base)
+	program, err := r.buildRevision(ctx, *base)
+	if err != nil {
+		return err
+	}
+	c := comparison{rig: r, programs: [2]string{program, r.bulkcat}, rounds: s.rounds, table: &report.Table{
+		Title: "This tree against " + *base,
+		Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "CPU a record, of before"},
+	}}
+	if err := c.measure(ctx, s); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%s\n\n%s", heading, c.table.Markdown())
+	if len(c.slower) > 0 {
+		return fmt.Errorf("slower than %s: %s", *base, strings.Join(c.slower, "; "))
+	}
+	return nil
+}
+
+// comparison is under way.
+type comparison struct {
+	*rig
+	programs [2]string // before and now
+	rounds   int
+	table    *report.Table
+	slower   []string // workloads
+}
+
+func (c *comparison) measure(ctx context.Context, s scale) error {
+	bareRate, err := c.bareRate(ctx)
+	if err != nil {
+		return err
+	}
+	server, err := c.serve(ctx, 0, 0)
+	if err != nil {
+		return err
+	}
+	defer server.close()
+	asked := arm{
+		url: server.url, cores: c.cores.client, inFlight: inFlight[1],
+		input: input{kind: client.Website, records: recordsIn(bareRate, s.arm)},
+	}
+	answered := asked
+	answered.input.records = recordsIn(bareRate, s.stored)
+	titles := arm{cores: c.cores.both(), input: input{kind: client.Product, records: s.titles}}
+	for _, format := range formats {
+		asked.format, answered.format, titles.format = format, format, format
+		if err := c.workload(ctx, "hosted, to "+format, asked, asked); err != nil {
+			return err
+		}
+		if err := c.again(ctx, "hosted, all answered, to "+format, answered); err != nil {
+			return err
+		}
+		if err := c.workload(ctx, "embedded titles, to "+format, titles, titles); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again fills a store for each side, as each writes it, and measures with them.
+func (c *comparison) again(ctx context.Context, name string, a arm) error {
+	var sides [2]arm
+	for i, program := range c.programs {
+		sides[i] = a
+		sides[i].store, sides[i].program = c.output("answers"), program
+		if _, err := c.run(ctx, sides[i]); err != nil {
+			return err
+		}
+		defer removeOutput(sides[i].store)
+	}
+	return c.workload(ctx, name, sides[0], sides[1])
+}
+
+// workload measures both sides in turns and adds a row.
+func (c *comparison) workload(ctx context.Context, name string, before, now arm) error {
+	c.say("%s: %d records", name, now.input.records)
+	var tallies [2]tally
+	for range c.rounds {
+		for i, a := range [2]arm{before, now} {
+			a.program = c.programs[i]
+			e, err := c.run(ctx, a)
+			if err != nil {
+				return err
+			}
+			tallies[i].add(e, a.input.records)
+		}
+	}
+	c.judge(name, tallies[0], tallies[1])
+	return nil
+}
+
+func (c *comparison) judge(name string, before, now tally) {
+	rate := report.Claim{Sample: report.Ratios(now.rate, before.rate), Unit: report.Ratio, Bound: report.AtLeast(leastRatio)}
+	cpu := report.Claim{Sample: report.Ratios(now.cpu, before.cpu), Unit: report.Ratio}
+	if !rate.Bound.Keeps(rate.Sample.Median()) {
+		c.slower = append(c.slower, name)
+	}
+	c.table.Add(name, report.Count.Format(before.rate.Median()), report.Count.Format(now.rate.Median()),
+		rate.Figure(), rate.Verdict(), cpu.Figure())
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// command is a process to be measured.
+type command struct {
+	cores  string // that it may run on, as taskset takes them; GOMAXPROCS follows
+	dir    string // that it runs in; "" for this one
+	env    []string
+	stdout io.Writer // nil: what it says is kept in effort.said
+	args   []string
+}
+
+// effort is what a process has taken.
+type effort struct {
+	wall  time.Duration
+	cpu   time.Duration // user's and system's
+	peak  int64         // resident memory in bytes
+	calls int64         // of the read and the write family, sockets' included
+	said  []byte
+}
+
+// run runs a process to its end; any status but 0 is an error.
+func (c command) run(ctx context.Context) (effort, error) {
+	var out, stderr bytes.Buffer
+	cmd := c.build(ctx)
+	cmd.Stdout, cmd.Stderr = c.stdout, &stderr
+	if c.stdout == nil {
+		cmd.Stdout = &out
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return effort{}, err
+	}
+	awaitExit(cmd.Process.Pid)
+	e := effort{wall: time.Since(began), calls: callsOf(cmd.Process.Pid)}
+	if err := cmd.Wait(); err != nil {
+		return e, fmt.Errorf("%s: %w: %s", strings.Join(c.args, " "), err, strings.TrimSpace(stderr.String()+out.String()))
+	}
+	e.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	e.peak, e.said = peakOf(cmd.ProcessState), out.Bytes()
+	return e, nil
+}
+
+func (c command) build(ctx context.Context) *exec.Cmd {
+	args := c.args
+	if pins() && c.cores != "" {
+		args = append([]string{"taskset", "-c", c.cores}, args...)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = c.dir
+	// The settings of whoever measures are not to be measured.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "BULKCAT_") })
+	cmd.Env = append(cmd.Env, c.env...)
+	return cmd
+}
+
+// pins says whether processes can be kept to their cores here.
+func pins() bool {
+	_, err := exec.LookPath("taskset")
+	return err == nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// rig is where and with what is measured.
+type rig struct {
+	bulkcat string // the program
+	self    string // this program
+	dir     string // of inputs, outputs and stores; on the disk that is to be measured
+	cores   cores
+	log     io.Writer // of what is being measured
+	outputs int       // named so far
+}
+
+// cores are the processors of the two sides, as taskset takes them.
+type cores struct{ server, client string }
+
+// both are for work that asks no service.
+func (c cores) both() string { return c.server + "," + c.client }
+
+// Set takes the flag's value.
+func (c *cores) Set(text string) error {
+	server, client, found := strings.Cut(text, ",")
+	if !found || server == "" || client == "" || strings.Contains(client, ",") {
+		return errors.New("name two cores, such as 0,1")
+	}
+	c.server, c.client = server, client
+	return nil
+}
+
+// String is the flag's value.
+func (c *cores) String() string { return c.server + "," + c.client }
+
+// apiKey is sent by everybody, and looked at by nobody.
+const apiKey = "key-of-the-benchmark"
+
+func (r *rig) bind(flags *flag.FlagSet) {
+	r.cores = cores{"0", "1"}
+	flags.StringVar(&r.bulkcat, "bulkcat", "bin/bulkcat", "the program to measure, a stripped binary")
+	flags.StringVar(&r.dir, "dir", os.TempDir(), "work in a new folder below this one, on the disk to be measured")
+	flags.Var(&r.cores, "cores", "of the service and of its client")
+}
+
+// open gives the rig its folder, which close takes away.
+func (r *rig) open() (err error) {
+	r.log = os.Stderr
+	if r.self, err = os.Executable(); err != nil {
+		return err
+	}
+	if r.bulkcat, err = filepath.Abs(r.bulkcat); err != nil {
+		return err
+	}
+	if _, err := os.Stat(r.bulkcat); err != nil {
+		return fmt.Errorf("%w: build it with `make build`, or name it with -bulkcat", err)
+	}
+	if !pins() {
+		fmt.Fprintln(r.log, "bench: there is no taskset: processes run on any core, and ratios say less")
+	}
+	r.dir, err = os.MkdirTemp(r.dir, "bulkcat-bench-")
+	return err
+}
+
+func (r *rig) close() error { return os.RemoveAll(r.dir) }
+
+func (r *rig) say(format string, args ...any) { fmt.Fprintf(r.log, "bench: "+format+"\n", args...) }
+
+// output names a file that is not there yet.
+func (r *rig) output(extension string) string {
+	r.outputs++
+	return filepath.Join(r.dir, fmt.Sprintf("out-%d.%s", r.outputs, extension))
+}
+
+// arm is a run of bulkcat over an input.
+type arm struct {
+	program  string // "" for the rig's
+	url      string // of the service; "" for the embedded one
+	cores    string
+	input    input
+	inFlight int
+	format   string // of the output: csv or parquet
+	store    string // folder; "" for the output's own, which goes with it
+	piped    bool   // write to standard output, where there is no store but one that is named
+}
+
+// run runs an arm and removes what it has written, but for a named store.
+func (r *rig) run(ctx context.Context, a arm) (effort, error) {
+	path, err := a.input.write(r.dir)
+	if err != nil {
+		return effort{}, err
+	}
+	output := r.output(a.format)
+	defer removeOutput(output)
+	program := cmp.Or(a.program, r.bulkcat)
+	c := command{cores: a.cores, args: []string{program, string(a.input.kind), path, "--quiet"}}
+	if a.url != "" {
+		c.env = []string{"BULKCAT_BASE_URL=" + a.url, "BULKCAT_API_KEY=" + apiKey}
+		c.args = append(c.args, "--rate", "0", "--workers", fmt.Sprint(a.inFlight))
+	}
+	if a.store != "" {
+		c.args = append(c.args, "--store", a.store)
+	}
+	if !a.piped {
+		c.args = append(c.args, "-o", output)
+		return c.run(ctx)
+	}
+	c.args = append(c.args, "-o", "-", "--output-format", a.format)
+	file, err := os.Create(output)
+	if err != nil {
+		return effort{}, err
+	}
+	c.stdout = file
+	e, err := c.run(ctx)
+	return e, errors.Join(err, file.Close())
+}
+
+// removeOutput removes an output and what lies beside it. What stays goes with the rig.
+func removeOutput(path string) {
+	for _, suffix := range []string{"", ".run.json", ".answers"} {
+		_ = os.RemoveAll(path + suffix)
+	}
+}

@@ -1,0 +1,39 @@
+package main
+
+import "time"
+
+// scale is how much is measured. Arms are given in time, and the number of their records
+// by what the machine does in it.
+type scale struct {
+	rounds        int
+	arm           time.Duration // of a bare loop that is answered at once
+	distantRounds int           // of arms with latency
+	distantArm    time.Duration
+	titles        int           // records of an embedded run
+	stored        time.Duration // of asking, to fill a store
+	starts        int           // of a program that does next to nothing
+	benchTime     time.Duration // of one Go benchmark
+	benchCount    int
+}
+
+var (
+	// full keeps the table under ten minutes on a slow machine. An arm lasts long enough
+	// that its start and its end, a tenth of a second, are some percent of it; with
+	// latency, where two percent are all that may be lost, one.
+	full = scale{
+		rounds: 5, arm: 3 * time.Second, distantRounds: 3, distantArm: 10 * time.Second,
+		titles: 250_000, stored: 15 * time.Second, starts: 21,
+		benchTime: 500 * time.Millisecond, benchCount: 3,
+	}
+	// short is a minute's look: its ratios suffer from the shortness of its arms.
+	short = scale{
+		rounds: 2, arm: time.Second, distantRounds: 1, distantArm: 2 * time.Second,
+		titles: 50_000, stored: 3 * time.Second, starts: 5,
+		benchTime: 50 * time.Millisecond, benchCount: 1,
+	}
+)
+
+// recordsIn gives the records that a rate makes in a time, in whole hundreds.
+func recordsIn(rate float64, d time.Duration) int {
+	return max(100, int(rate*d.Seconds())/100*100)
+}

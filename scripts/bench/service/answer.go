@@ -1,0 +1,54 @@
+package service
+
+import (
+	"hash/fnv"
+	"strconv"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// entries of an answer. More is rare; three paths make the usual 250 bytes.
+const entries = 3
+
+// AppendAnswer appends the body of the answer to an input, without a line's end.
+func AppendAnswer(dst []byte, classification, input string) []byte {
+	categories := categoriesOf(classification)
+	h := fnv.New64a()
+	h.Write([]byte(input)) // never fails
+	sum := h.Sum64()
+	dst = append(dst, '{')
+	dst = strconv.AppendQuote(dst, classification)
+	dst = append(dst, ":["...)
+	for i := range entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"value":`...)
+		dst = strconv.AppendQuote(dst, categories[sum%uint64(len(categories))].Path)
+		dst = append(dst, `,"confidence":`...)
+		dst = strconv.AppendFloat(dst, confidence(sum, i), 'g', -1, 64)
+		dst = append(dst, '}')
+		sum = mix(sum)
+	}
+	return append(dst, "]}"...)
+}
+
+// categoriesOf gives the taxonomy of the kind that has the classification.
+func categoriesOf(classification string) []taxonomy.Category {
+	if classification == client.TaxonomyV3 {
+		return taxonomy.IAB().Categories
+	}
+	return taxonomy.Products().Categories
+}
+
+// confidence falls with the rank, and has two digits as services give them.
+func confidence(sum uint64, rank int) float64 {
+	return float64(95-25*rank-int(sum>>32%25)) / 100
+}
+
+// mix is a step of a linear congruential generator, with the constants of MMIX.
+func mix(sum uint64) uint64 {
+	sum = sum*6364136223846793005 + 1442695040888963407
+	return sum ^ sum>>29
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
+)
+
+// TestSides runs both sides of a pair over the same records.
+func TestSides(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go service.Serve(l, service.Options{})
+	dir := t.TempDir()
+	path, err := input{kind: client.Website, records: 200}.write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + l.Addr().String()
+	for name, side := range map[string]struct {
+		run  mode
+		args []string
+	}{
+		"bare loop": {bareMode, []string{"-url", url, "-records", "200", "-in-flight", "8"}},
+		"whole run": {pipelineMode, []string{"-url", url, "-input", path, "-output", filepath.Join(dir, "out.csv"), "-in-flight", "8"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var (
+				out bytes.Buffer
+				got allocations
+			)
+			if err := side.run(t.Context(), side.args, nil, &out); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Objects <= 0 || got.Bytes <= 0 {
+				t.Errorf("got %s, %v", out.String(), err)
+			}
+		})
+	}
+	if entries, err := os.ReadDir(dir); len(entries) != 1 || err != nil {
+		t.Errorf("more than the input is left: %v, %v", entries, err)
+	}
+}
+
+// TestServeEndsWithItsInput leaves no service behind.
+func TestServeEndsWithItsInput(t *testing.T) {
+	var out bytes.Buffer
+	if err := serveMode(t.Context(), nil, strings.NewReader(""), &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), "http://127.0.0.1:") {
+		t.Errorf("it says %q", out.String())
+	}
+}
+
+func TestCommand(t *testing.T) {
+	t.Setenv("BULKCAT_STORE", "/elsewhere")
+	e, err := command{env: []string{"BULKCAT_API_KEY=k"}, args: []string{"sh", "-c", "echo $BULKCAT_STORE$BULKCAT_API_KEY"}}.run(t.Context())
+	if err != nil || string(e.said) != "k\n" {
+		t.Errorf("it says %q, %v", e.said, err)
+	}
+	_, err = command{args: []string{"sh", "-c", "echo no good >&2; exit 3"}}.run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "exit status 3: no good") {
+		t.Errorf("got %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (command{args: []string{"sleep", "60"}}).run(ended); err == nil {
+		t.Error("it runs after the end")
+	}
+}

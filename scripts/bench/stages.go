@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+
+	"github.com/bulkcat/bulkcat/scripts/bench/report"
+)
+
+// stage is a part of a run that a Go benchmark measures alone.
+type stage struct {
+	name      string
+	folder    string // of the package
+	benchmark string // the function, and "/" and the case if it has several
+	metric    string // of its output
+	unit      report.Unit
+	bound     report.Bound
+}
+
+// stages are in the order of a record's way.
+var stages = []stage{
+	{"read csv", "reader", "BenchmarkRead/csv", "MB/s", report.MBPerSecond, report.Bound{}},
+	{"read csv, quoted", "reader", "BenchmarkRead/quoted", "MB/s", report.MBPerSecond, report.Bound{}},
+	{"read csv.gz", "reader", "BenchmarkRead/gzip", "MB/s", report.MBPerSecond, report.Bound{}},
+	{"read csv.zst", "reader", "BenchmarkRead/zstd", "MB/s", report.MBPerSecond, report.Bound{}},
+	{"read jsonl", "reader", "BenchmarkRead/jsonl", "MB/s", report.MBPerSecond, report.Bound{}},
+	{"look up a stored answer", "client/answers", "BenchmarkLookup", perSecond, report.PerSecond, report.AtLeast(400_000)},
+	{"commit answers, 1 at once", "client/answers", "BenchmarkCommit/1", "answers/s", report.PerSecond, report.Bound{}},
+	{"commit answers, 32 at once", "client/answers", "BenchmarkCommit/32", "answers/s", report.PerSecond, report.Bound{}},
+	{"commit answers, 1,024 at once", "client/answers", "BenchmarkCommit/1024", "answers/s", report.PerSecond, report.Bound{}},
+	{"flatten and write rows, csv", "writer", "BenchmarkWrite/csv", "rows/s", report.PerSecond, report.Bound{}},
+	{"flatten and write rows, csv.gz", "writer", "BenchmarkWrite/csv.gz", "rows/s", report.PerSecond, report.Bound{}},
+	{"flatten and write rows, csv.zst", "writer", "BenchmarkWrite/csv.zst", "rows/s", report.PerSecond, report.Bound{}},
+	{"flatten and write rows, jsonl", "writer", "BenchmarkWrite/jsonl", "rows/s", report.PerSecond, report.Bound{}},
+	{"flatten and write rows, jsonl.zst", "writer", "BenchmarkWrite/jsonl.zst", "rows/s", report.PerSecond, report.Bound{}},
+	{"flatten and write rows, parquet", "writer", "BenchmarkWrite/parquet", "rows/s", report.PerSecond, report.Bound{}},
+}
+
+// measureStages runs the benchmarks of each package once, all rounds of them, on one core.
+func (r *rig) measureStages(ctx context.Context, s scale) (*report.Table, error) {
+	t := &report.Table{
+		Title: "The stages alone, on one core (Go benchmarks)",
+		Head:  []string{"stage", "result", "wanted"},
+	}
+	results := make(map[string]benchmarks)
+	for _, st := range stages {
+		if results[st.folder] == nil {
+			r.say("the benchmarks of %s", st.folder)
+			found, err := r.benchmark(ctx, s, st.folder)
+			if err != nil {
+				return nil, err
+			}
+			results[st.folder] = found
+		}
+		rounds := results[st.folder][st.benchmark].sample(st.metric)
+		t.AddClaim(st.name, report.Claim{Sample: rounds, Unit: st.unit, Bound: st.bound})
+	}
+	return t, nil
+}
+
+// benchmark builds a package's tests and runs its benchmarks pinned, where the package
+// is: building is not to be pinned, and tests find their files by their folder.
+func (r *rig) benchmark(ctx context.Context, s scale, folder string) (benchmarks, error) {
+	program := filepath.Join(r.dir, filepath.Base(folder)+".test")
+	build := command{args: []string{"go", "test", "-c", "-o", program, "./" + folder}}
+	if _, err := build.run(ctx); err != nil {
+		return nil, err
+	}
+	e, err := command{
+		cores: r.cores.client, dir: folder,
+		env: []string{"TMPDIR=" + r.dir}, // stores are to lie on the disk that is measured
+		args: []string{program, "-test.run", "^$", "-test.bench", "Read|Lookup|Commit|Write",
+			"-test.benchtime", s.benchTime.String(), "-test.count", strconv.Itoa(s.benchCount)},
+	}.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return parseBenchmarks(string(e.said)), nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/scripts/bench/report"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
+)
+
+// measureStart measures the program itself: its size and how soon it is at work.
+func (r *rig) measureStart(ctx context.Context, s scale, t *report.Table) error {
+	r.say("start-up")
+	var help, request report.Sample
+	for range s.starts {
+		e, err := command{cores: r.cores.client, args: []string{r.bulkcat, "--help"}}.run(ctx)
+		if err != nil {
+			return err
+		}
+		help = append(help, e.wall.Seconds())
+		took, err := r.untilRequest(ctx)
+		if err != nil {
+			return err
+		}
+		request = append(request, took.Seconds())
+	}
+	info, err := os.Stat(r.bulkcat)
+	if err != nil {
+		return err
+	}
+	t.AddClaim("start-up to the first request", report.Claim{Sample: request, Unit: report.Milliseconds, Bound: report.AtMost(0.100)})
+	t.AddClaim("bulkcat --help", report.Claim{Sample: help, Unit: report.Milliseconds, Bound: report.AtMost(0.030)})
+	t.AddClaim("stripped binary", report.Claim{Sample: report.Sample{float64(info.Size())}, Unit: report.MiB, Bound: report.AtMost(40 << 20)})
+	return nil
+}
+
+// untilRequest is the time from a start of bulkcat to its first categorization; asking
+// for what is left of the account comes before it, and counts.
+func (r *rig) untilRequest(ctx context.Context) (time.Duration, error) {
+	var (
+		once  sync.Once
+		asked time.Time
+	)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if !strings.HasSuffix(req.URL.Path, "/categorization") {
+			w.Write([]byte(service.Usage))
+			return
+		}
+		once.Do(func() { asked = time.Now() })
+		query := req.URL.Query()
+		w.Write(service.AppendAnswer(nil, query.Get("classification"), query.Get("url")))
+	}))
+	defer server.Close()
+	a := arm{
+		url: server.URL, cores: r.cores.client, inFlight: 1, format: "csv",
+		input: input{kind: client.Website, records: 1},
+	}
+	if _, err := a.input.write(r.dir); err != nil { // making it is not part of the start
+		return 0, err
+	}
+	began := time.Now()
+	_, err := r.run(ctx, a)
+	return asked.Sub(began), err
+}

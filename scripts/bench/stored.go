@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/scripts/bench/report"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
+)
+
+// measureStore measures what a durable store costs, and what it saves.
+func (r *rig) measureStore(ctx context.Context, s scale, bareRate float64, t *report.Table) error {
+	server, err := r.serve(ctx, 0, 0)
+	if err != nil {
+		return err
+	}
+	defer server.close()
+	a := arm{url: server.url, cores: r.cores.client, inFlight: inFlight[1]}
+	if err := r.measureDurability(ctx, a, s.rounds, recordsIn(bareRate, s.arm), t); err != nil {
+		return err
+	}
+	return r.measureAnswered(ctx, a, s.rounds, recordsIn(bareRate, s.stored), t)
+}
+
+// measureDurability runs with and without a store. Only a run to standard output has
+// none, so both sides write there, to a file.
+func (r *rig) measureDurability(ctx context.Context, a arm, rounds, records int, t *report.Table) error {
+	r.say("with and without a store: %d records", records)
+	a.input, a.format, a.piped = input{kind: client.Website, records: records}, "csv", true
+	var with, without tally
+	for range rounds {
+		e, err := r.run(ctx, a)
+		if err != nil {
+			return err
+		}
+		without.add(e, records)
+		kept := a
+		kept.store = r.output("answers")
+		if e, err = r.run(ctx, kept); err != nil {
+			return err
+		}
+		with.add(e, records)
+		if err := os.RemoveAll(kept.store); err != nil {
+			return err
+		}
+	}
+	lost := report.Ratios(with.rate, without.rate)
+	for i := range lost {
+		lost[i] = 1 - lost[i]
+	}
+	t.AddClaim("throughput lost to the durable store, at 0 ms", report.Claim{Sample: lost, Unit: report.Percent, Bound: report.AtMost(0.15)})
+	return nil
+}
+
+// measureAnswered fills a store once and runs with it again.
+func (r *rig) measureAnswered(ctx context.Context, a arm, rounds, records int, t *report.Table) error {
+	r.say("all inputs answered: %d records", records)
+	a.input, a.store = input{kind: client.Website, records: records}, r.output("answers")
+	fill := a
+	fill.format = "csv"
+	if _, err := r.run(ctx, fill); err != nil {
+		return err
+	}
+	size, err := sizeOf(a.store)
+	if err != nil {
+		return err
+	}
+	t.AddClaim("store on disk, of the raw answers' bytes", report.Claim{
+		Sample: report.Sample{float64(size) / float64(answerBytes(records))}, Unit: report.Ratio, Bound: report.AtMost(1.2),
+	})
+	bounds := map[string]report.Bound{"csv": report.AtLeast(400_000), "parquet": report.AtLeast(300_000)}
+	again := make(map[string]*tally)
+	for range rounds {
+		for _, format := range formats {
+			a.format = format
+			e, err := r.run(ctx, a)
+			if err != nil {
+				return err
+			}
+			if again[format] == nil {
+				again[format] = new(tally)
+			}
+			again[format].add(e, records)
+		}
+	}
+	for _, format := range formats {
+		t.AddClaim("records whose answers are stored, to "+format, report.Claim{
+			Sample: again[format].rate, Unit: report.PerSecond, Bound: bounds[format],
+		})
+	}
+	return os.RemoveAll(a.store)
+}
+
+// answerBytes are those of the answers to the first websites.
+func answerBytes(records int) (sum int64) {
+	var body []byte
+	for number := range records {
+		body = service.AppendAnswer(body[:0], client.TaxonomyV3, website(number))
+		sum += int64(len(body))
+	}
+	return sum
+}
+
+// sizeOf adds up the files of a folder.
+func sizeOf(dir string) (sum int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	return sum, err
+}

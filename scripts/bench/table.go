@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/bench/report"
+)
+
+// tableMode measures everything of the README's table and prints it.
+func tableMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
+	r := new(rig)
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	r.bind(flags)
+	brief := flags.Bool("short", false, "look for a minute only")
+	readme := flags.String("readme", "", "write the table into this file, too, between its markers")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if err := r.open(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	s, named := full, "make bench"
+	if *brief {
+		s, named = short, "make bench SHORT=1"
+	}
+	began, section := time.Now(), occasion(ctx, named)+"\n"
+	tables, err := r.measure(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		section += "\n" + t.Markdown()
+	}
+	fmt.Fprint(stdout, section)
+	r.say("measured in %v", time.Since(began).Round(time.Second))
+	if *readme == "" {
+		return nil
+	}
+	return report.Rewrite(*readme, section)
+}
+
+// parse wants flags only.
+func parse(flags *flag.FlagSet, args []string) error {
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q is neither a flag nor one of growth and compare", flags.Arg(0))
+	}
+	return nil
+}
+
+// measure gives the tables in the order of the README.
+func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
+	bareRate, err := r.bareRate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := r.measurePairs(ctx, s, bareRate)
+	if err != nil {
+		return nil, err
+	}
+	rest := report.NewClaims("Store, embedded service, start-up and allocations")
+	for _, measure := range []func() error{
+		func() error { return r.measureStore(ctx, s, bareRate, rest) },
+		func() error { return r.measureTitles(ctx, s, rest) },
+		func() error { return r.measureStart(ctx, s, rest) },
+		func() error { return r.measureAllocations(ctx, recordsIn(bareRate, s.arm), rest) },
+	} {
+		if err := measure(); err != nil {
+			return nil, err
+		}
+	}
+	alone, err := r.measureStages(ctx, s)
+	return []*report.Table{pairs, rest, alone}, err
+}
