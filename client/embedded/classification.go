@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"math"
 	"strconv"
 	"sync"
 
@@ -24,7 +23,7 @@ type classification struct {
 }
 
 // A website is about several things at several depths, so that taxonomy_v3 has
-// long lists; a company has one main business and a few others; a product is
+// long lists; a company has one main business, and perhaps two others; a product is
 // one thing.
 
 func taxonomyV3() *classification {
@@ -32,7 +31,7 @@ func taxonomyV3() *classification {
 }
 
 func naics() *classification {
-	return &classification{naicsName, 5, lazily(taxonomy.NAICS, titledEntry)}
+	return &classification{naicsName, 3, lazily(taxonomy.NAICS, titledEntry)}
 }
 
 func productTaxonomy() *classification {
@@ -79,8 +78,7 @@ func untilConfidence(entry any) []byte {
 // judgement is what was found out about one input.
 type judgement struct {
 	matches []classify.Match
-	trust   float64 // multiplies the confidences
-	cost    string  // the value of CostHeader
+	cost    string // the value of CostHeader
 }
 
 // append appends the answer, the classification's member with its entries.
@@ -94,11 +92,8 @@ func (c *classification) append(b []byte, j judgement) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, entries[match.Category]...)
-		b = strconv.AppendFloat(b, round(match.Confidence*j.trust), 'f', -1, 64)
+		b = strconv.AppendFloat(b, match.Confidence, 'f', -1, 64)
 		b = append(b, '}')
 	}
 	return append(b, "]}"...)
 }
-
-// round keeps four decimals, more than any confidence deserves.
-func round(confidence float64) float64 { return math.Round(confidence*1e4) / 1e4 }

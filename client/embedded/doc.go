@@ -22,8 +22,9 @@
 //
 // A website is judged by its page, where there is a Fetch and the page can be
 // had, and by the words of its host name and path. Without a page the name is
-// all there is, and every confidence is multiplied by 0.6. A product URL is
-// judged by the words of its path and by its page's title in the same way.
+// all there is, and it earns less confidence. A product URL is judged by its
+// page's title and the words of its path, read as a title. A confidence is the
+// chance that its entry is right, as far as it can be told from samples.
 //
 // The response header X-Bulkcat-Cost says what an answer has cost: "page" if a
 // page was fetched for it, "none" if it can be had again for nothing. A client

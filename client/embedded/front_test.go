@@ -198,12 +198,15 @@ func TestAccessLog(t *testing.T) {
 	})
 }
 
-// gate is a network that keeps its callers waiting.
+// gate is a network that keeps its callers waiting until it is open.
 type gate struct{ arrived, open chan struct{} }
 
 func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
-	g.arrived <- struct{}{}
-	<-g.open
+	select {
+	case g.arrived <- struct{}{}:
+		<-g.open
+	case <-g.open:
+	}
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }
 

@@ -4,59 +4,49 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/embedded/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
-// trustInName multiplies the confidences of what is judged by its URL alone: a
-// name is often a fancy. The figure is chosen, not measured; it puts a name that
-// fits well below a page that fits as well.
-const trustInName = 0.6
-
-// judgeWebsite categorizes a website by its page and its name.
+// judgeWebsite categorizes a website by its name and, where it can be had, its
+// page.
 func (s *Service) judgeWebsite(r *http.Request, c *classification, input string) (judgement, *apiError) {
 	u, problem := parseURL(input)
 	if problem != nil {
 		return judgement{}, problem
 	}
-	fields := []classify.Field{
-		{Text: strings.Join(classify.SplitHost(u.Hostname()), " "), Weight: 2},
-		{Text: strings.Join(pathWords(u.Path), " "), Weight: 1},
+	j := judgement{cost: CostNone}
+	var fields []classify.Field
+	if p, ok := s.fetch(r.Context(), input); ok {
+		j.cost = CostPage
+		fields = websiteFields(p)
 	}
-	return s.judgeURL(r.Context(), c, input, fields, websiteFields), nil
+	j.matches = c.engine().Website(u.Hostname(), pathWords(u.Path), fields, c.most)
+	return j, nil
 }
 
-// judgeProduct categorizes a product by its title, or by the name and the title
-// of its page.
+// judgeProduct categorizes a product by its title. That of a URL is its page's,
+// and what its path says.
 func (s *Service) judgeProduct(r *http.Request, c *classification, input string) (judgement, *apiError) {
 	if !isURL(input) {
-		return judgement{matches: c.engine().Title(input), trust: 1, cost: CostNone}, nil
+		return judgement{matches: c.engine().Title(input), cost: CostNone}, nil
 	}
 	u, problem := parseURL(input)
 	if problem != nil {
 		return judgement{}, problem
 	}
-	fields := []classify.Field{{Text: strings.Join(pathWords(u.Path), " "), Weight: 2}}
-	return s.judgeURL(r.Context(), c, input, fields, productFields), nil
-}
-
-// judgeURL categorizes by the fields of a name and, where it can be had, those
-// of its page.
-func (s *Service) judgeURL(ctx context.Context, c *classification, input string,
-	name []classify.Field, read func(page.Page) []classify.Field) judgement {
-	j := judgement{trust: trustInName, cost: CostNone}
-	if p, ok := s.fetch(ctx, input); ok {
+	j := judgement{cost: CostNone}
+	var titles []string
+	if p, ok := s.fetch(r.Context(), input); ok {
 		j.cost = CostPage
-		fields := read(p)
-		if hasText(fields) { // a page drawn by scripts has none
-			j.trust = 1
-		}
-		name = append(name, fields...)
+		titles = productTitles(p)
 	}
-	j.matches = c.engine().Document(name, c.most)
-	return j
+	titles = append(titles, slugTitle(u.Path))
+	j.matches = c.engine().Title(strings.Join(titles, " | "))
+	return j, nil
 }
 
 func (s *Service) fetch(ctx context.Context, input string) (page.Page, bool) {
@@ -89,29 +79,21 @@ func websiteFields(p page.Page) []classify.Field {
 	}
 }
 
-// productFields leaves the text of a product's page out: most of it is about
-// other products.
-func productFields(p page.Page) []classify.Field {
-	fields := []classify.Field{
-		{Text: p.Product, Weight: 5},
-		{Text: p.Category, Weight: 4},
-		{Text: strings.Join(p.Breadcrumb, ". "), Weight: 4},
-		{Text: p.Title, Weight: 3},
-		{Text: p.OGTitle, Weight: 3},
-	}
+// productTitles returns what a product's page calls it, the surest first: what it
+// tells machines, then what it tells visitors. The text is left out: most of it is
+// about other products.
+func productTitles(p page.Page) []string {
+	said := []string{p.Product, p.Category, strings.Join(p.Breadcrumb, " | ")}
 	if len(p.Headings) > 0 {
-		fields = append(fields, classify.Field{Text: p.Headings[0], Weight: 2})
+		said = append(said, p.Headings[0])
 	}
-	return fields
-}
-
-func hasText(fields []classify.Field) bool {
-	for _, field := range fields {
-		if field.Text != "" {
-			return true
+	var titles []string
+	for _, title := range append(said, p.OGTitle, p.Title) {
+		if title != "" && !slices.Contains(titles, title) {
+			titles = append(titles, title)
 		}
 	}
-	return false
+	return titles
 }
 
 // isURL tells a URL from a product title.

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -10,9 +11,11 @@ import (
 // nothing about it. Left in, "home" is furniture and "index" is a fund.
 var signposts = map[string]bool{
 	"index": true, "default": true, "home": true, "main": true, "page": true, "pages": true,
-	"product": true, "products": true, "item": true, "items": true, "dp": true, "p": true,
-	"category": true, "categories": true, "collection": true, "collections": true,
-	"shop": true, "store": true, "www": true, "html": true, "en": true, "us": true, "uk": true,
+	"product": true, "products": true, "item": true, "items": true, "dp": true, "p": true, "pd": true, "sku": true,
+	"category": true, "categories": true, "collection": true, "collections": true, "catalog": true, "catalogue": true,
+	"detail": true, "details": true, "view": true, "buy": true, "id": true, "ref": true, "node": true,
+	"shop": true, "store": true, "www": true, "html": true, "php": true,
+	"en": true, "us": true, "uk": true, "gb": true, "fr": true, "es": true, "nl": true, "pt": true, "ca": true, "au": true,
 }
 
 // maxExtension is the longest file name extension, with its dot: ".shtml".
@@ -24,13 +27,34 @@ const maxExtension = 6
 func pathWords(urlPath string) []string {
 	var words []string
 	for segment := range strings.SplitSeq(urlPath, "/") {
-		if ext := path.Ext(segment); len(ext) <= maxExtension {
-			segment = strings.TrimSuffix(segment, ext)
+		words = append(words, slugWords(segment)...)
+	}
+	return words
+}
+
+// slugTitle reads a URL's path as a product's title. The last segment names the
+// product and those before it its kind, the nearest first:
+// "/shoes/trail/roadrunner-42.html" is "roadrunner, trail, shoes".
+func slugTitle(urlPath string) string {
+	var parts []string
+	for segment := range strings.SplitSeq(urlPath, "/") {
+		if words := slugWords(segment); len(words) > 0 {
+			parts = append(parts, strings.Join(words, " "))
 		}
-		for word := range strings.FieldsFuncSeq(segment, isSeparator) {
-			if hasLetter(word) && !signposts[strings.ToLower(word)] {
-				words = append(words, word)
-			}
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, ", ")
+}
+
+// slugWords returns the words of one segment of a path.
+func slugWords(segment string) []string {
+	if ext := path.Ext(segment); len(ext) <= maxExtension {
+		segment = strings.TrimSuffix(segment, ext)
+	}
+	var words []string
+	for word := range strings.FieldsFuncSeq(segment, isSeparator) {
+		if hasLetter(word) && !signposts[strings.ToLower(word)] {
+			words = append(words, word)
 		}
 	}
 	return words

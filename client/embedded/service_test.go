@@ -382,15 +382,29 @@ func TestPages(t *testing.T) {
 	})
 }
 
-func TestANameIsTrustedLess(t *testing.T) {
+func TestConfidencesAreTheEngines(t *testing.T) {
 	j, problem := shared.judgeWebsite(httptest.NewRequest(http.MethodGet, "/", nil), taxonomyV3(), "https://hotels.example")
-	if problem != nil || len(j.matches) == 0 || j.trust != trustInName {
+	if problem != nil || len(j.matches) == 0 {
 		t.Fatalf("judgement %+v, %v", j, problem)
 	}
 	a := get(t, shared, WebsitePath, "url", "https://hotels.example", "classification", "taxonomy_v3")
-	want := strconv.FormatFloat(round(j.matches[0].Confidence*trustInName), 'f', -1, 64)
+	want := strconv.FormatFloat(j.matches[0].Confidence, 'f', -1, 64)
 	if got := a.entries(t, "taxonomy_v3")[0].Confidence.String(); got != want {
 		t.Errorf("confidence %s, want %s", got, want)
+	}
+}
+
+func TestSlugTitle(t *testing.T) {
+	tests := []struct{ path, want string }{
+		{"/", ""},
+		{"/leather-sofa-42.html", "leather sofa"},
+		{"/shoes/trail/roadrunner-42.html", "roadrunner, trail, shoes"},
+		{"/p/4711", ""},
+	}
+	for _, tt := range tests {
+		if got := slugTitle(tt.path); got != tt.want {
+			t.Errorf("slugTitle(%q) = %q, want %q", tt.path, got, tt.want)
+		}
 	}
 }
 

@@ -10,76 +10,145 @@ const (
 	maxDocumentWords = 20_000 // of all fields together: far more than it takes to see a subject
 	maxFieldWeight   = 100
 
-	saturation       = 3   // occurrences after which another one adds less than half
+	// A word's first occurrence in a short text counts 1/(1+saturation), its
+	// fourth hardly more. In a long text words recur by chance.
+	saturation       = 3
+	saturationOfWord = 1.0 / 120 // added for every word of the text
+
+	repeated         = 0.2 // of a term in the further phrases of a category
 	commonplaceShare = 0.2 // of a word that stands in every document
-	apart            = 0.4 // for the terms of a phrase that do not stand together
+	apart            = 0.6 // for the terms of a phrase that do not stand together
 	inherited        = 0.3 // of a parent's own score
-	topShare         = 0.3 // of a score that depends on the top level's share
+	topShare         = 0.5 // of a score that depends on the top level's share
 )
 
 // Document returns up to limit categories for a web page or a description, best
 // first, and none when nothing fits. It reads the first 20,000 words of the
 // fields, and at most a megabyte of each.
 func (e *Engine) Document(fields []Field, limit int) []Match {
-	s := e.scratch.Get().(*scratch)
-	words := 0
-	for _, f := range fields {
-		words = e.readField(s, f, words)
-	}
-	e.saturate(s)
-	e.hitPhrases(s)
-	e.hitPairs(s)
-	e.sumPhrases(s)
-	e.scoreDocument(s)
-	matches := e.answer(s, limit, documentConfidence)
-	s.clear()
-	e.scratch.Put(s)
-	return matches
+	s := e.borrow()
+	defer e.giveBack(s)
+	e.scoreDocument(s, fields)
+	return e.answer(s, limit, e.document)
 }
 
-// readField counts a field's terms and pairs, and returns the words read so far.
-func (e *Engine) readField(s *scratch, f Field, words int) int {
-	if !(f.Weight > 0) { // NaN too
-		return words
-	}
-	weight := float32(min(f.Weight, maxFieldWeight))
-	previous := int32(-1)
-	s.reader.reset(f.Text)
-	for words < maxDocumentWords && s.reader.next() {
-		words++
-		r := &s.reader
-		if stopWords[string(r.word)] {
+// scoreDocument ranks the categories for a text's fields.
+func (e *Engine) scoreDocument(s *scratch, fields []Field) {
+	e.readFields(s, fields)
+	e.saturate(s)
+	e.sumPhrases(s)
+	e.rankSums(s, inherited)
+}
+
+// readFields counts the fields' terms and pairs, and reports whether there were
+// words among them.
+func (e *Engine) readFields(s *scratch, fields []Field) bool {
+	before := s.words
+	for _, f := range fields {
+		if !(f.Weight > 0) { // NaN too
 			continue
 		}
-		if r.gap != 0 {
-			previous = -1
-		}
-		t := e.index.lookup(r.word)
-		if t >= 0 {
-			s.count(t, weight)
-		}
-		if t >= 0 && previous >= 0 {
-			if p, ok := e.index.pairs[pairKey(previous, t)]; ok {
-				s.countPair(p, weight)
+		weight := float32(min(f.Weight, maxFieldWeight))
+		previous := int32(noTerm)
+		s.reader.reset(f.Text)
+		for s.words < maxDocumentWords && s.reader.next() {
+			s.words++
+			if stopWords[string(s.reader.word)] {
+				continue
 			}
+			if s.reader.gap != 0 {
+				previous = noTerm
+			}
+			previous = e.count(s, s.reader.word, weight, previous)
 		}
-		previous = t
 	}
-	return words
+	return s.words > before
+}
+
+// count counts a word and the pair it makes with the term before it. It returns
+// the word's term.
+func (e *Engine) count(s *scratch, word []byte, weight float32, previous int32) int32 {
+	first, t := e.index.resolve(word)
+	if first != noTerm {
+		s.count(first, weight)
+		previous = first
+	}
+	if t == noTerm {
+		return noTerm
+	}
+	s.count(t, weight)
+	if previous != noTerm {
+		if p, ok := e.index.pairs[pairKey(previous, t)]; ok {
+			s.countPair(p, weight)
+		}
+	}
+	return t
 }
 
 // saturate turns counts into weights below 1: the tenth occurrence says little
 // that the third did not.
 func (e *Engine) saturate(s *scratch) {
+	half := float32(saturation + saturationOfWord*float64(s.words))
 	for _, t := range s.terms {
-		s.weight[t] /= s.weight[t] + saturation
+		s.weight[t] /= s.weight[t] + half
 		if e.index.commonplace[t] {
 			s.weight[t] *= commonplaceShare
 		}
 	}
 	for _, p := range s.pairList {
-		s.pairs[p] /= s.pairs[p] + saturation
+		s.pairs[p] /= s.pairs[p] + half
 	}
+}
+
+// sumPhrases gives every category what the terms of the text are worth to it,
+// and every top level what they are worth to the categories under it. A term
+// counts once, by the best of the phrases it is in: that several phrases repeat
+// it says how they were written, and nothing about the text.
+func (e *Engine) sumPhrases(s *scratch) {
+	e.hitPhrases(s)
+	e.hitPairs(s)
+	for _, p := range s.phrases {
+		phrase, h := &e.index.phrases[p], &s.hits[p]
+		h.overlap = phrase.documentScore(h) / h.covered
+	}
+	for _, t := range s.terms {
+		e.sumTerm(s, t)
+	}
+}
+
+// documentScore is what a phrase's terms in the text are worth. A phrase of
+// several terms counts in full only where they stand together.
+func (p *phrase) documentScore(h *hit) float32 {
+	switch {
+	case p.terms == 1:
+		return p.weight * h.overlap
+	case h.pairs > 0 && h.pairs == p.pairs:
+		return h.pair * p.mass
+	}
+	return apart * p.score(h)
+}
+
+// sumTerm adds a term's part in the scores of the phrases that hold it. Phrases
+// are in the order of their categories, so that those of a category, and those
+// under a top level, follow each other.
+func (e *Engine) sumTerm(s *scratch, t int32) {
+	category, top := int32(noCategory), int32(noCategory)
+	best, bestOfTop, sum := float32(0), float32(0), float32(0)
+	for _, p := range e.index.byTerm.at(t) {
+		if c := e.index.phrases[p].category; c != category {
+			s.addScore(category, best+repeated*(sum-best))
+			category, best, sum = c, 0, 0
+			if e.top[c] != top {
+				s.addTop(top, bestOfTop)
+				top, bestOfTop = e.top[c], 0
+			}
+		}
+		score := s.hits[p].overlap * e.index.idf[t]
+		sum += score
+		best, bestOfTop = max(best, score), max(bestOfTop, score)
+	}
+	s.addScore(category, best+repeated*(sum-best))
+	s.addTop(top, bestOfTop)
 }
 
 // hitPairs adds the pairs to the hits of the phrases they are from.
@@ -96,39 +165,18 @@ func (e *Engine) hitPairs(s *scratch) {
 	}
 }
 
-// sumPhrases gives every category the sum of its phrases' scores. A phrase of
-// several terms counts in full only where they stand together.
-func (e *Engine) sumPhrases(s *scratch) {
-	for _, p := range s.phrases {
-		phrase, h := &e.index.phrases[p], &s.hits[p]
-		score := h.overlap
-		switch {
-		case phrase.terms == 1:
-		case h.pairs > 0 && h.pairs == phrase.pairs:
-			score = h.pair * phrase.mass
-		default:
-			score = apart * phrase.score(h)
-		}
-		c := phrase.category
-		if s.scores[c] == 0 {
-			s.categories = append(s.categories, c)
-		}
-		s.scores[c] += score
-	}
-}
-
-// scoreDocument ranks the categories, weighing in their ancestors' scores and
-// how much of the document points under the same top level.
-func (e *Engine) scoreDocument(s *scratch) {
+// rankSums ranks the categories, weighing in their ancestors' scores, each
+// generation by share, and how much of the text points under the same top level.
+func (e *Engine) rankSums(s *scratch, share float32) {
 	best := float32(0)
-	for _, c := range s.categories {
-		best = max(best, s.addTop(e.top[c], s.scores[c]))
+	for _, c := range s.topList {
+		best = max(best, s.tops[c])
 	}
 	for _, c := range s.categories {
-		score, share := s.scores[c], float32(inherited)
+		score, part := s.scores[c], share
 		for p := e.taxonomy.Categories[c].Parent; p >= 0; p = e.taxonomy.Categories[p].Parent {
-			score += share * s.scores[p]
-			share *= inherited
+			score += part * s.scores[p]
+			part *= share
 		}
 		score *= 1 - topShare + topShare*s.tops[e.top[c]]/best
 		s.ranked = append(s.ranked, ranked{c, score})

@@ -16,14 +16,19 @@ type Match struct {
 type Engine struct {
 	taxonomy *taxonomy.Taxonomy
 	index    *index
-	top      []int32   // by category: its top-level ancestor
-	scratch  sync.Pool // of *scratch
+	top      []int32      // by category: its top-level ancestor
+	document *calibration // of documents in this taxonomy
+	name     *calibration // of names without a page
+	scratch  sync.Pool    // of *scratch
 }
 
 // New builds an engine: a fraction of a second's work, so build one per
 // taxonomy and share it.
 func New(t *taxonomy.Taxonomy) *Engine {
-	e := &Engine{taxonomy: t, index: buildIndex(t), top: make([]int32, len(t.Categories))}
+	e := &Engine{taxonomy: t, index: buildIndex(t), top: make([]int32, len(t.Categories)), document: &pageFit, name: &nameFit}
+	if len(t.Categories) > 0 && t.Categories[0].Code != "" {
+		e.document, e.name = &companyFit, &companyNameFit // codes are for industries
+	}
 	for c := range t.Categories {
 		e.top[c] = int32(c)
 		if p := t.Categories[c].Parent; p >= 0 {
@@ -36,3 +41,11 @@ func New(t *taxonomy.Taxonomy) *Engine {
 
 // Taxonomy returns the taxonomy the engine answers in.
 func (e *Engine) Taxonomy() *taxonomy.Taxonomy { return e.taxonomy }
+
+// borrow returns a scratch that is clear.
+func (e *Engine) borrow() *scratch { return e.scratch.Get().(*scratch) }
+
+func (e *Engine) giveBack(s *scratch) {
+	s.clear()
+	e.scratch.Put(s)
+}

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -55,6 +54,16 @@ func TestTitle(t *testing.T) {
 		{"Baby stroller", "Baby & Toddler > Baby Transport > Baby Strollers"},
 		{"Kids' bicycle helmet", "Sporting Goods > Outdoor Recreation > Cycling > Cycling Apparel & Accessories > Bicycle Helmets"},
 		{"Key chain", "Apparel & Accessories > Handbag & Wallet Accessories > Keychains"},
+		// a brand that names another product, and sellers' words
+		{"Furniture of Arden - LARK desk lamp", "Home & Garden > Lighting > Lamps"},
+		{"Buy blue doormat online, pack of 2", "Home & Garden > Decor > Door Mats"},
+		// one word for two
+		{"Bedsheets, king size", "Home & Garden > Linens & Bedding > Bedding > Bed Sheets"},
+		// what a product is for, in other languages
+		{"Sofa con lámpara", "Furniture > Sofas"},
+		{"Lampe pour sofa", "Furniture > Sofas"},
+		{"Sofa für Wohnung mit Teppich", "Furniture > Sofas"},
+		{"Sofa with fur pillow", "Furniture > Sofas"},
 		// nothing fits
 		{"zzzz qqqq", ""},
 		{"", ""},
@@ -98,6 +107,38 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", tt.title, got, tt.want)
 		}
 		checkMatches(t, e, matches, 5)
+	}
+}
+
+func TestWebsite(t *testing.T) {
+	page := []Field{{"Grand Palm Hotel", 3}, {"Book a room at our beach resort.", 1}}
+	tests := []struct {
+		name, engine, host string
+		path               []string
+		page               []Field
+		want               string
+	}{
+		{"a name", "iab", "www.cheap-hotels.example", nil, nil, "Travel > Travel Type > Hotels and Motels"},
+		{"a name in one word", "iab", "bestcarparts.co.uk", nil, nil, "Automotive > Auto Parts"},
+		{"a path", "iab", "xyzzyq.example", []string{"soccer", "news"}, nil, "Sports > Soccer"},
+		{"a page under a name that says nothing", "iab", "xyzzyq.example", nil, page, "Travel > Travel Type > Hotels and Motels"},
+		{"a page against its name", "iab", "soccer.example", nil, append(page, page...), "Travel > Travel Type > Hotels and Motels"},
+		{"a page without text", "iab", "soccer.example", nil, []Field{{"", 3}, {"- -", 1}}, "Sports > Soccer"},
+		{"a top-level domain", "iab", "xyzzyq.edu", nil, nil, "Education"},
+		{"a company's name", "naics", "northmoor-dentist.example", nil, nil, "621210"},
+		{"nothing", "iab", "xyzzyq.example", nil, nil, ""},
+		{"an address", "iab", "127.0.0.1", nil, nil, ""},
+		{"junk in Punycode", "iab", "xn--zzzzzzzzzzz.com", nil, nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := engines()[tt.engine]
+			matches := e.Website(tt.host, tt.path, tt.page, 5)
+			if got := best(e, matches); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			checkMatches(t, e, matches, 5)
+		})
 	}
 }
 
@@ -251,22 +292,33 @@ func FuzzDocument(f *testing.F) {
 }
 
 func BenchmarkNew(b *testing.B) {
-	t := taxonomy.Products()
-	b.ReportAllocs()
-	for b.Loop() {
-		New(t)
+	for _, t := range []*taxonomy.Taxonomy{taxonomy.Products(), taxonomy.IAB(), taxonomy.NAICS()} {
+		b.Run(t.Name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				New(t)
+			}
+		})
 	}
 }
 
+// BenchmarkTitle reads titles as shops and marketplaces write them, one after
+// the other.
 func BenchmarkTitle(b *testing.B) {
 	e := engines()["products"]
-	for _, title := range []string{"Cotton T-Shirt (black, XL)", "Leather phone case for iPhone 14, brown", "Steel office chair with lumbar support and wheels for home and garden accessories"} {
-		b.Run(fmt.Sprint(len(title)), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				e.Title(title)
-			}
-		})
+	titles := []string{
+		"Cotton T-Shirt (black, XL)",
+		"Leather phone case for iPhone 14, brown",
+		"Steel office chair with lumbar support and wheels for home and garden accessories",
+		"Furniture of Arden - MORLEY 7 Pc. Dining Table Set (FM3425GY-PT-7PC)",
+		"Hartwell Women's Solid Casual Reversible Waistcoat - Pack of 2, Buy Online",
+		"Juego de sábanas de algodón para cama doble, blanco",
+		"Velox 12V Car LED Headlight Bulb Set Of 2 for Universal For Bike and Car",
+		"Replacement toner cartridge, compatible with LJ-1020 series printers, black, 2,000 pages",
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		e.Title(titles[i%len(titles)])
 	}
 }
 

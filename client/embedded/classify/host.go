@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"golang.org/x/net/idna"
 )
 
 // maxLabel bounds the letters of a host name's label that are split (RFC 1035
@@ -14,79 +14,105 @@ import (
 const maxLabel = 63
 
 // SplitHost returns the words a host name is written from, in lower case:
-// "www.bestcarparts.co.uk" gives best, car, parts. Letters between known words
-// are a word of their own. The top-level domain is left out unless it says
-// something, as in "acme.travel".
-func SplitHost(host string) []string {
+// "www.bestcarparts.co.uk" gives best, car, parts. Words the taxonomy knows are
+// preferred to other ones; letters between words are a word of their own, such
+// as a brand. Internationalized names (RFC 5890) are read in their own script.
+//
+// domain is what the top-level domain says, "" for most: "travel" of
+// "acme.travel", and "university" of "acme.edu".
+func (e *Engine) SplitHost(host string) (words []string, domain string) {
 	host, _, _ = strings.Cut(host, ":") // a port
 	labels := strings.FieldsFunc(strings.ToLower(host), func(c rune) bool { return c == '.' })
-	labels = dropSuffix(labels)
-	var words []string
+	labels, domain = e.cutSuffix(labels)
 	for _, label := range labels {
-		for _, run := range runs(label) {
-			words = append(words, splitRun(run)...)
+		for _, run := range runs(decode(label)) {
+			words = append(words, e.splitRun(run)...)
 		}
 	}
-	return words
+	return words, domain
 }
 
-// dropSuffix removes "www" and the labels under which names are registered.
-func dropSuffix(labels []string) []string {
-	if len(labels) > 1 && strings.HasPrefix(labels[0], "www") {
+// decode returns an internationalized label in its own script, and nothing for
+// one that breaks the encoding: its letters are no words.
+func decode(label string) string {
+	if !strings.HasPrefix(label, "xn--") {
+		return label
+	}
+	decoded, err := idna.Punycode.ToUnicode(label)
+	if err != nil {
+		return ""
+	}
+	return decoded
+}
+
+// cutSuffix removes the labels that say where a site is and not what it is
+// about: "www" and the like, and those under which names are registered. It
+// returns what the latter tell of the site apart, "" if nothing.
+func (e *Engine) cutSuffix(labels []string) ([]string, string) {
+	if len(labels) > 2 && hostRoles[strings.TrimRight(labels[0], "0123456789")] {
 		labels = labels[1:]
 	}
 	last := len(labels) - 1
 	if last < 1 {
-		return labels
+		return labels, ""
 	}
-	if domain := labels[last]; len(domain) < 4 || !dictionary()[domain] || plainDomains[domain] {
+	domain := e.domainWord(labels[last])
+	labels = labels[:last]
+	if last--; last > 0 && (registries[labels[last]] || platforms[labels[last]]) {
+		if domain == "" {
+			domain = domainWords[labels[last]] // "acme.edu.au"
+		}
 		labels = labels[:last]
 	}
-	last = len(labels) - 1
-	if last > 0 && (registries[labels[last]] || platforms[labels[last]]) {
-		labels = labels[:last]
+	return labels, domain
+}
+
+// domainWord returns what a top-level domain says of its sites, "" if nothing.
+func (e *Engine) domainWord(domain string) string {
+	if w, ok := domainWords[domain]; ok {
+		return w
 	}
-	return labels
+	if len(domain) < 4 || plainDomains[domain] || e.wordCost(domain) == 0 {
+		return ""
+	}
+	return domain
+}
+
+// hostRoles are first labels that name a server's role. Digits may follow.
+var hostRoles = wordSet(`www m mobile shop store web wap amp en cdn static`)
+
+// domainWords are top-level domains, and labels under those of countries, that
+// say something in other words than their own.
+var domainWords = map[string]string{
+	"edu": "university", "ac": "university", "gov": "government", "mil": "military", "int": "government",
+	"app": "app", "tv": "television", "fm": "radio", "bet": "betting", "pub": "pub", "bar": "bar", "spa": "spa",
+	"car": "car", "law": "law", "ski": "skiing", "dog": "dog", "tax": "tax", "art": "art",
+	"fit": "fitness", "aero": "aviation", "coop": "cooperative",
 }
 
 // plainDomains are top-level domains that are words and yet say nothing.
-var plainDomains = wordSet(`info name online site website space live life world today click link club store tech mobi arpa`)
+var plainDomains = wordSet(`info name online site website space live life world today click link club store shop tech mobi arpa
+	group zone center page pages cloud global company network digital asia work plus cool best host team blog test example
+	local solutions services agency guru media studio systems`)
 
 // registries are second-level labels of country domains ("co.uk", "com.au").
-var registries = wordSet(`co com org net gov edu ac or ne go nom`)
+var registries = wordSet(`co com org net gov edu ac or ne go nom mil`)
 
 // platforms host sites of all kinds under their own name.
 var platforms = wordSet(`blogspot wordpress tumblr weebly wixsite squarespace typepad livejournal github myshopify webnode jimdo forumactif
 	altervista herokuapp netlify`)
 
 //go:embed words.txt
-var commonWords string
+var wordsText string
 
-// dictionary holds the words a host name may be made of, stemmed: common ones
-// and all that the taxonomies know.
-var dictionary = sync.OnceValue(func() map[string]bool {
-	known := make(map[string]bool)
-	var r reader
-	add := func(text string) {
-		for r.reset(text); r.next(); {
-			// Short words would be found everywhere; the common ones are listed.
-			if len(r.word) > 2 && !r.hasDigit {
-				known[string(stem(r.word))] = true
-			}
-		}
+// commonWords holds words a host name may be made of besides the taxonomy's,
+// stemmed.
+var commonWords = sync.OnceValue(func() map[string]bool {
+	words := make(map[string]bool)
+	for w := range strings.FieldsSeq(wordsText) {
+		words[string(stem([]byte(w)))] = true
 	}
-	for _, t := range []*taxonomy.Taxonomy{taxonomy.IAB(), taxonomy.Products(), taxonomy.NAICS()} {
-		for i := range t.Categories {
-			add(t.Categories[i].Name)
-			for _, a := range t.Categories[i].Aliases {
-				add(a)
-			}
-		}
-	}
-	for w := range strings.FieldsSeq(commonWords) {
-		known[string(stem([]byte(w)))] = true
-	}
-	return known
+	return words
 })
 
 // runs parts a label into runs of letters and runs of digits.
@@ -122,22 +148,20 @@ func runKind(c byte) byte {
 // splitRun parts a run of letters where the words in it cost least. Known words
 // cost little, the less the longer they are, and letters outside them much, so
 // that a name that merely contains short words stays whole.
-func splitRun(run string) []string {
-	if len(run) > maxLabel || runKind(run[0]) == 'd' {
+func (e *Engine) splitRun(run string) []string {
+	if len(run) > maxLabel || runKind(run[0]) == 'd' || !isASCII(run) {
 		return []string{run}
 	}
-	known := dictionary()
 	var least [maxLabel + 1]float64
 	var from [maxLabel + 1]int
-	var buf [maxLabel]byte
 	for end := 1; end <= len(run); end++ {
 		least[end] = unknownCost(end)
-		for start := 0; start < end; start++ {
-			cost := least[start] + unknownCost(end-start)
-			if w := append(buf[:0], run[start:end]...); known[string(stem(w))] {
-				cost = least[start] + knownCost(end-start)
+		for start := range end {
+			cost := e.wordCost(run[start:end])
+			if cost == 0 {
+				cost = unknownCost(end - start)
 			}
-			if cost < least[end] {
+			if cost += least[start]; cost < least[end] {
 				least[end], from[end] = cost, start
 			}
 		}
@@ -150,8 +174,34 @@ func splitRun(run string) []string {
 	return words
 }
 
-// unknownCost is that of n letters that are no known word.
-func unknownCost(n int) float64 { return 2 + 0.5*float64(n) }
+// isASCII reports whether a run may be cut between any two bytes.
+func isASCII(run string) bool {
+	return !strings.ContainsFunc(run, func(c rune) bool { return c > 0x7F })
+}
+
+// shortestTerm is that of the taxonomy's words, in letters, which are looked for
+// within a run. Shorter ones would be found everywhere; the common ones are listed.
+const shortestTerm = 3
+
+// wordCost is that of a known word, 0 for any other.
+func (e *Engine) wordCost(word string) float64 {
+	var buf [maxLabel]byte
+	w := stem(append(buf[:0], word...))
+	if len(w) >= shortestTerm {
+		if _, ok := e.index.vocabulary[string(w)]; ok {
+			return knownCost(len(word))
+		}
+	}
+	if commonWords()[string(w)] {
+		return knownCost(len(word)) + commonCost
+	}
+	return 0
+}
+
+const commonCost = 0.1 // of a word that the taxonomy does not know: between equal splits it loses
 
 // knownCost is that of a known word of n letters.
 func knownCost(n int) float64 { return 1 + 3/float64(n) }
+
+// unknownCost is that of n letters that are no known word.
+func unknownCost(n int) float64 { return 2 + 0.9*float64(n) }

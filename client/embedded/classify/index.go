@@ -10,11 +10,12 @@ import (
 
 // index finds phrases by the terms they hold. It is read-only once built.
 type index struct {
-	vocabulary  map[string]int32 // word, stemmed, to term
-	pairs       map[uint64]int32 // two terms in a row, to pair
-	idf         []float32        // by term: how much a term tells, log(1 + categories/categories with it)
-	heads       []bool           // by term: some phrase ends in it
-	commonplace []bool           // by term: it stands in every document
+	vocabulary  map[string]int32  // word, stemmed, to term
+	pairs       map[uint64]int32  // two terms in a row, to pair
+	compounds   map[string]pairOf // two terms written as one word that is no term itself
+	idf         []float32         // by term: how much a term tells, log(1 + categories/categories with it)
+	heads       []bool            // by term: some phrase ends in it
+	commonplace []bool            // by term: it stands in every document
 	phrases     []phrase
 	byTerm      lists // phrases by term
 	byPair      lists // phrases by pair
@@ -26,6 +27,7 @@ type phrase struct {
 	category int32
 	head     int32   // its last term: "table" in "dining room table"
 	mass     float32 // idf of its terms, summed
+	weight   float32 // 1, or bareWeight
 	terms    int32
 	pairs    int32
 }
@@ -49,15 +51,32 @@ func pack(all [][]int32) lists {
 	return l
 }
 
+// pairOf is two terms in a row.
+type pairOf struct{ first, second int32 }
+
 // pairKey joins two terms into a key of index.pairs.
 func pairKey(a, b int32) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b)) }
 
-// lookup returns the term of a word, -1 if no phrase holds it. It stems w in place.
+// lookup returns the term of a word, noTerm if no phrase holds it. It stems w in place.
 func (x *index) lookup(w []byte) int32 {
 	if t, ok := x.vocabulary[string(stem(w))]; ok {
 		return t
 	}
-	return -1
+	return noTerm
+}
+
+// resolve returns the term of a word, or the two terms it is a compound of, as
+// "bedsheets" is of "bed" and "sheet". first is noTerm unless there are two, and
+// second unless there are any. It stems w in place.
+func (x *index) resolve(w []byte) (first, second int32) {
+	w = stem(w)
+	if t, ok := x.vocabulary[string(w)]; ok {
+		return noTerm, t
+	}
+	if p, ok := x.compounds[string(w)]; ok {
+		return p.first, p.second
+	}
+	return noTerm, noTerm
 }
 
 // indexer collects what an index is packed from.
@@ -66,16 +85,22 @@ type indexer struct {
 	reader       reader
 	variants     map[string]string // stemmed variants
 	commonplaces map[string]bool   // stemmed
+	words        []string          // by term
 	byTerm       [][]int32
 	byPair       [][]int32
-	names        [][]int32 // by category: the terms of its own name
-	seen         map[string]bool
+	names        [][]int32       // by category: the terms of its own name
+	seen         map[string]bool // the phrases of the category at hand, by key
+	key          []byte          // of a phrase: its terms; kept for its memory
 }
 
 // buildIndex indexes the phrases of all categories.
 func buildIndex(t *taxonomy.Taxonomy) *index {
 	b := indexer{
-		index:        &index{vocabulary: make(map[string]int32), pairs: make(map[uint64]int32)},
+		index: &index{
+			vocabulary: make(map[string]int32),
+			pairs:      make(map[uint64]int32),
+			compounds:  make(map[string]pairOf),
+		},
 		variants:     make(map[string]string, len(variants)),
 		commonplaces: make(map[string]bool, len(commonplaces)),
 		seen:         make(map[string]bool),
@@ -88,6 +113,7 @@ func buildIndex(t *taxonomy.Taxonomy) *index {
 	}
 	categoriesWith := b.addCategories(t)
 	b.addVariants()
+	b.addCompounds()
 	b.weigh(categoriesWith, len(t.Categories))
 	b.index.byTerm, b.index.byPair = pack(b.byTerm), pack(b.byPair)
 	b.index.ancestry = pack(ancestry(t, b.names))
@@ -105,9 +131,9 @@ func (b *indexer) addCategories(t *taxonomy.Taxonomy) []int32 {
 			continue
 		}
 		clear(b.seen)
-		for _, text := range categoryPhrases(category) {
-			terms := b.terms(text)
-			b.addPhrase(c, terms)
+		for _, w := range categoryPhrases(category) {
+			terms := b.terms(w.text)
+			b.addPhrase(c, terms, w.bare)
 			for _, term := range terms {
 				for int(term) >= len(last) {
 					last, categoriesWith = append(last, -1), append(categoriesWith, 0)
@@ -140,29 +166,37 @@ func (b *indexer) terms(text string) []int32 {
 		if stopWords[string(b.reader.word)] {
 			continue
 		}
-		w := string(stem(b.reader.word))
-		if to, ok := b.variants[w]; ok {
-			w = to
+		w := stem(b.reader.word)
+		if to, ok := b.variants[string(w)]; ok {
+			w = append(w[:0], to...)
 		}
-		t, ok := b.vocabulary[w]
+		t, ok := b.vocabulary[string(w)]
 		if !ok {
-			t = int32(len(b.byTerm))
-			b.vocabulary[w] = t
-			b.byTerm = append(b.byTerm, nil)
-			b.heads = append(b.heads, false)
-			b.commonplace = append(b.commonplace, b.commonplaces[w])
+			t = b.addTerm(string(w))
 		}
 		terms = append(terms, t)
 	}
 	return terms
 }
 
+// addTerm adds a term that no phrase holds yet.
+func (b *indexer) addTerm(word string) int32 {
+	t := int32(len(b.byTerm))
+	b.vocabulary[word] = t
+	b.words = append(b.words, word)
+	b.byTerm = append(b.byTerm, nil)
+	b.heads = append(b.heads, false)
+	b.commonplace = append(b.commonplace, b.commonplaces[word])
+	return t
+}
+
 // addPhrase adds a phrase unless the category has it already.
-func (b *indexer) addPhrase(category int, terms []int32) {
-	var key []byte
+func (b *indexer) addPhrase(category int, terms []int32, bare bool) {
+	key := b.key[:0]
 	for _, t := range terms {
 		key = binary.LittleEndian.AppendUint32(key, uint32(t))
 	}
+	b.key = key
 	if len(terms) == 0 || b.seen[string(key)] {
 		return
 	}
@@ -170,7 +204,10 @@ func (b *indexer) addPhrase(category int, terms []int32) {
 	id := int32(len(b.phrases))
 	head := terms[len(terms)-1]
 	b.heads[head] = true
-	p := phrase{category: int32(category), head: head}
+	p := phrase{category: int32(category), head: head, weight: 1}
+	if bare {
+		p.weight = bareWeight
+	}
 	for i, t := range terms {
 		if i > 0 {
 			p.pairs += b.addPair(id, terms[i-1], t)
@@ -205,6 +242,25 @@ func (b *indexer) addVariants() {
 	for from, to := range b.variants {
 		if t, ok := b.vocabulary[to]; ok {
 			b.vocabulary[from] = t
+		}
+	}
+}
+
+// addCompounds makes pairs be found when they are written as one word. Parts of
+// one or two letters would be found in words that have nothing to do with them.
+func (b *indexer) addCompounds() {
+	for key := range b.pairs {
+		p := pairOf{int32(key >> 32), int32(uint32(key))}
+		first, second := b.words[p.first], b.words[p.second]
+		if len(first) < 3 || len(second) < 3 {
+			continue
+		}
+		word := first + second
+		if _, known := b.vocabulary[word]; known {
+			continue
+		}
+		if other, taken := b.compounds[word]; !taken || p.first < other.first { // not by the order of the map
+			b.compounds[word] = p
 		}
 	}
 }

@@ -14,17 +14,26 @@ var parts = regexp.MustCompile(`\s*(?:[,/;()]|\s&\s|\sand\s|\sor\s)\s*`)
 // exceptions tell what a NAICS industry is not.
 var exceptions = regexp.MustCompile(`\s*\(?\bexcept\b[^)]*\)?`)
 
+// wording is a phrase before it is indexed.
+type wording struct {
+	text string
+	bare bool // it has lost the words that it shares with its neighbours
+}
+
 // namePhrases returns the phrases a category's name stands for: the whole name
 // and each of its alternatives. A short alternative borrows the words it shares
 // with its neighbours: "Baby & Toddler Clothing" gives "Baby Clothing", and
-// "Vehicle Parts & Accessories" gives "Vehicle Accessories".
-func namePhrases(name string) []string {
-	name = exceptions.ReplaceAllString(name, "")
-	phrases := []string{name}
-	alternatives := parts.Split(name, -1)
-	if len(alternatives) == 1 {
+// "Vehicle Parts & Accessories" gives "Vehicle Accessories". Where it is not
+// certain that they are shared, it stays beside the longer phrase as a bare one.
+func namePhrases(name string) []wording {
+	if strings.Contains(name, "except") {
+		name = exceptions.ReplaceAllString(name, "")
+	}
+	phrases := []wording{{text: name}}
+	if !mayHaveParts(name) {
 		return phrases
 	}
+	alternatives := parts.Split(name, -1)
 	first := strings.Fields(alternatives[0])
 	last := strings.Fields(alternatives[len(alternatives)-1])
 	for i, a := range alternatives {
@@ -33,16 +42,29 @@ func namePhrases(name string) []string {
 		case len(words) == 0:
 			continue
 		case i < len(alternatives)-1 && len(words) == 1 && len(last) > 1 && !strings.HasSuffix(a, "s"):
-			a += " " + last[len(last)-1]
+			phrases = append(phrases, wording{text: a + " " + last[len(last)-1]})
 		case i > 0 && len(words) == 1 && len(first) > 1:
-			phrases = append(phrases, strings.Join(first[:len(first)-1], " ")+" "+a)
+			borrowed := strings.Join(first[:len(first)-1], " ") + " " + a
+			phrases = append(phrases, wording{text: borrowed}, wording{text: a, bare: true})
+		default:
+			phrases = append(phrases, wording{text: a})
 		}
-		phrases = append(phrases, a)
 	}
 	return phrases
 }
 
-// categoryPhrases returns all phrases of a category, its name's first.
-func categoryPhrases(c *taxonomy.Category) []string {
-	return append(namePhrases(c.Name), c.Aliases...)
+// mayHaveParts is a quick test for what parts splits at: expressions are slow,
+// and there are thousands of names.
+func mayHaveParts(name string) bool {
+	return strings.ContainsAny(name, ",/;()&") || strings.Contains(name, " and ") || strings.Contains(name, " or ")
+}
+
+// categoryPhrases returns all phrases of a category, the aliases first: of equal
+// phrases the first counts, and an alias is never bare.
+func categoryPhrases(c *taxonomy.Category) []wording {
+	var phrases []wording
+	for _, a := range c.Aliases {
+		phrases = append(phrases, wording{text: a})
+	}
+	return append(phrases, namePhrases(c.Name)...)
 }

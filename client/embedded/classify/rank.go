@@ -1,82 +1,93 @@
 package classify
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
-
 const (
-	tie      = 0.995 // of the best score: what counts as equal
-	runnerUp = 0.3   // of the best score: what is still worth an answer
+	tie      = 0.97 // of the best score: what is too close to tell apart
+	runnerUp = 0.3  // of the best score: what is still worth an answer
 
-	leastTitle    = 1.5 // score: below it hardly one title in ten is right
-	leastDocument = 0.3
-
-	// Scores at which an answer is as often right as wrong.
-	evenTitle    = 9
-	evenDocument = 5
+	leastConfidence = 0.05 // below it an entry is more likely to mislead than to help
+	maxLeaders      = 16   // entries to be compared with each other, above any sensible limit
 )
 
-// answer returns the best of the ranked categories. confidence is 0 for scores
-// that are too low to answer.
-func (e *Engine) answer(s *scratch, limit int, confidence func(float32) float64) []Match {
-	slices.SortFunc(s.ranked, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.category, b.category))
-	})
-	list := e.promote(s.ranked)
-	n := 0
-	for n < min(limit, len(list)) && list[n].score >= runnerUp*list[0].score && confidence(list[n].score) > 0 {
-		n++
+// answer returns the best of the ranked categories.
+func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
+	leaders := e.lead(s)
+	var buf [maxLeaders]Match
+	matches := buf[:0]
+	ceiling := 1.0
+	for i := range leaders[:max(0, min(limit, len(leaders)))] {
+		// An entry does not get more confidence than the one before it.
+		ceiling = min(ceiling, fit.confidence(e.evidence(s, leaders, i)))
+		if ceiling < leastConfidence {
+			break
+		}
+		matches = append(matches, Match{int(leaders[i].category), ceiling})
 	}
-	if n == 0 {
+	if len(matches) == 0 {
 		return nil
 	}
-	matches := make([]Match, n)
-	for i, r := range list[:n] {
-		matches[i] = Match{int(r.category), confidence(r.score)}
+	return append([]Match(nil), matches...)
+}
+
+// lead returns the best of the ranked categories in order, at most maxLeaders,
+// with those that tie replaced by their parent.
+func (e *Engine) lead(s *scratch) []ranked {
+	if len(s.ranked) == 0 {
+		return nil
 	}
-	return matches
+	e.promote(s)
+	n := min(len(s.ranked), maxLeaders)
+	for i := range n { // a few of many: selecting beats sorting
+		first := i
+		for j := i + 1; j < len(s.ranked); j++ {
+			if s.ranked[j].before(s.ranked[first]) {
+				first = j
+			}
+		}
+		s.ranked[i], s.ranked[first] = s.ranked[first], s.ranked[i]
+		if s.ranked[i].score < runnerUp*s.ranked[0].score {
+			return s.ranked[:i]
+		}
+	}
+	return s.ranked[:n]
+}
+
+// before orders by score, and equals by their place in the taxonomy.
+func (r ranked) before(other ranked) bool {
+	return r.score > other.score || r.score == other.score && r.category < other.category
 }
 
 // promote puts a parent in the place of children of it that lead with the same
 // score: the text tells what they share, and not what parts them.
-func (e *Engine) promote(list []ranked) []ranked {
-	if len(list) < 2 {
-		return list
+func (e *Engine) promote(s *scratch) {
+	best := s.ranked[0]
+	for _, r := range s.ranked {
+		if r.before(best) {
+			best = r
+		}
 	}
-	best := list[0].score
-	parent := e.taxonomy.Categories[list[0].category].Parent
+	parent := e.taxonomy.Categories[best.category].Parent
+	if parent < 0 {
+		return
+	}
+	ties := func(r ranked) bool {
+		return r.score >= tie*best.score && e.taxonomy.Categories[r.category].Parent == parent
+	}
 	n := 0
-	for n < len(list) && list[n].score >= tie*best && e.taxonomy.Categories[list[n].category].Parent == parent {
-		n++
+	for _, r := range s.ranked {
+		if ties(r) {
+			n++
+		}
 	}
-	if n < 2 || parent < 0 {
-		return list
+	if n < 2 {
+		return
 	}
-	rest := slices.DeleteFunc(list[n:], func(r ranked) bool { return int(r.category) == parent })
-	list[n-1] = ranked{int32(parent), best}
-	return list[n-1 : n+len(rest)]
+	rest := s.ranked[:0]
+	for _, r := range s.ranked {
+		if !ties(r) && int(r.category) != parent {
+			rest = append(rest, r)
+		}
+	}
+	s.ranked = append(rest, ranked{int32(parent), best.score})
+	s.scores[parent] = max(s.scores[parent], s.scores[best.category])
+	s.categories = append(s.categories, int32(parent)) // to be cleared
 }
-
-// titleConfidence rises steeply around evenTitle: scores of titles are close to
-// each other, being made of one phrase.
-func titleConfidence(score float32) float64 {
-	if score < leastTitle {
-		return 0
-	}
-	cube := math.Pow(float64(score)/evenTitle, 3)
-	return round(cube / (1 + cube))
-}
-
-// documentConfidence rises slowly: scores of documents grow with their length.
-func documentConfidence(score float32) float64 {
-	if score < leastDocument {
-		return 0
-	}
-	return round(float64(score) / (float64(score) + evenDocument))
-}
-
-// round keeps four decimals, so that the last bits of floating-point arithmetic,
-// which may differ between processors, do not show.
-func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }

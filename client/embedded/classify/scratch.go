@@ -10,6 +10,7 @@ type scratch struct {
 	pairs  []float32 // by pair
 	hits   []hit     // by phrase
 	scores []float32 // by category
+	raised []float32 // by category: the score of those under it that it comes before
 	tops   []float32 // by top-level category: the scores under it, summed
 
 	terms      []int32 // touched, as all below
@@ -19,6 +20,8 @@ type scratch struct {
 	topList    []int32
 
 	ranked []ranked
+	words  int     // of a document, read so far
+	mass   float32 // worth of all terms in the text
 }
 
 // token is a word of a title.
@@ -28,7 +31,12 @@ type token struct {
 	segment int32 // the part of the title, or noSegment for a modifier
 }
 
-const noSegment = -1
+// What stands for nothing where a term, a segment or a category is asked for.
+const (
+	noTerm     = -1
+	noSegment  = -1
+	noCategory = -1
+)
 
 // hit gathers what a text has of one phrase.
 type hit struct {
@@ -51,6 +59,7 @@ func newScratch(x *index, categories int) *scratch {
 		pairs:  make([]float32, len(x.pairs)),
 		hits:   make([]hit, len(x.phrases)),
 		scores: make([]float32, categories),
+		raised: make([]float32, categories),
 		tops:   make([]float32, categories),
 	}
 }
@@ -71,13 +80,26 @@ func (s *scratch) countPair(pair int32, weight float32) {
 	s.pairs[pair] += weight
 }
 
-// addTop adds to a top-level category's sum, and returns the sum.
-func (s *scratch) addTop(top int32, score float32) float32 {
+// addScore adds to a category's score.
+func (s *scratch) addScore(category int32, score float32) {
+	if category == noCategory {
+		return
+	}
+	if s.scores[category] == 0 {
+		s.categories = append(s.categories, category)
+	}
+	s.scores[category] += score
+}
+
+// addTop adds to a top-level category's sum.
+func (s *scratch) addTop(top int32, score float32) {
+	if top == noCategory {
+		return
+	}
 	if s.tops[top] == 0 {
 		s.topList = append(s.topList, top)
 	}
 	s.tops[top] += score
-	return s.tops[top]
 }
 
 // clear zeroes what was touched.
@@ -92,11 +114,12 @@ func (s *scratch) clear() {
 		s.hits[p] = hit{}
 	}
 	for _, c := range s.categories {
-		s.scores[c] = 0
+		s.scores[c], s.raised[c] = 0, 0
 	}
 	for _, c := range s.topList {
 		s.tops[c] = 0
 	}
+	s.words, s.mass = 0, 0
 	s.reader.reset("") // do not hold on to the caller's text
 	s.tokens, s.ranked = s.tokens[:0], s.ranked[:0]
 	s.terms, s.pairList, s.phrases = s.terms[:0], s.pairList[:0], s.phrases[:0]

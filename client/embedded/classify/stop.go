@@ -9,7 +9,16 @@ var stopWords = wordSet(`a an and are as at be but by de etc for from has have i
 
 // links open a part of a title that tells what the product is for, made of or
 // comes with, rather than what it is.
-var links = wordSet(`for with in by from to on at w compatible fits featuring includes including without feat em con para mit pour avec`)
+var links = wordSet(`for with in by from to on at w compatible fits featuring includes including without feat
+	con para mit pour avec und em en aus sin ohne sans um`)
+
+// genitives are "of" in languages that name the product before it: a "funda de
+// movil" is a case. The title stays about the same thing but the next word does
+// not name it alone.
+var genitives = wordSet(`de del du des di da do dos`)
+
+// noise is what sellers add to a title to be found.
+var noise = wordSet(`buy online price prices india sale offer offers deal deals discount shipping delivery bestseller assorted`)
 
 // modifiers do not name a product: colours, sizes, measures, materials, cuts, and
 // words for a number of things.

@@ -1,84 +1,144 @@
 package classify
 
-import "math"
+import "strings"
 
 const (
 	maxTitleWords   = 64 // the product is named early; later words are features and keywords
 	maxTitleMatches = 3
+	maxBrandWords   = 5
+	maxBrand        = 40 // bytes
 
 	linkWeight     = 0.35 // what follows "for", "with", "in": the product's use, parts, material
 	bracketWeight  = 0.5  // in brackets: sizes, variants, codes
-	laterWeight    = 0.8  // after a dash, comma or bar: a restatement, or features
+	brandWeight    = 0.2  // in a brand before the title
+	laterWeight    = 0.85 // after a dash, comma or bar: a restatement, or features
 	modifierWeight = 0.6  // colours, sizes, materials
 	headBonus      = 1.5  // the last noun of a segment names the product
 
-	headless      = 0.25 // for a phrase whose head is not in the text
-	contextWeight = 0.2  // for a title's term in an ancestor's name
+	contextWeight = 0.15 // for a title's term in an ancestor's name
 	topWeight     = 0.3  // for the share of all scores under the same top level
-	depthPenalty  = 0.01 // per level: of equals, the more general one
+	depthPenalty  = 0.02 // per level: of equals, the more general one
 	candidate     = 0.25 // of the best phrase's score: what else is worth a closer look
 )
 
 // Title returns up to three categories for a product's title, best first, and
 // none when nothing fits. It reads the first 64 words.
 func (e *Engine) Title(title string) []Match {
-	s := e.scratch.Get().(*scratch)
-	e.readTitle(s, title)
+	s := e.borrow()
+	defer e.giveBack(s)
+	e.scoreTitle(s, title)
+	return e.answer(s, maxTitleMatches, &titleFit)
+}
+
+// scoreTitle ranks the categories for a title.
+func (e *Engine) scoreTitle(s *scratch, title string) {
+	brand := brandPrefix(title)
+	e.readBrand(s, title[:brand])
+	e.readTitle(s, title[brand:])
 	e.weighTitle(s)
 	e.hitPhrases(s)
 	e.scorePhrases(s)
 	e.scoreCandidates(s)
-	matches := e.answer(s, maxTitleMatches, titleConfidence)
-	s.clear()
-	e.scratch.Put(s)
-	return matches
 }
 
-// readTitle lists the title's tokens. Punctuation and link words part it into
-// segments, each with its own weight and head.
+// brandPrefix returns the length of a brand of the form "Bank of Scotland - "
+// at the start of a title. It would be taken for the product: "Furniture of
+// America - Lamp".
+func brandPrefix(title string) int {
+	brand, _, ok := strings.Cut(title, " - ")
+	if !ok || len(brand) > maxBrand || strings.Count(brand, " ") >= maxBrandWords || strings.Index(brand, " of ") < 1 {
+		return 0
+	}
+	return len(brand)
+}
+
+// readBrand lists a brand's tokens. It has no head.
+func (e *Engine) readBrand(s *scratch, brand string) {
+	s.reader.reset(brand)
+	for s.reader.next() {
+		if !stopWords[string(s.reader.word)] {
+			s.tokens = append(s.tokens, token{e.index.lookup(s.reader.word), brandWeight, noSegment})
+		}
+	}
+}
+
+// segment is a part of a title while it is read. Punctuation and link words part
+// a title into segments, each with its own weight and head.
+type segment struct {
+	number  int32
+	weight  float32
+	outside float32 // the weight to return to after a bracket
+	word    [2 * maxWord]byte
+	length  int // of the last word, unstemmed; it is in word
+}
+
+// begin opens the next segment.
+func (g *segment) begin(weight float32) {
+	g.number++
+	g.weight = weight
+	g.length = 0
+}
+
+// punctuate opens a segment after punctuation.
+func (g *segment) punctuate(gap rune) {
+	switch gap {
+	case '(', '[':
+		g.begin(bracketWeight)
+		g.outside = laterWeight
+	case ')', ']':
+		g.begin(g.outside)
+	default:
+		g.begin(laterWeight)
+	}
+}
+
+// readTitle lists the title's tokens.
 func (e *Engine) readTitle(s *scratch, title string) {
-	var buf [2 * maxWord]byte
-	previous := buf[:0] // the word before in the same segment, unstemmed
-	segment, weight, outside := int32(0), float32(1), float32(1)
+	g := segment{weight: 1, outside: 1}
 	s.reader.reset(title)
 	for n := 0; n < maxTitleWords && s.reader.next(); n++ {
 		r := &s.reader
 		if r.gap != 0 && n > 0 {
-			segment, previous = segment+1, buf[:0]
-			switch r.gap {
-			case '(', '[':
-				weight, outside = bracketWeight, laterWeight
-			case ')', ']':
-				weight = outside
-			default:
-				weight = laterWeight
-			}
+			g.punctuate(r.gap)
 		}
-		if links[string(r.word)] {
-			segment, previous = segment+1, buf[:0]
-			weight = min(weight, linkWeight)
-			continue
+		switch {
+		case isLink(r):
+			g.begin(min(g.weight, linkWeight))
+		case genitives[string(r.word)]:
+			g.begin(g.weight)
+		case !stopWords[string(r.word)] && !noise[string(r.word)]:
+			e.readWord(s, &g)
 		}
-		if stopWords[string(r.word)] {
-			continue
-		}
-		if len(previous) > 0 { // "key chain" may be known as "keychain"
-			if t := e.index.lookup(append(previous, r.word...)); t >= 0 {
-				s.tokens = append(s.tokens, token{t, weight, segment})
-			}
-		}
-		previous = append(buf[:0], r.word...)
-		s.tokens = append(s.tokens, e.token(r, weight, segment))
 	}
 }
 
-// token makes a token of the reader's word, and stems it. A modifier cannot be
-// its segment's head and is in none.
-func (e *Engine) token(r *reader, weight float32, segment int32) token {
-	if r.hasDigit || modifiers[string(r.word)] {
-		weight, segment = weight*modifierWeight, noSegment
+// isLink reports whether the reader's word opens what a product is for or comes
+// with. "für" is told from "fur" by its spelling.
+func isLink(r *reader) bool {
+	if string(r.word) == "fur" {
+		return r.at-r.start > len("fur")
 	}
-	return token{e.index.lookup(r.word), weight, segment}
+	return links[string(r.word)]
+}
+
+// readWord lists the tokens of the reader's word, and stems it.
+func (e *Engine) readWord(s *scratch, g *segment) {
+	r := &s.reader
+	if g.length > 0 { // "key chain" may be known as "keychain"
+		if t := e.index.lookup(append(g.word[:g.length], r.word...)); t != noTerm {
+			s.tokens = append(s.tokens, token{t, g.weight, g.number})
+		}
+	}
+	g.length = copy(g.word[:maxWord], r.word)
+	weight, number := g.weight, g.number
+	if r.hasDigit || modifiers[string(r.word)] { // it cannot be its segment's head, and is in none
+		weight, number = weight*modifierWeight, noSegment
+	}
+	first, t := e.index.resolve(r.word)
+	if first != noTerm {
+		s.tokens = append(s.tokens, token{first, weight, noSegment})
+	}
+	s.tokens = append(s.tokens, token{t, weight, number})
 }
 
 // weighTitle turns tokens into weights of terms, raising every segment's head:
@@ -87,7 +147,7 @@ func (e *Engine) weighTitle(s *scratch) {
 	done := int32(noSegment)
 	for i := len(s.tokens) - 1; i >= 0; i-- {
 		tok := s.tokens[i]
-		if tok.term < 0 {
+		if tok.term == noTerm {
 			continue
 		}
 		if tok.segment != noSegment && tok.segment != done && e.index.heads[tok.term] {
@@ -99,34 +159,6 @@ func (e *Engine) weighTitle(s *scratch) {
 		}
 		s.weight[tok.term] = max(s.weight[tok.term], tok.weight)
 	}
-}
-
-// hitPhrases gathers the hits of all phrases that hold a weighted term.
-func (e *Engine) hitPhrases(s *scratch) {
-	x := e.index
-	for _, t := range s.terms {
-		idf := x.idf[t]
-		overlap := s.weight[t] * idf
-		for _, p := range x.byTerm.at(t) {
-			h := &s.hits[p]
-			if h.covered == 0 {
-				s.phrases = append(s.phrases, p)
-			}
-			h.covered += idf
-			h.overlap += overlap
-			h.head = h.head || x.phrases[p].head == t
-		}
-	}
-}
-
-// score is what a phrase's terms in the text are worth: their weighted idf, less
-// for every term that is missing.
-func (p *phrase) score(h *hit) float32 {
-	score := h.overlap * sqrt(h.covered/p.mass)
-	if !h.head {
-		score *= headless
-	}
-	return score
 }
 
 // scorePhrases gives every category the score of its best phrase.
@@ -168,5 +200,3 @@ func (e *Engine) scoreCandidates(s *scratch) {
 		r.score *= 1 + topWeight*s.tops[e.top[r.category]]/total
 	}
 }
-
-func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }

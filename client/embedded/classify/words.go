@@ -23,6 +23,7 @@ const (
 type reader struct {
 	text     string
 	at       int
+	start    int    // where the current word starts
 	word     []byte // the current word, valid until the next call of next
 	gap      rune   // the punctuation before the word, an opening bracket before any other; 0 if only space or a hyphen in a compound
 	hasDigit bool   // the word holds a digit
@@ -33,7 +34,7 @@ func (r *reader) reset(text string) {
 	if len(text) > maxText {
 		text = text[:maxText]
 	}
-	r.text, r.at, r.word = text, 0, r.word[:0]
+	r.text, r.at, r.start, r.word = text, 0, 0, r.word[:0]
 }
 
 // next reads the next word and reports whether there was one.
@@ -42,6 +43,7 @@ func (r *reader) next() bool {
 	if !r.skip() {
 		return false
 	}
+	r.start = r.at
 	apostrophe := -1 // length of the word before its last apostrophe
 	for r.at < len(r.text) {
 		c, size := r.peek()

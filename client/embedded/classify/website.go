@@ -1,0 +1,89 @@
+package classify
+
+const (
+	hostWeight   = 2 // a name is short, and chosen to say what it is about
+	domainWeight = 1 // many names stand under one top-level domain
+	pathWeight   = 1
+
+	// inheritedByName is inherited for a name without a page: with so little to
+	// go by, a word that the parent owns too is the safer one.
+	inheritedByName = 1.2
+)
+
+// Website returns up to limit categories for a website, best first, and none
+// when nothing fits. It judges by the host name, the words of the path and the
+// fields of the page, where it has any text; a name alone earns less confidence.
+func (e *Engine) Website(host string, path []string, page []Field, limit int) []Match {
+	s := e.borrow()
+	defer e.giveBack(s)
+	if e.scoreWebsite(s, host, path, page) {
+		return e.answer(s, limit, e.document)
+	}
+	return e.answer(s, limit, e.name)
+}
+
+// scoreWebsite ranks the categories for a website, and reports whether there
+// was a page to read.
+func (e *Engine) scoreWebsite(s *scratch, host string, path []string, page []Field) bool {
+	hasPage := e.readFields(s, page)
+	previous := int32(noTerm)
+	words, domain := e.SplitHost(host)
+	for _, word := range words {
+		previous = e.readName(s, word, hostWeight*trust(word), previous)
+	}
+	e.readName(s, domain, domainWeight, noTerm)
+	previous = noTerm
+	for _, word := range path {
+		previous = e.readName(s, word, pathWeight, previous)
+	}
+	e.saturate(s)
+	e.sumPhrases(s)
+	if hasPage {
+		e.rankSums(s, inherited)
+	} else {
+		e.rankSums(s, inheritedByName)
+		e.raiseParents(s)
+	}
+	return hasPage
+}
+
+// trustInLength weighs a host's word by its letters: the short ones are often
+// splinters of something else ("tote" in "casinototek").
+var trustInLength = [...]float32{0, 0.1, 0.1, 0.5, 0.8}
+
+func trust(word string) float32 {
+	if len(word) < len(trustInLength) {
+		return trustInLength[len(word)]
+	}
+	return 1
+}
+
+// raiseParents gives an ancestor that has as much to say for itself as a
+// category under it the score of that one, which would come before it otherwise:
+// "petshop" is about pets, whatever there is to buy for them.
+func (e *Engine) raiseParents(s *scratch) {
+	for _, r := range s.ranked {
+		for p := e.taxonomy.Categories[r.category].Parent; p >= 0; p = e.taxonomy.Categories[p].Parent {
+			if s.scores[p] >= s.scores[r.category] {
+				s.raised[p] = max(s.raised[p], r.score)
+			}
+		}
+	}
+	for i := range s.ranked {
+		r := &s.ranked[i]
+		r.score = max(r.score, s.raised[r.category])
+	}
+}
+
+// readName counts a word of a name. It returns the word's term.
+func (e *Engine) readName(s *scratch, word string, weight float32, previous int32) int32 {
+	s.reader.reset(word)
+	for s.reader.next() {
+		s.words++
+		if stopWords[string(s.reader.word)] {
+			continue
+		}
+		previous = e.count(s, s.reader.word, weight, previous)
+	}
+	return previous
+}
