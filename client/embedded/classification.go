@@ -38,6 +38,15 @@ func productTaxonomy() *classification {
 	return &classification{productTaxonomyName, 3, lazily(taxonomy.Products, pathEntry)}
 }
 
+// customs are classifications of products, too.
+func customs(taxonomies []*taxonomy.Taxonomy) []*classification {
+	list := make([]*classification, len(taxonomies))
+	for i, t := range taxonomies {
+		list[i] = &classification{t.Name, 3, lazily(func() *taxonomy.Taxonomy { return t }, pathEntry)}
+	}
+	return list
+}
+
 // engine is a classifier with the entries of its answers, each encoded up to
 // its confidence.
 type engine struct {

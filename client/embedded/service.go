@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bulkcat/bulkcat/client/embedded/page"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // The paths of the operations.
@@ -41,6 +42,9 @@ type Options struct {
 	Journal *Journal
 	// Fetch gets the pages of websites and products; nil is never.
 	Fetch *page.Fetcher
+	// Custom are further classifications of products, each served under its
+	// taxonomy's name, product_taxonomy_custom_NAME by the interface.
+	Custom []*taxonomy.Taxonomy
 	// WebsiteParam is the name of the website operation's input. Default "url".
 	WebsiteParam string
 	// ProductParam is the name of the product operation's input. Default "query".
@@ -95,7 +99,7 @@ func New(opts Options) *Service {
 		ProductPath: {
 			name:            "product",
 			input:           opts.ProductParam,
-			classifications: []*classification{productTaxonomy()},
+			classifications: append([]*classification{productTaxonomy()}, customs(opts.Custom)...),
 			standard:        productTaxonomyName,
 			judge:           s.judgeProduct,
 		},

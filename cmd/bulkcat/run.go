@@ -62,6 +62,9 @@ func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Co
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		f.service.bind(flags)
 		f.service.fetch.bind(flags)
+		if kind == client.Product {
+			f.service.taxonomies.bind(flags)
+		}
 	})
 	addGroup(cmd, "Pace", f.pace.bind)
 	addGroup(cmd, "Quota and clock", f.pace.bindLimits)
@@ -131,6 +134,12 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer svc.Close()
+	if !svc.hosted {
+		svc.source = f.service.taxonomies.source(f.classification)
+		if err := f.service.taxonomies.has(f.classification); err != nil {
+			log.Warn(err.Error())
+		}
+	}
 	if !svc.hosted && !f.log.quiet {
 		fmt.Fprintln(f.streams.err, embeddedNotice)
 	}
@@ -208,6 +217,11 @@ type inputFlags struct {
 
 func (f *inputFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Column, "column", "", "the input's `column`; for JSONL it may be a dotted path")
+	f.bindFormat(flags)
+}
+
+// bindFormat binds how files are read, whatever their columns are for.
+func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt, where name and content do not tell")
 	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab; found by itself among , ; tab |")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")

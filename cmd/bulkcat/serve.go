@@ -29,6 +29,7 @@ type serveFlags struct {
 	maxConns    int
 	accessLog   bool
 	grace       time.Duration
+	taxonomies  customFlags
 	log         logFlags
 }
 
@@ -63,6 +64,7 @@ func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota=, rate=, burst=, plan= and name= after it")
 	flags.StringVar(&f.state, "state", "", "keep what the keys have used in `FILE`; a kill forgets a second's use at most. Without it a restart forgets all")
 	f.fetch.bind(flags)
+	f.taxonomies.bind(flags)
 }
 
 func (f *serveFlags) bindLimits(flags *pflag.FlagSet) {
@@ -95,6 +97,9 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	if err != nil {
 		return &usageError{err}
 	}
+	if err := f.taxonomies.load(); err != nil {
+		return err
+	}
 	log := f.log.logger(s.err)
 	listener, err := net.Listen("tcp", f.addr)
 	if err != nil {
@@ -105,7 +110,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	service := embedded.New(embedded.Options{Grants: grants, Journal: journal, Fetch: f.fetch.fetcher(log), Logger: log})
+	service := embedded.New(embedded.Options{Grants: grants, Journal: journal, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
 	err = f.run(ctx, service, netutil.LimitListener(listener, f.maxConns), log)
 	if journal != nil {

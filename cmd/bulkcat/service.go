@@ -30,6 +30,7 @@ type serviceFlags struct {
 	timeout      time.Duration
 	fetch        fetchFlags
 	keyless      bool // nothing will be asked, so no key is needed
+	taxonomies   customFlags
 }
 
 func (f *serviceFlags) bind(flags *pflag.FlagSet) {
@@ -56,6 +57,9 @@ const embeddedNotice = "The embedded service answers, on this machine. To use a 
 // embeddedURL is where the embedded service lives: no address, for nothing dials it.
 const embeddedURL = "http://embedded.invalid"
 
+// operations are the paths of the kinds.
+var operations = map[client.Kind]string{client.Website: embedded.WebsitePath, client.Product: embedded.ProductPath}
+
 // service is a client and what is to be known about it.
 type service struct {
 	*client.HTTP
@@ -75,6 +79,9 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	}
 	if f.baseURL == "" {
 		return f.openEmbedded(options, log)
+	}
+	if len(f.taxonomies.given) > 0 {
+		return service{}, &usageError{errHostedTaxonomy}
 	}
 	if options.APIKey, err = f.apiKey(); err != nil && !f.keyless {
 		return service{}, err
@@ -171,12 +178,16 @@ func (f *serviceFlags) readHeaders() ([]client.Header, error) {
 }
 
 func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (service, error) {
+	if err := f.taxonomies.load(); err != nil {
+		return service{}, err
+	}
 	options.BaseURL, options.InProcess = embeddedURL, true
-	if !f.flags.Lookup("timeout").Changed {
+	if f.flags == nil || !f.flags.Lookup("timeout").Changed {
 		options.Timeout = turnTimeout
 	}
 	options.Transport = embedded.New(embedded.Options{
 		Fetch:        f.fetch.fetcher(log),
+		Custom:       f.taxonomies.taxonomies(),
 		WebsiteParam: f.websiteParam,
 		ProductParam: f.productParam,
 		Logger:       log,

@@ -93,6 +93,10 @@ type indexer struct {
 	key          []byte          // of a phrase: its terms; kept for its memory
 }
 
+// leastCategories is how many categories a term is weighed against at least. In a
+// taxonomy of ten every word would be common, and no score high enough to answer.
+const leastCategories = 700
+
 // buildIndex indexes the phrases of all categories.
 func buildIndex(t *taxonomy.Taxonomy) *index {
 	b := indexer{
@@ -114,7 +118,7 @@ func buildIndex(t *taxonomy.Taxonomy) *index {
 	categoriesWith := b.addCategories(t)
 	b.addVariants()
 	b.addCompounds()
-	b.weigh(categoriesWith, len(t.Categories))
+	b.weigh(categoriesWith, max(len(t.Categories), leastCategories))
 	b.index.byTerm, b.index.byPair = pack(b.byTerm), pack(b.byPair)
 	b.index.ancestry = pack(ancestry(t, b.names))
 	return b.index

@@ -1,0 +1,67 @@
+package classify
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// Found is a category that a search has found.
+type Found struct {
+	Category int    // index in the taxonomy's Categories
+	Phrase   string // the name or alias that fits best
+	Fit      float64
+}
+
+// nameAdvantage puts a category that is called so before one that is also called so.
+const nameAdvantage = 1.05
+
+// Search returns the categories whose name or an alias has words in common with
+// the query, best first: at least half of the query's. Words are compared as an
+// engine compares them.
+func Search(t *taxonomy.Taxonomy, query string) []Found {
+	terms := distinct(Terms(query))
+	if len(terms) == 0 {
+		return nil
+	}
+	var list []Found
+	for i := range t.Categories {
+		c := &t.Categories[i]
+		best := Found{i, c.Name, nameAdvantage * fit(terms, c.Name)}
+		for _, alias := range c.Aliases {
+			if f := fit(terms, alias); f > best.Fit {
+				best = Found{i, alias, f}
+			}
+		}
+		if best.Fit > 0 {
+			list = append(list, best)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(b.Fit, a.Fit), cmp.Compare(t.Categories[a.Category].Depth, t.Categories[b.Category].Depth))
+	})
+	return list
+}
+
+// fit is the share of the terms, the query's and the phrase's, that both have:
+// Dice's coefficient. It is 0 if the phrase has less than half of the query's.
+func fit(terms []string, phrase string) float64 {
+	own := distinct(Terms(phrase))
+	common := 0
+	for _, term := range terms {
+		if slices.Contains(own, term) {
+			common++
+		}
+	}
+	if 2*common < len(terms) {
+		return 0
+	}
+	return 2 * float64(common) / float64(len(terms)+len(own))
+}
+
+func distinct(terms []string) []string {
+	slices.SortFunc(terms, strings.Compare)
+	return slices.Compact(terms)
+}

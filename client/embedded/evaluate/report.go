@@ -1,0 +1,104 @@
+package evaluate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Report is what a Tally has found. Shares are between 0 and 1, and 0 where there
+// is nothing to take a share of.
+type Report struct {
+	Records    int64 `json:"records"`
+	Invalid    int64 `json:"invalid"`        // could not be asked
+	Unlabelled int64 `json:"unlabelled"`     // have no label; not counted below
+	Labelled   int64 `json:"labelled"`       // counted below
+	Unknown    int64 `json:"unknown_labels"` // whose label is not in the taxonomy, so that nothing can be right
+	Answered   int64 `json:"answered"`       // labelled, and answered with an entry at least
+
+	Coverage       float64 `json:"coverage"` // answered, of the labelled
+	Top1           float64 `json:"top_1"`
+	Top3           float64 `json:"top_3"`
+	Top1OfAnswered float64 `json:"top_1_of_answered"`
+
+	Levels           []Level     `json:"levels"`
+	Bins             []Bin       `json:"reliability"`
+	CalibrationError float64     `json:"calibration_error"`
+	Confusions       []Confusion `json:"confusions"`
+	Uncounted        int64       `json:"confusions_uncounted"` // of pairs beyond the first 65,536 different ones
+}
+
+// Level is how often the first answer agrees with the label down to a level.
+type Level struct {
+	Level    int     `json:"level"`    // 1 at the top
+	Labelled int64   `json:"labelled"` // records whose label is this deep
+	Right    float64 `json:"right"`
+}
+
+// Bin is the records whose first entry has a confidence from From up to To.
+type Bin struct {
+	From       float64 `json:"from"`
+	To         float64 `json:"to"`
+	Count      int64   `json:"count"`
+	Confidence float64 `json:"mean_confidence"`
+	Right      float64 `json:"right"`
+}
+
+// Confusion is a label and a wrong first answer to it.
+type Confusion struct {
+	Label  string `json:"label"` // the first allowed value
+	Answer string `json:"answer"`
+	Count  int64  `json:"count"`
+}
+
+const mostConfusions = 20
+
+// Report sums up what was counted.
+func (t *Tally) Report() Report {
+	r := Report{
+		Records: t.records, Invalid: t.invalid, Unlabelled: t.unlabelled, Labelled: t.labelled,
+		Unknown: t.unknown, Answered: t.answered, Uncounted: t.uncounted,
+		Coverage:       ratio{t.answered, t.labelled}.share(),
+		Top1:           ratio{t.first, t.labelled}.share(),
+		Top3:           ratio{t.three, t.labelled}.share(),
+		Top1OfAnswered: ratio{t.first, t.answered}.share(),
+		Levels:         []Level{},
+		Confusions:     t.topConfusions(),
+	}
+	for i, level := range t.byLevel {
+		if level.of > 0 {
+			r.Levels = append(r.Levels, Level{i + 1, level.of, level.share()})
+		}
+	}
+	r.Bins, r.CalibrationError = t.reliability()
+	return r
+}
+
+// reliability leaves out empty bins.
+func (t *Tally) reliability() ([]Bin, float64) {
+	list, all, wrong := []Bin{}, int64(0), 0.0
+	for i, b := range t.byBin {
+		if b.of == 0 {
+			continue
+		}
+		mean := b.confidence / float64(b.of)
+		list = append(list, Bin{float64(i) / bins, float64(i+1) / bins, b.of, mean, b.share()})
+		all += b.of
+		wrong += float64(b.of) * math.Abs(mean-b.share())
+	}
+	if all == 0 {
+		return list, 0
+	}
+	return list, wrong / float64(all)
+}
+
+func (t *Tally) topConfusions() []Confusion {
+	list := make([]Confusion, 0, len(t.confusions))
+	for p, n := range t.confusions {
+		list = append(list, Confusion{p.label, p.answer, n})
+	}
+	slices.SortFunc(list, func(a, b Confusion) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Label, b.Label), cmp.Compare(a.Answer, b.Answer))
+	})
+	return slices.Clone(list[:min(len(list), mostConfusions)])
+}

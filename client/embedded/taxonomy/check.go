@@ -1,0 +1,91 @@
+package taxonomy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Finding is something in a file of a custom taxonomy that makes answers worse, or
+// is likely a slip.
+type Finding struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"` // 1-based
+	Problem string `json:"problem"`
+}
+
+func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Problem) }
+
+// maxPhrase is the longest name or alias, in characters, that anybody would write
+// in a title. The longest of the product taxonomy has 66.
+const maxPhrase = 80
+
+// Check looks at how the file is built: paths that are there twice, parents that
+// are not there, ids that are not unique, names that are too long, columns that
+// nobody reads. Findings come in the order of their lines.
+func (c *Custom) Check() []Finding {
+	var found []Finding
+	for _, column := range c.unread {
+		found = append(found, c.Finding(1, "the column %q is not read: the columns are path, id and aliases, each once", column))
+	}
+	for _, r := range c.repeats {
+		found = append(found, c.Finding(r.line, "%q is there already, on line %d: merge the two lines", c.Categories[r.category].Path, c.Lines[r.category]))
+	}
+	lines := map[string]int{} // by id
+	for i := range c.Categories {
+		found = append(found, c.checkCategory(i)...)
+		id := c.IDs[i]
+		if id == "" {
+			continue
+		}
+		if first, ok := lines[id]; ok {
+			found = append(found, c.Finding(c.Lines[i], "the id %q is that of line %d, too: give each category its own", id, first))
+			continue
+		}
+		lines[id] = c.Lines[i]
+	}
+	SortFindings(found)
+	return found
+}
+
+// Finding makes a finding in the taxonomy's file.
+func (c *Custom) Finding(line int, format string, args ...any) Finding {
+	return Finding{File: c.File, Line: line, Problem: fmt.Sprintf(format, args...)}
+}
+
+// Line is a category's line or, for a parent that was made, that of the first line
+// below it.
+func (c *Custom) Line(category int) int {
+	for i := category; i < len(c.Lines); i++ { // descendants follow
+		if c.Lines[i] > 0 {
+			return c.Lines[i]
+		}
+	}
+	return 1
+}
+
+// SortFindings orders findings by line, those of one line as they are.
+func SortFindings(found []Finding) {
+	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+func (c *Custom) checkCategory(i int) (found []Finding) {
+	category, line := &c.Categories[i], c.Line(i)
+	if c.Lines[i] == 0 {
+		found = append(found, c.Finding(line, "the parent %q has no line of its own: it was made; add a line for it", category.Path))
+	}
+	if n := utf8.RuneCountInString(category.Name); n > maxPhrase {
+		found = append(found, c.Finding(line, "the name %.40q... has %d characters: no title says that; keep it under %d and write aliases", category.Name, n, maxPhrase))
+	}
+	for _, alias := range category.Aliases {
+		switch n := utf8.RuneCountInString(alias); {
+		case n > maxPhrase:
+			found = append(found, c.Finding(line, "the alias %.40q... has %d characters: keep it under %d", alias, n, maxPhrase))
+		case strings.EqualFold(alias, category.Name):
+			found = append(found, c.Finding(line, "the alias %q is the category's own name: remove it", alias))
+		}
+	}
+	return found
+}

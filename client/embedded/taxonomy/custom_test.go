@@ -1,0 +1,224 @@
+package taxonomy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+const customName = "product_taxonomy_custom_test"
+
+func readCustom(file, text string) (*Custom, error) {
+	return ReadCustom(customName, file, strings.NewReader(text))
+}
+
+// summary is a line per category: depth, path, id, line and aliases.
+func summary(c *Custom) string {
+	var b strings.Builder
+	for i, category := range c.Categories {
+		fmt.Fprintf(&b, "%d %s #%s :%d %s\n", category.Depth, category.Path, c.IDs[i], c.Lines[i], strings.Join(category.Aliases, "|"))
+	}
+	return b.String()
+}
+
+func TestReadCustom(t *testing.T) {
+	for _, tt := range []struct{ name, file, text, want string }{
+		{"text", "a.txt", "# ours\n\nSeating\nSeating > Sofas\n", "0 Seating # :3 \n1 Seating > Sofas # :4 \n"},
+		{"CSV", "a.csv", "path,id,aliases\nSeating,1,\nSeating > Sofas,2,couch|settee; divan\n", "0 Seating #1 :2 \n1 Seating > Sofas #2 :3 couch|settee|divan\n"},
+		{"columns in another order", "a.csv", "ID;Name;Path\n7;x;A\n", "0 A #7 :2 \n"},
+		{"tabs, whatever the name", "a", "path\tid\nA > B, C\t1\n", "0 A # :0 \n1 A > B, C #1 :2 \n"},
+		{"quotes", "a.csv", "\"path\",id\n\"A, B > \"\"C\"\"\",1\n", "0 A, B # :0 \n1 A, B > \"C\" #1 :2 \n"},
+		{"short rows", "a.csv", "path,id,aliases\nA\nB,2\n", "0 A # :2 \n0 B #2 :3 \n"},
+		{"byte order mark, Windows lines, blanks", "a.csv", "\ufeff\r\npath,id\r\n\r\nA,1\r\n,\r\n", "0 A #1 :4 \n"},
+		{"children come together", "a.txt", "A > X\nB\nA > Y\n", "0 A # :0 \n1 A > X # :1 \n1 A > Y # :3 \n0 B # :2 \n"},
+		{"a parent after its child", "a.txt", "A > X\nA\n", "0 A # :2 \n1 A > X # :1 \n"},
+		{"spaces", "a.txt", "  A  b>C > D ", "0 A b # :0 \n1 A b > C # :0 \n2 A b > C > D # :1 \n"},
+		{"twice is once", "a.csv", "path,id,aliases\nA,1,x\nA,2,x|y\n", "0 A #1 :2 x|y\n"},
+		{"a hash in CSV", "a.csv", "path\n#1 Hits\n", "0 #1 Hits # :2 \n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := readCustom(tt.file, tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := summary(c); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+			if c.Name != customName || c.File != tt.file {
+				t.Errorf("name %q, file %q", c.Name, c.File)
+			}
+			checkForest(t, c)
+		})
+	}
+}
+
+// checkForest holds every category against its parent.
+func checkForest(t *testing.T, c *Custom) {
+	t.Helper()
+	if len(c.IDs) != len(c.Categories) || len(c.Lines) != len(c.Categories) || len(c.Categories) == 0 {
+		t.Fatalf("%d categories, %d ids, %d lines", len(c.Categories), len(c.IDs), len(c.Lines))
+	}
+	for i := range c.Categories {
+		checkCategory(t, c.Categories, i)
+	}
+}
+
+func TestReadCustomErrors(t *testing.T) {
+	deep := strings.Repeat("A > ", maxCustomLevels) + "A"
+	for _, tt := range []struct{ name, file, text, want string }{
+		{"nothing", "a.txt", "", "a.txt:1: there is no category"},
+		{"only a header", "a.csv", "path,id\n", "a.csv:1: there is no category"},
+		{"no header", "a.csv", "A > B,1\n", "a.csv:1: the header has no column path"},
+		{"empty level", "a.txt", "A\nA > > B\n", `a.txt:2: level 2 of path "A > > B" is empty`},
+		{"no path", "a.csv", "path,id\nA,1\n,2\n", "a.csv:3: there is no path"},
+		{"comma without quotes", "a.csv", "path,id\nFood, Drinks > Tea,1\n", "a.csv:2: there are 3 fields under a header of 2"},
+		{"comma in the place of the id", "a.csv", "path,id\nFood, Drinks > Tea\n", `a.csv:2: id "Drinks > Tea" holds a >`},
+		{"broken quotes", "a.csv", "path\n\"A\" B\nC\n", "a.csv:2: the quotes are broken"},
+		{"endless quotes", "a.csv", "path\nA\n\"B\nC\n", "a.csv:3: the quotes are broken"},
+		{"not UTF-8", "a.txt", "A\n\xff\n", "a.txt:2: not UTF-8"},
+		{"control character", "a.txt", "A\x00B\n", `a.txt:1: path "A\x00B" holds a tab`},
+		{"line feed in an alias", "a.csv", "path,aliases\nA,\"b\nc\"\n", "a.csv:2: aliases \"b\\nc\" holds a tab, line feed"},
+		{"too deep", "a.txt", deep, "a.txt:1: path of 13 levels"},
+		{"endless line", "a.txt", strings.Repeat("A", maxLine+1), "a.txt:1: path of 8193 bytes"},
+		{"endless header", "a.csv", strings.Repeat("path,", maxLine), "a.csv:1: the header has no column path"},
+		{"too large", "a.txt", strings.Repeat("A\n", maxCustomFile/2+1), "a.txt:1: the file is over 16 MiB"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := readCustom(tt.file, tt.text)
+			var problems *SyntaxErrors
+			if !errors.As(err, &problems) || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("error %v, want one that begins with %q", err, tt.want)
+			}
+			var problem *SyntaxError
+			if !errors.As(err, &problem) || problem.File != tt.file || problem.Line < 1 {
+				t.Errorf("no line in %v", err)
+			}
+		})
+	}
+}
+
+// All broken lines are told, to a bound, and not only the first.
+func TestReadCustomTellsAllLines(t *testing.T) {
+	_, err := readCustom("a.txt", "A\n>\nB\n>\n")
+	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "a.txt:4: ") {
+		t.Errorf("error %v, want lines 2 and 4", err)
+	}
+	_, err = readCustom("a.txt", strings.Repeat(">\n", 100))
+	if err == nil || !strings.HasSuffix(err.Error(), "\nand 80 more lines") {
+		t.Errorf("error %v, want 20 lines and 80 more", err)
+	}
+}
+
+func TestReadCustomRefusesTooMany(t *testing.T) {
+	var b strings.Builder
+	for i := range maxCustomCategories + 2 {
+		fmt.Fprintln(&b, i)
+	}
+	if _, err := readCustom("a.txt", b.String()); err == nil || !strings.Contains(err.Error(), "a.txt:100001: there are over 100000 categories") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestReadCustomBreaksOff(t *testing.T) {
+	broken := errors.New("cable pulled")
+	_, err := ReadCustom(customName, "a.txt", io.MultiReader(strings.NewReader("A\n"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "a.txt") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLoadCustom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "acme.csv")
+	if _, err := LoadCustom(customName, path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v of a file that is not there", err)
+	}
+	if err := os.WriteFile(path, []byte("path\nA > B\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, err := LoadCustom(customName, path)
+	if err != nil || len(c.Categories) != 2 {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// The fingerprint changes with what answers depend on, and with nothing else.
+func TestFingerprint(t *testing.T) {
+	const text = "path,id,aliases\nA,1,x|y\nB,2,\n"
+	fingerprint := func(file, text string) string {
+		c, err := readCustom(file, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Fingerprint()
+	}
+	want := fingerprint("a.csv", text)
+	if len(want) != 16 {
+		t.Errorf("fingerprint %q", want)
+	}
+	for name, same := range map[string]string{
+		"ids":        "path,id,aliases\nA,10,x|y\nB,20,\n",
+		"blanks":     "path,id,aliases\n\nA,1, x |y\n\nB,2,\n",
+		"separators": "path;aliases\nA;x|y\nB\n",
+	} {
+		if got := fingerprint("b.csv", same); got != want {
+			t.Errorf("other %s give another fingerprint", name)
+		}
+	}
+	for name, other := range map[string]string{
+		"a name":        "path,id,aliases\nA,1,x|y\nC,2,\n",
+		"an alias":      "path,id,aliases\nA,1,x|z\nB,2,\n",
+		"two aliases":   "path,aliases\nA,xy\nB,\n",
+		"another owner": "path,id,aliases\nA,1,x\nB,2,y\n",
+		"the order":     "path,id,aliases\nB,2,\nA,1,x|y\n",
+	} {
+		if got := fingerprint("a.csv", other); got == want {
+			t.Errorf("%s does not change the fingerprint", name)
+		}
+	}
+}
+
+// Nothing that is read breaks a forest, and what is written back is the same again.
+func FuzzReadCustom(f *testing.F) {
+	f.Add("a.txt", "A > B\n# c\nA>C\n")
+	f.Add("a.csv", "path,id,aliases\nA > B,1,c|d\n\"A, B\",2,\n")
+	f.Add("a.tsv", "id\tpath\n1\tA > B > C\n2\tA\n")
+	f.Add("a.csv", "path;aliases\nA > B;c|d\n\"")
+	f.Add("", "path\n\xff\n> >\n\x00")
+	f.Fuzz(func(t *testing.T, file, text string) {
+		c, err := ReadCustom(customName, file, strings.NewReader(text))
+		if err != nil {
+			var problem *SyntaxError
+			if !errors.As(err, &problem) || problem.Line < 1 {
+				t.Fatalf("error %v has no line", err)
+			}
+			return
+		}
+		checkForest(t, c)
+		for _, found := range c.Check() {
+			if found.Line < 1 || found.Line > strings.Count(text, "\n")+1 {
+				t.Errorf("%v is not in the file", found)
+			}
+		}
+		var b strings.Builder
+		b.WriteString("path,aliases\n")
+		for _, category := range c.Categories {
+			fmt.Fprintf(&b, "%s,%s\n", quoted(category.Path), quoted(strings.Join(category.Aliases, "|")))
+		}
+		again, err := readCustom("again.csv", b.String())
+		if err != nil {
+			t.Fatalf("%v, of\n%s", err, b.String())
+		}
+		if !reflect.DeepEqual(again.Categories, c.Categories) || again.Fingerprint() != c.Fingerprint() {
+			t.Errorf("got  %+v\nwant %+v", again.Categories, c.Categories)
+		}
+	})
+}
+
+func quoted(field string) string { return `"` + strings.ReplaceAll(field, `"`, `""`) + `"` }

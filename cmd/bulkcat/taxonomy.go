@@ -1,0 +1,250 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// edition is a taxonomy of the embedded service, and what it was published as.
+type edition struct {
+	name, published string
+	load            func() *taxonomy.Taxonomy
+}
+
+var editions = []edition{
+	{client.TaxonomyV3, "IAB Tech Lab Content Taxonomy 3.0", taxonomy.IAB},
+	{client.NAICS, "North American Industry Classification System 2017", taxonomy.NAICS},
+	{client.ProductTaxonomy, "Google product taxonomy, version 2019-07-10", taxonomy.Products},
+}
+
+// newTaxonomy makes `taxonomy`, whose commands look at category systems without a run.
+func newTaxonomy(s streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "taxonomy",
+		Short: "Look at the taxonomies, search them, check one of your own",
+		Example: `  bulkcat taxonomy list
+  bulkcat taxonomy show naics 5415
+  bulkcat taxonomy search product_taxonomy running shoes
+  bulkcat taxonomy check acme.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newTaxonomyList(s), newTaxonomyShow(s), newTaxonomySearch(s), newTaxonomyCheck(s))
+	return cmd
+}
+
+func newTaxonomyList(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "Name the embedded service's taxonomies, their sizes and editions",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "NAME\tCATEGORIES\tLEVELS\tEDITION")
+			for _, e := range editions {
+				t := e.load()
+				fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", e.name, len(t.Categories), depth(t), e.published)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+func depth(t *taxonomy.Taxonomy) int {
+	deepest := 0
+	for i := range t.Categories {
+		deepest = max(deepest, t.Categories[i].Depth+1)
+	}
+	return deepest
+}
+
+func newTaxonomyShow(s streams) *cobra.Command {
+	levels := 0
+	cmd := &cobra.Command{
+		Use:   "show NAME_OR_FILE [PATH_OR_CODE]",
+		Short: "Show the tree of categories, or the part below one",
+		Example: `  bulkcat taxonomy show taxonomy_v3 --depth 1
+  bulkcat taxonomy show product_taxonomy 'Furniture > Sofas'
+  bulkcat taxonomy show acme.csv`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if levels < 0 {
+				return &usageError{fmt.Errorf("--depth: %d must not be negative", levels)}
+			}
+			c, err := openTaxonomy(args[0])
+			if err != nil {
+				return err
+			}
+			from := -1
+			if len(args) == 2 {
+				if from = find(c, args[1]); from < 0 {
+					return fmt.Errorf("%s has no category %q: look for it with bulkcat taxonomy search %s WORDS", args[0], args[1], args[0])
+				}
+			}
+			return printTree(s.out, c, from, levels)
+		},
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.IntVar(&levels, "depth", 0, "show `N` levels; 0 for all")
+	})
+	return cmd
+}
+
+func newTaxonomySearch(s streams) *cobra.Command {
+	limit := 0
+	cmd := &cobra.Command{
+		Use:     "search NAME_OR_FILE WORDS...",
+		Short:   "Find categories by words in their names and aliases, best first",
+		Example: "  bulkcat taxonomy search naics dentist",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if limit < 1 {
+				return &usageError{fmt.Errorf("--limit: %d must be at least 1", limit)}
+			}
+			c, err := openTaxonomy(args[0])
+			if err != nil {
+				return err
+			}
+			return printFound(s.out, c, classify.Search(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
+		},
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.IntVar(&limit, "limit", 20, "show the best `N`")
+	})
+	return cmd
+}
+
+func newTaxonomyCheck(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "Find what is wrong, or likely wrong, with a taxonomy of your own",
+		Long: `Find what is wrong, or likely wrong, with a taxonomy of your own: duplicates, missing
+parents, categories that cannot be told apart, categories without words, aliases that are
+another category's name, names that are too long. The exit status is 1 if there is any.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := loadTaxonomy(args[0])
+			if err != nil {
+				return err
+			}
+			found := append(c.Check(), classify.Check(c)...)
+			taxonomy.SortFindings(found)
+			for _, f := range found {
+				fmt.Fprintln(s.out, f)
+			}
+			if len(found) > 0 {
+				return fmt.Errorf("%s: %d findings in %d categories", args[0], len(found), len(c.Categories))
+			}
+			_, err = fmt.Fprintf(s.out, "%s: %d categories in %d levels, no findings\n", args[0], len(c.Categories), depth(&c.Taxonomy))
+			return err
+		},
+	}
+}
+
+// openTaxonomy takes the name of a taxonomy or that of a file.
+func openTaxonomy(name string) (*taxonomy.Custom, error) {
+	names := make([]string, len(editions))
+	for i, e := range editions {
+		if names[i] = e.name; name == e.name {
+			return &taxonomy.Custom{Taxonomy: *e.load()}, nil
+		}
+	}
+	c, err := loadTaxonomy(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &usageError{fmt.Errorf("%q is no taxonomy and no file: choose %s, or name a file of paths", name, strings.Join(names, ", "))}
+	}
+	return c, err
+}
+
+func loadTaxonomy(file string) (*taxonomy.Custom, error) {
+	c, err := taxonomy.LoadCustom(file, file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &usageError{err}
+	}
+	return c, err
+}
+
+// find gives a category by its path, in any case and spacing, its code or its id; -1 if
+// there is none.
+func find(c *taxonomy.Custom, name string) int {
+	var levels []string
+	for level := range strings.SplitSeq(name, ">") {
+		levels = append(levels, strings.TrimSpace(level))
+	}
+	path := strings.Join(levels, taxonomy.PathSeparator)
+	for i := range c.Categories {
+		if strings.EqualFold(c.Categories[i].Path, path) || len(c.IDs) > 0 && c.IDs[i] == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// printTree prints the categories below one and itself, or all, down to some levels.
+func printTree(out io.Writer, c *taxonomy.Custom, from, levels int) error {
+	var b strings.Builder
+	top, first := 0, max(from, 0)
+	if from >= 0 {
+		top = c.Categories[from].Depth
+	}
+	for i := first; i < len(c.Categories); i++ { // descendants follow
+		category := &c.Categories[i]
+		below := category.Depth - top
+		if from >= 0 && i > from && below <= 0 {
+			break
+		}
+		if levels > 0 && below >= levels {
+			continue
+		}
+		fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", below), label(c, i))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// label is a category's name, after its code if it has one, before its id.
+func label(c *taxonomy.Custom, i int) string {
+	category := &c.Categories[i]
+	text := category.Name
+	if category.Code != "" {
+		text = category.Code + "  " + text
+	}
+	if len(c.IDs) > 0 && c.IDs[i] != "" {
+		text += "  (" + c.IDs[i] + ")"
+	}
+	return text
+}
+
+func printFound(out io.Writer, c *taxonomy.Custom, found []classify.Found, limit int) error {
+	if len(found) == 0 {
+		return errors.New("no name and no alias has these words")
+	}
+	var b strings.Builder
+	for _, f := range found[:min(limit, len(found))] {
+		category := &c.Categories[f.Category]
+		b.WriteString(category.Path)
+		if category.Title != "" {
+			b.WriteString("  " + category.Title)
+		}
+		if f.Phrase != category.Name {
+			fmt.Fprintf(&b, "  (%s)", f.Phrase)
+		}
+		b.WriteByte('\n')
+	}
+	if more := len(found) - limit; more > 0 {
+		fmt.Fprintf(&b, "and %d more: see --limit\n", more)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
