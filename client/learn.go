@@ -108,7 +108,11 @@ func (l *learner) refused(sent, now time.Time) bool {
 		return false
 	}
 	found := min(l.rate, float64(l.starts.count(sent.Add(-measured), sent))/measured.Seconds())
+	coarse := l.coarse
 	switch l.coarse = false; {
+	case coarse && l.insists(now): // the guess was too high; what got through since is a better one
+		found = max(0.8*l.rate, min(l.rate, l.passed/now.Sub(l.cut).Seconds()))
+		l.coarse, l.interval = true, probeCoarse
 	case l.insists(now): // the last cut was not deep enough
 		found = l.rate * 0.8
 		l.interval = probeFirst

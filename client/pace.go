@@ -22,6 +22,7 @@ import (
 type Pacer struct {
 	limiter *rate.Limiter
 	slots   chan struct{} // of attempts in flight
+	gate    chan struct{} // of capacity 1: taken by who waits for the limiter
 
 	mu     sync.Mutex
 	learn  *learner  // nil with a fixed rate
@@ -38,7 +39,7 @@ type PacerOptions struct {
 
 // NewPacer gives a Pacer.
 func NewPacer(o PacerOptions) *Pacer {
-	p := &Pacer{slots: make(chan struct{}, o.InFlight), flow: flow{allowed: o.InFlight, most: o.InFlight}}
+	p := &Pacer{slots: make(chan struct{}, o.InFlight), gate: make(chan struct{}, 1), flow: flow{allowed: o.InFlight, most: o.InFlight}}
 	for range o.InFlight {
 		p.slots <- struct{}{}
 	}
@@ -83,7 +84,7 @@ func (p *Pacer) Wait(ctx context.Context) (Turn, error) {
 			p.slots <- struct{}{}
 			return Turn{}, err
 		}
-		if err := p.limiter.Wait(ctx); err != nil {
+		if err := p.pass(ctx); err != nil {
 			p.slots <- struct{}{}
 			return Turn{}, err
 		}
@@ -91,6 +92,22 @@ func (p *Pacer) Wait(ctx context.Context) (Turn, error) {
 			return p.start(), nil
 		}
 	}
+}
+
+// pass waits for the limiter, one at a time: what it says to one that waits holds for the
+// rate of that moment, and so hundreds that had asked together would go on at the rate
+// of the first for as long as that takes.
+func (p *Pacer) pass(ctx context.Context) error {
+	if p.limiter.Limit() == rate.Inf {
+		return ctx.Err()
+	}
+	select {
+	case p.gate <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-p.gate }()
+	return p.limiter.Wait(ctx)
 }
 
 func (p *Pacer) start() Turn {

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,4 +95,34 @@ func TestStatedPolicyIsKeptTo(t *testing.T) {
 	if l.rate > 100*underLimit {
 		t.Errorf("%v/s of 100/s", l.rate)
 	}
+}
+
+// A service without a limit is soon asked as fast as it answers, however many workers
+// have asked for a turn at the first, gentle rate.
+func TestPacerGathersSpeedWithManyWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers, latency = 256, 20 * time.Millisecond
+		p := NewPacer(PacerOptions{InFlight: workers})
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		defer stop()
+		var asked atomic.Int64
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(func() {
+				for {
+					turn, err := p.Wait(ctx)
+					if err != nil {
+						return
+					}
+					asked.Add(1)
+					time.Sleep(latency)
+					turn.Done(Answer{}, nil)
+				}
+			})
+		}
+		wg.Wait()
+		if most := int64(5 * time.Second / latency * workers); asked.Load() < most/2 {
+			t.Errorf("%d requests in 5s, want half at least of the %d that the workers can make", asked.Load(), most)
+		}
+	})
 }
