@@ -16,11 +16,11 @@ import "math"
 //
 // DIR is an absolute path; see reliability_test.go for what it holds.
 var (
-	titleFit       = calibration{base: -5.170, score: 1.874, margin: 1.226, share: 0.575, coverage: 0.730}
-	pageFit        = calibration{base: -1.775, score: 1.189, margin: 0.249, share: 2.234, coverage: 0.000}
-	companyFit     = calibration{base: -3.798, score: 1.388, margin: 0.227, share: 6.370, coverage: 0.950}
-	companyNameFit = calibration{base: -3.288, score: 0.911, margin: 0.000, share: 2.206, coverage: 0.691}
-	nameFit        = calibration{base: -0.551, score: 1.075, margin: 0.000, share: 0.000, coverage: 0.156}
+	titleFit       = calibration{base: -4.797, score: 1.736, margin: 1.507, share: 0.199, coverage: 1.112}
+	pageFit        = calibration{base: -1.337, score: 0.804, margin: 0.563, share: 2.722, coverage: 0.000}
+	companyFit     = calibration{base: -3.315, score: 1.250, margin: 0.128, share: 4.383, coverage: 1.866}
+	companyNameFit = calibration{base: -2.471, score: 0.751, margin: 0.000, share: 1.604, coverage: 0.652}
+	nameFit        = calibration{base: -1.304, score: 1.216, margin: 0.000, share: 0.418, coverage: 0.403}
 )
 
 // calibration holds the coefficients for one kind of text.

@@ -124,7 +124,7 @@ func TestWebsite(t *testing.T) {
 		{"a page under a name that says nothing", "iab", "xyzzyq.example", nil, page, "Travel > Travel Type > Hotels and Motels"},
 		{"a page against its name", "iab", "soccer.example", nil, append(page, page...), "Travel > Travel Type > Hotels and Motels"},
 		{"a page without text", "iab", "soccer.example", nil, []Field{{"", 3}, {"- -", 1}}, "Sports > Soccer"},
-		{"a top-level domain", "iab", "xyzzyq.edu", nil, nil, "Education"},
+		{"a top-level domain", "iab", "xyzzyq.edu", nil, nil, "Education > College Education"},
 		{"a company's name", "naics", "northmoor-dentist.example", nil, nil, "621210"},
 		{"nothing", "iab", "xyzzyq.example", nil, nil, ""},
 		{"an address", "iab", "127.0.0.1", nil, nil, ""},

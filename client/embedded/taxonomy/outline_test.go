@@ -3,6 +3,7 @@ package taxonomy
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,6 +100,48 @@ func TestOverlay(t *testing.T) {
 		})
 	}
 }
+
+// The keywords decide what websites are taken for, so every category needs
+// enough of them, and none may be a word that says nothing.
+func TestIABAliases(t *testing.T) {
+	const (
+		leastUpper = 15 // of the two upper tiers
+		leastLower = 5
+		mostShared = 4 // categories with the same alias
+	)
+	holders := make(map[string][]string)
+	for _, c := range IAB().Categories {
+		least := leastLower
+		if c.Depth < 2 {
+			least = leastUpper
+		}
+		if len(c.Aliases) < least {
+			t.Errorf("%s has %d aliases, want at least %d", c.Path, len(c.Aliases), least)
+		}
+		for i, a := range c.Aliases {
+			if slices.Contains(c.Aliases[:i], a) {
+				t.Errorf("%s: alias %q is there twice", c.Path, a)
+			}
+			if strings.ToLower(a) != a {
+				t.Errorf("%s: alias %q is not in lower case", c.Path, a)
+			}
+			if slices.Contains(emptyWords, a) {
+				t.Errorf("%s: alias %q says nothing", c.Path, a)
+			}
+			holders[a] = append(holders[a], c.Path)
+		}
+	}
+	for a, paths := range holders {
+		if len(paths) > mostShared {
+			t.Errorf("alias %q is held by %d categories, want at most %d: %q", a, len(paths), mostShared, paths)
+		}
+	}
+}
+
+// emptyWords stand in texts of all kinds.
+var emptyWords = strings.Fields(`a about all also an and any are as at be best but by can do for from get good great has have he how
+	if in is it its make me more most my new no not now of off on one online or other our out over page read see service she site so some
+	than that the their there they this time to today up us use very was way we web welcome what when where who why will with you your`)
 
 // Whatever Parse accepts can be written back and read again.
 func FuzzParse(f *testing.F) {
