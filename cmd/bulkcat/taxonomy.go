@@ -24,7 +24,7 @@ type edition struct {
 
 var editions = []edition{
 	{client.TaxonomyV3, "IAB Tech Lab Content Taxonomy 3.0", taxonomy.IAB},
-	{client.NAICS, "North American Industry Classification System 2017", taxonomy.NAICS},
+	{client.NAICS, "North American Industry Classification System 2022", taxonomy.NAICS},
 	{client.ProductTaxonomy, "Google product taxonomy, version 2019-07-10", taxonomy.Products},
 }
 

@@ -17,10 +17,10 @@ import "math"
 // DIR is an absolute path; see reliability_test.go for what it holds.
 var (
 	titleFit       = calibration{base: -4.797, score: 1.736, margin: 1.507, share: 0.199, coverage: 1.112}
-	pageFit        = calibration{base: -1.337, score: 0.804, margin: 0.563, share: 2.722, coverage: 0.000}
-	companyFit     = calibration{base: -3.315, score: 1.250, margin: 0.128, share: 4.383, coverage: 1.866}
-	companyNameFit = calibration{base: -2.471, score: 0.751, margin: 0.000, share: 1.604, coverage: 0.652}
-	nameFit        = calibration{base: -1.304, score: 1.216, margin: 0.000, share: 0.418, coverage: 0.403}
+	pageFit        = calibration{base: -1.457, score: 0.876, margin: 0.566, share: 2.742, coverage: 0.000}
+	companyFit     = calibration{base: -3.673, score: 1.227, margin: 0.134, share: 4.893, coverage: 1.290}
+	companyNameFit = calibration{base: -2.829, score: 0.917, margin: 0.000, share: 1.787, coverage: 0.472}
+	nameFit        = calibration{base: -1.589, score: 1.265, margin: 0.000, share: 0.552, coverage: 0.550}
 )
 
 // calibration holds the coefficients for one kind of text.

@@ -15,11 +15,11 @@ const (
 	saturation       = 3
 	saturationOfWord = 1.0 / 120 // added for every word of the text
 
-	repeated         = 0.2 // of a term in the further phrases of a category
+	repeated         = 0.5 // of a term in the further phrases of a category
 	commonplaceShare = 0.2 // of a word that stands in every document
 	apart            = 0.6 // for the terms of a phrase that do not stand together
-	inherited        = 0.3 // of a parent's own score
-	topShare         = 0.5 // of a score that depends on the top level's share
+	inherited        = 0.4 // of a parent's own score
+	topShare         = 0.4 // of a score that depends on the top level's share
 )
 
 // Document returns up to limit categories for a web page or a description, best
