@@ -84,10 +84,15 @@ func untilConfidence(entry any) []byte {
 	return append(object[:len(object)-1], `,"confidence":`...)
 }
 
-// judgement is what was found out about one input.
+// judgement is what was found out about one input, and what it was judged by.
 type judgement struct {
 	matches []classify.Match
 	cost    string // the value of CostHeader
+
+	host   string           // of a website
+	path   []string         // of a website: the words
+	fields []classify.Field // of a website's page, if there is one
+	titles []classify.Part  // of a product's URL; a title is judged as it is
 }
 
 // append appends the answer, the classification's member with its entries.

@@ -18,13 +18,12 @@ func (s *Service) judgeWebsite(r *http.Request, c *classification, input string)
 	if problem != nil {
 		return judgement{}, problem
 	}
-	j := judgement{cost: CostNone}
-	var fields []classify.Field
+	j := judgement{cost: CostNone, host: u.Hostname(), path: pathWords(u.Path)}
 	if p, ok := s.fetch(r.Context(), input); ok {
 		j.cost = CostPage
-		fields = websiteFields(p)
+		j.fields = websiteFields(p)
 	}
-	j.matches = c.engine().Website(u.Hostname(), pathWords(u.Path), fields, c.most)
+	j.matches = c.engine().Website(j.host, j.path, j.fields, c.most)
 	return j, nil
 }
 
@@ -39,13 +38,12 @@ func (s *Service) judgeProduct(r *http.Request, c *classification, input string)
 		return judgement{}, problem
 	}
 	j := judgement{cost: CostNone}
-	var titles []string
 	if p, ok := s.fetch(r.Context(), input); ok {
 		j.cost = CostPage
-		titles = productTitles(p)
+		j.titles = productTitles(p)
 	}
-	titles = append(titles, slugTitle(u.Path))
-	j.matches = c.engine().Title(strings.Join(titles, " | "))
+	j.titles = append(j.titles, classify.Part{Name: "path", Text: slugTitle(u.Path)})
+	j.matches = c.engine().Title(classify.Join(j.titles))
 	return j, nil
 }
 
@@ -62,7 +60,8 @@ func (s *Service) fetch(ctx context.Context, input string) (page.Page, bool) {
 }
 
 // websiteFields weighs the parts of a page: what was written to say what the
-// site is about counts most, word for word, and there is least of it.
+// site is about counts most, word for word, and there is least of it. Their names
+// are websiteFieldNames.
 func websiteFields(p page.Page) []classify.Field {
 	return []classify.Field{
 		{Text: p.Title, Weight: 3},
@@ -82,15 +81,23 @@ func websiteFields(p page.Page) []classify.Field {
 // productTitles returns what a product's page calls it, the surest first: what it
 // tells machines, then what it tells visitors. The text is left out: most of it is
 // about other products.
-func productTitles(p page.Page) []string {
-	said := []string{p.Product, p.Category, strings.Join(p.Breadcrumb, " | ")}
+func productTitles(p page.Page) []classify.Part {
+	heading := ""
 	if len(p.Headings) > 0 {
-		said = append(said, p.Headings[0])
+		heading = p.Headings[0]
 	}
-	var titles []string
-	for _, title := range append(said, p.OGTitle, p.Title) {
-		if title != "" && !slices.Contains(titles, title) {
-			titles = append(titles, title)
+	var titles []classify.Part
+	for _, said := range []classify.Part{
+		{Name: "product", Text: p.Product},
+		{Name: "category", Text: p.Category},
+		{Name: "breadcrumb", Text: strings.Join(p.Breadcrumb, " | ")},
+		{Name: "heading", Text: heading},
+		{Name: "og:title", Text: p.OGTitle},
+		{Name: "title", Text: p.Title},
+	} {
+		isRepeated := slices.ContainsFunc(titles, func(other classify.Part) bool { return other.Text == said.Text })
+		if said.Text != "" && !isRepeated {
+			titles = append(titles, said)
 		}
 	}
 	return titles

@@ -62,7 +62,7 @@ Every answer is kept on disk: started again after anything, it asks only what is
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newWebsite(s), newProduct(s), newUsage(s), newProbe(s), newVerify(s), newStore(s), newTaxonomy(s), newEval(s), newServe(s), newVersion(s))
+	root.AddCommand(newWebsite(s), newProduct(s), newUsage(s), newProbe(s), newVerify(s), newStore(s), newTaxonomy(s), newExplain(s), newEval(s), newServe(s), newVersion(s))
 	root.SetUsageFunc(usageText)
 	root.SetHelpFunc(helpText)
 	return root

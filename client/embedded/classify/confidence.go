@@ -18,8 +18,8 @@ import "math"
 var (
 	titleFit       = calibration{base: -4.797, score: 1.736, margin: 1.507, share: 0.199, coverage: 1.112}
 	pageFit        = calibration{base: -1.457, score: 0.876, margin: 0.566, share: 2.742, coverage: 0.000}
-	companyFit     = calibration{base: -3.673, score: 1.227, margin: 0.134, share: 4.893, coverage: 1.290}
-	companyNameFit = calibration{base: -2.829, score: 0.917, margin: 0.000, share: 1.787, coverage: 0.472}
+	companyFit     = calibration{base: -3.674, score: 1.227, margin: 0.134, share: 4.895, coverage: 1.288}
+	companyNameFit = calibration{base: -2.832, score: 0.916, margin: 0.000, share: 1.784, coverage: 0.482}
 	nameFit        = calibration{base: -1.589, score: 1.265, margin: 0.000, share: 0.552, coverage: 0.550}
 )
 

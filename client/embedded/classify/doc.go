@@ -21,6 +21,7 @@
 //     other to find out how sure they are.
 //   - confidence: the chance that an entry is right, told by its score and what
 //     else there is for and against it (confidence.go).
+//   - contribution: what some words of a text add to a score (explain.go).
 //
 // A title is short and names one thing, so a category is worth its best phrase
 // (title.go). A document is long and speaks around its subject, so a category is

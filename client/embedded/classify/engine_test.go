@@ -110,6 +110,24 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// Words that a name excepts are in no phrase, and still in the context of those
+// under it.
+func TestExceptedWords(t *testing.T) {
+	c := readCustom(t, "path\nShoes (except boots)\nShoes (except boots) > Sandals\nHats")
+	e := New(&c.Taxonomy)
+	for _, title := range []string{"sandals", "boots and sandals"} {
+		matches := e.Title(title)
+		if got := best(e, matches); got != "Shoes (except boots) > Sandals" {
+			t.Errorf("%q: %q", title, got)
+		}
+		for _, m := range matches {
+			if !(m.Confidence > 0 && m.Confidence <= 1) {
+				t.Errorf("%q: a confidence of %v", title, m.Confidence)
+			}
+		}
+	}
+}
+
 func TestWebsite(t *testing.T) {
 	page := []Field{{"Grand Palm Hotel", 3}, {"Book a room at our beach resort.", 1}}
 	tests := []struct {

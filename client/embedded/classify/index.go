@@ -149,10 +149,7 @@ func (b *indexer) addCategories(t *taxonomy.Taxonomy) []int32 {
 			}
 		}
 	}
-	for len(categoriesWith) < len(b.byTerm) {
-		categoriesWith = append(categoriesWith, 1)
-	}
-	return categoriesWith
+	return append(categoriesWith, make([]int32, len(b.byTerm)-len(categoriesWith))...)
 }
 
 // isRepeated reports whether the next category is c's child and has its name, as
@@ -273,7 +270,8 @@ func (b *indexer) addCompounds() {
 func (b *indexer) weigh(categoriesWith []int32, categories int) {
 	b.idf = make([]float32, len(categoriesWith))
 	for t, n := range categoriesWith {
-		b.idf[t] = float32(math.Log(1 + float64(categories)/float64(n)))
+		// Terms that stand only where a name tells exceptions are in no phrase.
+		b.idf[t] = float32(math.Log(1 + float64(categories)/float64(max(n, 1))))
 		for _, p := range b.byTerm[t] {
 			b.phrases[p].mass += b.idf[t]
 		}
