@@ -43,7 +43,6 @@ type Options struct {
 	Headers      []Header          // sent with every request, beside our own or in their place
 	RootCAs      *x509.CertPool    // that certificates are held against; default: the system's. See LoadRootCAs
 	Transport    http.RoundTripper // default: a pool of Connections; the embedded service and tests bring their own
-	InProcess    bool              // the service runs here and charges nothing: its CostHeader is believed
 }
 
 func (o Options) withDefaults() Options {
@@ -170,16 +169,8 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 	}
 	answer.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
 	answer.Limit = parseRateLimit(resp.Header, time.Now())
-	answer.Free = c.options.InProcess && resp.Header.Get(CostHeader) == CostNone
 	return answer, nil
 }
-
-// CostHeader is set by the embedded service to say what an answer took to get:
-// CostNone where nothing but its machine's time.
-const (
-	CostHeader = "X-Bulkcat-Cost"
-	CostNone   = "none"
-)
 
 // newRequest builds a GET with the parameters in their place. The operations are GET
 // by contract, so a body, where configured, travels with a GET too.
@@ -208,9 +199,7 @@ func (c *HTTP) newRequest(path string, params [][2]string) (*http.Request, error
 		c.setBody(req, []byte(encodeParams(params)), "application/x-www-form-urlencoded")
 	default:
 		u.RawQuery = encodeParams(params)
-		if !c.options.InProcess {
-			req.Body = onlyOnce{}
-		}
+		req.Body = onlyOnce{}
 	}
 	return req, nil
 }

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/bulkcat/bulkcat/client/embedded/classify"
 )
@@ -42,11 +41,7 @@ func (s *Service) Explain(ctx context.Context, path, classification, input strin
 	if problem != nil {
 		return Explanation{}, errors.New(problem.Message)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
-	if err != nil {
-		return Explanation{}, err
-	}
-	j, problem := op.judge(r, c, input)
+	j, problem := op.judge(ctx, c, input)
 	if problem != nil {
 		return Explanation{}, errors.New(problem.Message)
 	}

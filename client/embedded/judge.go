@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,13 +12,13 @@ import (
 
 // judgeWebsite categorizes a website by its name and, where it can be had, its
 // page.
-func (s *Service) judgeWebsite(r *http.Request, c *classification, input string) (judgement, *apiError) {
+func (s *Service) judgeWebsite(ctx context.Context, c *classification, input string) (judgement, *apiError) {
 	u, problem := parseURL(input)
 	if problem != nil {
 		return judgement{}, problem
 	}
 	j := judgement{cost: CostNone, host: u.Hostname(), path: pathWords(u.Path)}
-	if p, ok := s.fetch(r.Context(), input); ok {
+	if p, ok := s.fetch(ctx, input); ok {
 		j.cost = CostPage
 		j.fields = websiteFields(p)
 	}
@@ -29,7 +28,7 @@ func (s *Service) judgeWebsite(r *http.Request, c *classification, input string)
 
 // judgeProduct categorizes a product by its title. That of a URL is its page's,
 // and what its path says.
-func (s *Service) judgeProduct(r *http.Request, c *classification, input string) (judgement, *apiError) {
+func (s *Service) judgeProduct(ctx context.Context, c *classification, input string) (judgement, *apiError) {
 	if !isURL(input) {
 		return judgement{matches: c.engine().Title(input), cost: CostNone}, nil
 	}
@@ -38,7 +37,7 @@ func (s *Service) judgeProduct(r *http.Request, c *classification, input string)
 		return judgement{}, problem
 	}
 	j := judgement{cost: CostNone}
-	if p, ok := s.fetch(r.Context(), input); ok {
+	if p, ok := s.fetch(ctx, input); ok {
 		j.cost = CostPage
 		j.titles = productTitles(p)
 	}

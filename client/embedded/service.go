@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -81,7 +82,7 @@ type operation struct {
 	input           string // the input's parameter; "" for usage
 	classifications []*classification
 	standard        string // the classification of a request without one; "" if it is required
-	judge           func(*http.Request, *classification, string) (judgement, *apiError)
+	judge           func(context.Context, *classification, string) (judgement, *apiError)
 }
 
 // New returns a Service. Its engines are built when first needed; see WarmUp.
@@ -216,7 +217,7 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ac
 	if acct.isUsedUp() {
 		return b, noQuota()
 	}
-	j, problem := op.judge(r, c, params.input)
+	j, problem := op.judge(r.Context(), c, params.input)
 	if problem != nil {
 		return b, problem
 	}

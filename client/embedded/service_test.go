@@ -383,7 +383,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestConfidencesAreTheEngines(t *testing.T) {
-	j, problem := shared.judgeWebsite(httptest.NewRequest(http.MethodGet, "/", nil), taxonomyV3(), "https://hotels.example")
+	j, problem := shared.judgeWebsite(t.Context(), taxonomyV3(), "https://hotels.example")
 	if problem != nil || len(j.matches) == 0 {
 		t.Fatalf("judgement %+v, %v", j, problem)
 	}

@@ -137,7 +137,7 @@ func (f *evalFlags) measure(ctx context.Context, kind client.Kind, svc service, 
 		return nil, err
 	}
 	sink := &tallySink{tally: f.newTally()}
-	parts := pipeline.Parts{Source: input, Categorizer: svc, Sink: sink, Counters: new(pipeline.Counters)}
+	parts := pipeline.Parts{Source: input, Categorizer: svc.categorizer, Sink: sink, Counters: new(pipeline.Counters)}
 	_, err = pipeline.Run(ctx, parts, pipeline.Options{
 		Kind: kind, Classification: f.classification, Retry: client.DefaultRetryPolicy(),
 		Workers: embeddedWorkers, Limit: f.limit,

@@ -3,18 +3,12 @@ package main
 import (
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
-
-// turnTimeout is for one request to the embedded service in process. Its pages have a
-// limit of their own; the rest is waiting for a turn at a host, or for --fetch-rate, which
-// is no failure. A day is longer than any of it.
-const turnTimeout = 24 * time.Hour
 
 // fetchFlags say how the embedded service reads pages.
 type fetchFlags struct {

@@ -87,9 +87,6 @@ func (f *paceFlags) retryPolicy() client.RetryPolicy {
 // apply gives the run its pace. The embedded service sets no limits, so that nothing
 // has to be learned of it.
 func (f *paceFlags) apply(parts *pipeline.Parts, svc service, quota *quota) error {
-	if svc.hosted {
-		parts.Categorizer = client.NewJudge(svc.HTTP)
-	}
 	pace := client.PacerOptions{Rate: rate.Limit(f.rate), InFlight: f.inFlight(svc.hosted)}
 	if svc.hosted && f.rate == 0 && parts.Store != nil {
 		learned, err := parts.Store.LearnedRate()

@@ -62,10 +62,11 @@ var operations = map[client.Kind]string{client.Website: embedded.WebsitePath, cl
 
 // service is a client and what is to be known about it.
 type service struct {
-	*client.HTTP
-	source string  // names it in stored keys, rows and the account
-	stated float64 // requests a second, as the service told a probe; 0 if it did not
-	hosted bool
+	*client.HTTP // for all but categorizing
+	categorizer  client.Categorizer
+	source       string  // names it in stored keys, rows and the account
+	stated       float64 // requests a second, as the service told a probe; 0 if it did not
+	hosted       bool
 }
 
 // open builds the client of the service that the flags choose.
@@ -90,7 +91,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	if err != nil {
 		return service{}, &usageError{err}
 	}
-	return service{HTTP: c, source: c.Source(), stated: f.profile.RateLimit, hosted: true}, nil
+	return service{HTTP: c, categorizer: client.NewJudge(c), source: c.Source(), stated: f.profile.RateLimit, hosted: true}, nil
 }
 
 // options are the client's, but for the key.
@@ -181,22 +182,19 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	if err := f.taxonomies.load(); err != nil {
 		return service{}, err
 	}
-	options.BaseURL, options.InProcess = embeddedURL, true
-	if f.flags == nil || !f.flags.Lookup("timeout").Changed {
-		options.Timeout = turnTimeout
-	}
-	options.Transport = embedded.New(embedded.Options{
+	s := embedded.New(embedded.Options{
 		Fetch:        f.fetch.fetcher(log),
 		Custom:       f.taxonomies.taxonomies(),
 		WebsiteParam: f.websiteParam,
 		ProductParam: f.productParam,
 		Logger:       log,
-	}).RoundTripper()
+	})
+	options.BaseURL, options.Transport = embeddedURL, s.RoundTripper()
 	c, err := client.New(options)
 	if err != nil {
 		return service{}, &usageError{err}
 	}
-	return service{HTTP: c, source: "embedded"}, nil
+	return service{HTTP: c, categorizer: s, source: "embedded"}, nil
 }
 
 // apiKey reads the key from the file or the environment; never from a flag's value,

@@ -105,7 +105,7 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 			return published, err
 		}
 	}
-	parts := pipeline.Parts{Source: n.input, Categorizer: n.service, Store: store, Counters: n.counters, Log: n.log}
+	parts := pipeline.Parts{Source: n.input, Categorizer: n.service.categorizer, Store: store, Counters: n.counters, Log: n.log}
 	if err := f.pace.apply(&parts, n.service, n.quota); err != nil {
 		return published, err
 	}

@@ -60,10 +60,10 @@ func (q *quoter) readTitle(field, text string, most int) int {
 	n, previous := 0, ""
 	for q.reader.reset(text); n < most && q.reader.next(); n++ {
 		r := &q.reader
-		if r.gap != 0 || isLink(r) || genitives[string(r.word)] {
+		if r.gap != 0 || roleOf(r)&(link|genitive) != 0 {
 			previous = ""
 		}
-		if word := string(r.word); !isLink(r) && !genitives[word] && !stopWords[word] && !noise[word] {
+		if word := string(r.word); roleOf(r)&(link|genitive|stopWord|noiseWord) == 0 {
 			if previous != "" {
 				q.note(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
 			}

@@ -44,6 +44,30 @@ var commonplaces = wordSet(`home contact page search login sign site website web
 	public private national united state states america american city local country event story right set office need want know
 	look come way thing house white show say`)
 
+// role is what a word does in a title, beside naming things.
+type role uint8
+
+const (
+	stopWord role = 1 << iota
+	link
+	genitive
+	noiseWord
+	modifier
+)
+
+// roles are the words above by what they do: one look says what five would.
+var roles = func() map[string]role {
+	all := make(map[string]role)
+	for k, set := range map[role]map[string]bool{
+		stopWord: stopWords, link: links, genitive: genitives, noiseWord: noise, modifier: modifiers,
+	} {
+		for w := range set {
+			all[w] |= k
+		}
+	}
+	return all
+}()
+
 func wordSet(list string) map[string]bool {
 	set := make(map[string]bool)
 	for w := range strings.FieldsSeq(list) {

@@ -1,6 +1,10 @@
 package classify
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 const (
 	maxTitleWords   = 64 // the product is named early; later words are features and keywords
@@ -36,7 +40,7 @@ func (e *Engine) scoreTitle(s *scratch, title string) {
 	e.readBrand(s, title[:brand])
 	e.readTitle(s, title[brand:])
 	e.weighTitle(s)
-	e.hitPhrases(s)
+	e.hitBest(s)
 	e.scorePhrases(s)
 	e.scoreCandidates(s)
 }
@@ -101,28 +105,28 @@ func (e *Engine) readTitle(s *scratch, title string) {
 		if r.gap != 0 && n > 0 {
 			g.punctuate(r.gap)
 		}
-		switch {
-		case isLink(r):
+		switch k := roleOf(r); {
+		case k&link != 0:
 			g.begin(min(g.weight, linkWeight))
-		case genitives[string(r.word)]:
+		case k&genitive != 0:
 			g.begin(g.weight)
-		case !stopWords[string(r.word)] && !noise[string(r.word)]:
-			e.readWord(s, &g)
+		case k&(stopWord|noiseWord) == 0:
+			e.readWord(s, &g, k)
 		}
 	}
 }
 
-// isLink reports whether the reader's word opens what a product is for or comes
-// with. "für" is told from "fur" by its spelling.
-func isLink(r *reader) bool {
-	if string(r.word) == "fur" {
-		return r.at-r.start > len("fur")
+// roleOf is what the reader's word does. "für", which opens what a product is for, is
+// told from "fur" by its spelling.
+func roleOf(r *reader) role {
+	if string(r.word) == "fur" && r.at-r.start > len("fur") {
+		return link
 	}
-	return links[string(r.word)]
+	return roles[string(r.word)]
 }
 
 // readWord lists the tokens of the reader's word, and stems it.
-func (e *Engine) readWord(s *scratch, g *segment) {
+func (e *Engine) readWord(s *scratch, g *segment, k role) {
 	r := &s.reader
 	if g.length > 0 { // "key chain" may be known as "keychain"
 		if t := e.index.lookup(append(g.word[:g.length], r.word...)); t != noTerm {
@@ -131,7 +135,7 @@ func (e *Engine) readWord(s *scratch, g *segment) {
 	}
 	g.length = copy(g.word[:maxWord], r.word)
 	weight, number := g.weight, g.number
-	if r.hasDigit || modifiers[string(r.word)] { // it cannot be its segment's head, and is in none
+	if r.hasDigit || k&modifier != 0 { // it cannot be its segment's head, and is in none
 		weight, number = weight*modifierWeight, noSegment
 	}
 	first, t := e.index.resolve(r.word)
@@ -158,6 +162,43 @@ func (e *Engine) weighTitle(s *scratch) {
 			s.terms = append(s.terms, tok.term)
 		}
 		s.weight[tok.term] = max(s.weight[tok.term], tok.weight)
+	}
+}
+
+// hitBest gathers the hits of the phrases that hold a weighted term and whose score can
+// reach that of a candidate. The weightiest terms come first. Once what is left of the
+// terms is together worth less than a candidate, they can add to phrases but begin none:
+// those are the words of a thousand categories, and to follow them all took most of the
+// time.
+func (e *Engine) hitBest(s *scratch) {
+	x := e.index
+	worth := func(t int32) float32 { return s.weight[t] * x.idf[t] }
+	slices.SortFunc(s.terms, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(worth(b), worth(a)), cmp.Compare(a, b))
+	})
+	for _, t := range s.terms {
+		s.mass += worth(t)
+	}
+	left, best := s.mass, float32(0)
+	for _, t := range s.terms {
+		begins := left >= candidate*best
+		left -= worth(t)
+		for _, p := range x.byTerm.at(t) {
+			h := &s.hits[p]
+			if h.covered == 0 {
+				if !begins {
+					continue
+				}
+				s.phrases = append(s.phrases, p)
+			}
+			phrase := &x.phrases[p]
+			h.covered += x.idf[t]
+			h.overlap += worth(t)
+			h.head = h.head || phrase.head == t
+			if h.covered >= phrase.mass { // whole: the score of its category is this at least
+				best = max(best, phrase.weight*h.overlap)
+			}
+		}
 	}
 }
 
