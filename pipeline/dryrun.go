@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 )
 
 // Forecast is what a run would do.
@@ -28,6 +29,7 @@ func DryRun(ctx context.Context, parts Parts, options Options) (Forecast, error)
 		return f, err
 	}
 	defer distinct.close()
+	batch := forecasts{parts: parts, distinct: distinct}
 	for options.Limit == 0 || f.Records < options.Limit {
 		if ctx.Err() != nil {
 			return f, &StopError{Cause: Interrupted}
@@ -41,29 +43,48 @@ func DryRun(ctx context.Context, parts Parts, options Options) (Forecast, error)
 		}
 		f.Records++
 		parts.Counters.Read.Add(1)
-		if err := forecast(&f, distinct, parts, options, newTask(record)); err != nil {
+		request, err := options.Normalizer.Request(options.Kind, record.Input, options.Classification)
+		if record.Err != nil || err != nil {
+			f.Invalid++
+			continue
+		}
+		if err := batch.add(request); err != nil {
 			return f, err
 		}
+	}
+	if err := batch.flush(); err != nil {
+		return f, err
 	}
 	f.Distinct, f.Answered, err = distinct.count()
 	return f, err
 }
 
-func forecast(f *Forecast, distinct *distinct, parts Parts, options Options, t *task) error {
-	err := t.record.Err
-	var request client.Request
-	if err == nil {
-		request, err = options.Normalizer.Request(options.Kind, t.record.Input, options.Classification)
-	}
-	if err != nil {
-		f.Invalid++
+// forecasts are requests that are looked up together.
+type forecasts struct {
+	parts    Parts
+	distinct *distinct
+	queries  []answers.Query
+}
+
+func (b *forecasts) add(r client.Request) error {
+	b.queries = append(b.queries, answers.Query{Request: r})
+	if len(b.queries) < lookupBatch {
 		return nil
 	}
-	answered := false
-	if parts.Store != nil {
-		if _, answered, err = parts.Store.Lookup(request); err != nil {
+	return b.flush()
+}
+
+func (b *forecasts) flush() error {
+	if b.parts.Store != nil {
+		if err := b.parts.Store.LookupAll(b.queries); err != nil {
 			return err
 		}
 	}
-	return distinct.add(request.Input, answered)
+	for i := range b.queries {
+		if err := b.distinct.add(b.queries[i].Request.Input, b.queries[i].Found); err != nil {
+			return err
+		}
+	}
+	b.queries = b.queries[:0]
+	return nil
 }
