@@ -30,7 +30,7 @@ type Options struct {
 	Offline   bool                    // ask nothing: records without a stored answer are pending
 	Strict    bool                    // the first invalid record fails the run
 	Limit     int64                   // records read at most; 0 for all
-	Window    int64                   // bytes of records between reading and writing; default 64 MiB
+	Window    int64                   // bytes of records between reading and writing; default 32 MiB
 	MaxOutage time.Duration           // that the service may be out at a stretch; default 6h
 	FinishBy  time.Time               // stop in time to be done by then; zero for no deadline
 	Grace     time.Duration           // for requests in flight once the run is stopped; default 20s
@@ -53,10 +53,9 @@ type Parts struct {
 }
 
 const (
-	// defaultWindow keeps a hundred thousand records and more on their way, so that one
-	// that waits a minute for its retry holds up nobody, and is small beside the store's
-	// caches.
-	defaultWindow = 64 << 20
+	// defaultWindow keeps some fifty thousand records on their way, so that one that waits
+	// a minute for its retry holds up nobody, and is no more than the store's cache.
+	defaultWindow = 32 << 20
 	// defaultWorkers suits a service that answers in 100 ms at 300 requests a second.
 	defaultWorkers = 32
 	// defaultGrace outlasts nearly every answer; a request cut off may have been paid.
