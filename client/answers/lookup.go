@@ -82,19 +82,56 @@ func (l *lookup) run() error {
 		return err
 	}
 	defer it.Close() // gives the error of the seek once more
-	for _, w := range l.order {
-		if !it.SeekPrefixGE(w.key) {
-			if err := it.Error(); err != nil {
-				return err
-			}
-			continue
+	n, err := l.walk(it)
+	if err != nil {
+		return err
+	}
+	for _, w := range l.order[n:] {
+		if it.SeekPrefixGE(w.key) {
+			err = l.take(it, w)
+		} else {
+			err = it.Error()
 		}
-		value, err := it.ValueAndErr()
 		if err != nil {
 			return err
 		}
-		l.store.answer(w, value)
 	}
+	return nil
+}
+
+// maxSteps is how many keys walk steps over to reach the next that is sought: beyond, a
+// seek is cheaper.
+const maxSteps = 4
+
+// walk answers the first n queries from neighbours in the store, stepping from one to the
+// next. A run over an input that was asked in its order finds all of a batch like this,
+// in half the time that seeks take.
+func (l *lookup) walk(it *pebble.Iterator) (n int, err error) {
+	found := it.SeekGE(l.order[0].key)
+	for _, w := range l.order {
+		steps := 0
+		for found && steps < maxSteps && bytes.Compare(it.Key(), w.key) < 0 {
+			found = it.Next()
+			steps++
+		}
+		if !found || !bytes.Equal(it.Key(), w.key) {
+			return n, it.Error()
+		}
+		if err := l.take(it, w); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// take answers the query whose key the iterator is at.
+func (l *lookup) take(it *pebble.Iterator, w sought) error {
+	value, err := it.ValueAndErr()
+	if err != nil {
+		return err
+	}
+	l.store.answer(w, value)
 	return nil
 }
 
