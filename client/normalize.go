@@ -171,10 +171,13 @@ func normalizePort(scheme, port string) (string, error) {
 // product brings a title to Unicode's composed form (NFC) with single spaces, so that
 // the same title from two systems is one question. A product may be a URL instead.
 func (n Normalizer) product(input string) (string, error) {
-	if !utf8.ValidString(input) {
-		return "", errUTF8
+	title := input
+	if !isTidy(input) {
+		if !utf8.ValidString(input) {
+			return "", errUTF8
+		}
+		title = foldSpace(norm.NFC.String(input))
 	}
-	title := foldSpace(norm.NFC.String(input))
 	if title == "" {
 		return "", errEmpty
 	}
@@ -182,6 +185,20 @@ func (n Normalizer) product(input string) (string, error) {
 		return n.website(title)
 	}
 	return title, nil
+}
+
+// isTidy says whether a title is ASCII, with single spaces within and no other white
+// space: most are, and need nothing done to them.
+func isTidy(s string) bool {
+	before := byte(' ')
+	for i := range len(s) {
+		c := s[i]
+		if c >= utf8.RuneSelf || c <= ' ' && (c != ' ' || before == ' ') {
+			return false
+		}
+		before = c
+	}
+	return before != ' '
 }
 
 // foldSpace trims and joins runs of white space; a title that has none comes back as

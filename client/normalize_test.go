@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 func TestNormalizeWebsite(t *testing.T) {
@@ -178,4 +180,16 @@ func FuzzNormalizeProduct(f *testing.F) {
 			t.Fatalf("%q became %q and then %q, %v", input, r.Input, again.Input, err)
 		}
 	})
+}
+
+// The quick way of plain titles ends where the long one does.
+func TestTidyTitlesNeedNoFolding(t *testing.T) {
+	for _, title := range []string{"a", "Garden hose", "a  b", " a", "a ", "a\tb", "a\x00b", "é", "e\u0301", "", " ", "a\u00a0b", "x\x7fy"} {
+		if isTidy(title) && foldSpace(norm.NFC.String(title)) != title {
+			t.Errorf("%q counts as tidy and is not", title)
+		}
+	}
+	if !isTidy("Garden hose, 20 m (green)") {
+		t.Error("a plain title goes the long way")
+	}
 }
