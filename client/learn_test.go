@@ -12,14 +12,19 @@ import (
 	"github.com/bulkcat/bulkcat/client/hostile"
 )
 
-// TestPacerLearnsTheLimit: the limit of 300/s is not known to the client.
+// TestPacerLearnsTheLimit: the limit is not known to the client. A high one shows that it
+// gathers speed soon enough; the styles differ in how it is told off.
 func TestPacerLearnsTheLimit(t *testing.T) {
-	for _, style := range []hostile.Style{hostile.Body, hostile.UnixTime, hostile.IETF} {
-		t.Run("retry after "+string(style), func(t *testing.T) {
+	for _, tt := range []struct {
+		style hostile.Style
+		limit int // requests a second
+	}{{hostile.Body, 300}, {hostile.UnixTime, 300}, {hostile.IETF, 100}} {
+		t.Run("retry after "+string(tt.style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				x := simulate(t, hostile.Options{Rate: 300, Bucket: 30, RetryAfter: style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond},
+				limit := float64(tt.limit)
+				x := simulate(t, hostile.Options{Rate: limit, Bucket: tt.limit / 10, RetryAfter: tt.style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond},
 					client.PacerOptions{InFlight: 64}, 30*time.Second)
-				x.check(t, 300, 0.95, 0.01)
+				x.check(t, limit, 0.95, 0.01)
 			})
 		})
 	}

@@ -313,8 +313,9 @@ func TestInterruptedRunDrainsAndResumes(t *testing.T) {
 		x := newTrial(numbered(100)...)
 		x.store = openStore(t, files)
 		ctx, cancel := context.WithCancel(t.Context())
-		x.service.answer = func(ctx context.Context, input string, _ int) error {
-			if input == "title 50" {
+		const last = 50
+		x.service.answer = func(ctx context.Context, _ string, _ int) error {
+			if x.service.asked() >= last { // whichever input it is: batches of lookups mix up the order
 				cancel()
 			}
 			return wait(ctx, time.Second)
@@ -328,7 +329,7 @@ func TestInterruptedRunDrainsAndResumes(t *testing.T) {
 			t.Error("the output of a stopped run was published")
 		}
 		asked := x.service.asked()
-		if asked < 40 || asked > 60 { // they are asked nearly in order
+		if asked < last || asked >= last+x.options.Workers { // the other workers' may begin in the same instant
 			t.Errorf("%d requests: none may start after the stop", asked)
 		}
 		if err := x.store.Close(); err != nil {

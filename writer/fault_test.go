@@ -47,7 +47,10 @@ func TestFaults(t *testing.T) {
 	for name, o := range targets {
 		o.Schema = faultSchema
 		for _, fault := range faults {
-			t.Run(name+"/"+fault.name, func(t *testing.T) { failEach(t, name, o, fault.fault) })
+			t.Run(name+"/"+fault.name, func(t *testing.T) {
+				t.Parallel() // they wait for the disk
+				failEach(t, name, o, fault.fault)
+			})
 		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
 // TestTwoAtOnce starts a second run while the first waits for the service: on the same
@@ -35,7 +33,7 @@ func TestTwoAtOnce(t *testing.T) {
 			command := func(args []string) *exec.Cmd {
 				cmd := exec.CommandContext(t.Context(), bulkcat, append([]string{"product", "in.txt", "--quiet"}, args...)...)
 				cmd.Dir = dir
-				cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY=key")
+				cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
 				return cmd
 			}
 			first := command(tt.first)
@@ -64,7 +62,7 @@ func TestTwoAtOnce(t *testing.T) {
 func holdAll(t *testing.T) *heldService {
 	t.Helper()
 	s := &heldService{hold: 1, holding: make(chan struct{}), release: make(chan struct{})}
-	s.Server = httptest.NewServer(s.handle(embedded.New(embedded.Options{Keys: map[string]embedded.Quota{"key": embedded.Unlimited}})))
+	s.Server = httptest.NewServer(s.handle(unlimited()))
 	t.Cleanup(s.Close)
 	return s
 }

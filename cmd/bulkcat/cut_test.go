@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
 var cutEvery = flag.Int("cut-every", 2503, "of the places where TestFilesCutAnywhere cuts and flips, try one in `N`")
@@ -21,10 +19,10 @@ var cutEvery = flag.Int("cut-every", 2503, "of the places where TestFilesCutAnyw
 // it: the run started again writes what it should, or says what is wrong and writes
 // nothing. `make cuts` tries all places.
 func TestFilesCutAnywhere(t *testing.T) {
-	service := httptest.NewServer(embedded.New(embedded.Options{Keys: map[string]embedded.Quota{"key": embedded.Unlimited}}))
+	service := httptest.NewServer(unlimited())
 	t.Cleanup(service.Close)
 	t.Setenv("BULKCAT_BASE_URL", service.URL)
-	t.Setenv("BULKCAT_API_KEY", "key")
+	t.Setenv("BULKCAT_API_KEY", testKey)
 	for _, output := range []string{"out.csv", "out/"} {
 		t.Run(output, func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -89,7 +89,7 @@ func TestVanishedFolder(t *testing.T) {
 			service := holdAll(t)
 			cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "--quiet", "-o", output, "--store", "store")
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY=key")
+			cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			if err := cmd.Start(); err != nil {
@@ -157,7 +157,7 @@ func (d *diskRun) run(t *testing.T, url string, service *hostile.Server) (status
 		args = append(args, d.place(arg))
 	}
 	cmd := exec.CommandContext(t.Context(), d.bulkcat, args...)
-	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY=key")
+	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY="+testKey)
 	var text bytes.Buffer
 	cmd.Stderr = &text
 	if err := cmd.Start(); err != nil {

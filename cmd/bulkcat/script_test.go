@@ -21,6 +21,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// With the race detector, a process sleeps for a second before it exits, and the tests
+	// start hundreds. Any other settings of it hold.
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	testscript.Main(m, map[string]func(){"bulkcat": main})
 }
 
@@ -50,9 +53,10 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLES", samples)
-			env.Setenv("KEY", "key-of-the-tests-0123456789")
+			env.Setenv("KEY", testKey)
 			env.Setenv("BULKCAT_FETCH", "never") // no test leaves this machine
 			env.Setenv("ADDR", freeAddress(t))
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -88,6 +92,14 @@ func statusOf(err error) int {
 	}
 	return 0
 }
+
+// testKey is the key of the services that tests start.
+const testKey = "key-of-the-tests-0123456789"
+
+// unlimited is shared by all tests, as its engines take a while to build.
+var unlimited = sync.OnceValue(func() *embedded.Service {
+	return embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: embedded.Unlimited}})
+})
 
 // heldService is the embedded service behind a gate, with an audit.
 type heldService struct {
@@ -136,7 +148,10 @@ func cmdService(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("unknown setting %s", name)
 		}
 	}
-	handler := embedded.New(embedded.Options{Keys: map[string]embedded.Quota{ts.Getenv("KEY"): quota}})
+	handler := unlimited()
+	if quota != embedded.Unlimited {
+		handler = embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: quota}})
+	}
 	if last, ok := services.LoadAndDelete(ts.Name()); ok { // the next has the same address, and so the same stored answers
 		last.(*heldService).CloseClientConnections()
 		last.(*heldService).Close()
@@ -199,7 +214,7 @@ func cmdInterrupt(ts *testscript.TestScript, _ bool, args []string) {
 // scriptEnv hands on what the scripts set.
 func scriptEnv(ts *testscript.TestScript) []string {
 	env := []string{}
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "BULKCAT_BASE_URL", "BULKCAT_API_KEY", "BULKCAT_FETCH", "TESTSCRIPT_COVER_DIR"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "BULKCAT_BASE_URL", "BULKCAT_API_KEY", "BULKCAT_FETCH", "GORACE", "TESTSCRIPT_COVER_DIR"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

@@ -17,10 +17,16 @@ import (
 
 var formats = []writer.Format{"csv", "tsv", "jsonl", "parquet", "csv.gz", "tsv.zst", "jsonl.gz", "jsonl.zst"}
 
+var (
+	uncompressed = formats[:4]                                    // where it matters how rows are written, but not that they are packed
+	extensions   = []writer.Format{"csv", "parquet", "jsonl.zst"} // where it matters how files are named alone
+)
+
 func TestBalanced(t *testing.T) {
 	for _, format := range formats {
 		for _, folder := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s folder=%t", format, folder), func(t *testing.T) {
+				t.Parallel() // it waits for the disk
 				f := newFixture(t, format, folder)
 				r := f.verify()
 				for _, finding := range r.Findings {
@@ -118,14 +124,29 @@ func deepCopy(rows []writer.Row) []writer.Row {
 
 func TestTamperedFilesAreFound(t *testing.T) {
 	flip := func(b []byte) []byte { b[len(b)/2] ^= 1; return b }
-	for _, tt := range []struct {
+	type tampering struct {
 		name   string
 		tamper func(f *fixture)
 		want   string
-	}{
+	}
+	check := func(formats []writer.Format, tt tampering) {
+		for _, format := range formats {
+			t.Run(tt.name+" "+string(format), func(t *testing.T) {
+				t.Parallel() // it waits for the disk
+				f := newFixture(t, format, false)
+				tt.tamper(f)
+				wantFinding(t, f.verify(), tt.want)
+			})
+		}
+	}
+	for _, tt := range []tampering{
 		{"byte flipped", func(f *fixture) { f.edit(f.output, flip) }, "sha256"},
 		{"end cut off", func(f *fixture) { f.edit(f.output, func(b []byte) []byte { return b[:len(b)-20] }) }, "bytes"},
 		{"emptied", func(f *fixture) { f.edit(f.output, func([]byte) []byte { return nil }) }, "rows"},
+	} {
+		check(formats, tt)
+	}
+	for _, tt := range []tampering{
 		{"count of the account", func(f *fixture) { f.account.Counts.OK++ }, "records ok, by the account"},
 		{"rows of the account", func(f *fixture) { f.account.Counts.Rows-- }, "rows, by the account"},
 		{"hash of the account", func(f *fixture) { f.account.Outputs[0].SHA256 = "0" }, "sha256"},
@@ -147,13 +168,7 @@ func TestTamperedFilesAreFound(t *testing.T) {
 			f.edit(f.input, func(b []byte) []byte { return append(b, "more.example,\n"...) })
 		}, "records, by the input"},
 	} {
-		for _, format := range formats {
-			t.Run(tt.name+" "+string(format), func(t *testing.T) {
-				f := newFixture(t, format, false)
-				tt.tamper(f)
-				wantFinding(t, f.verify(), tt.want)
-			})
-		}
+		check(uncompressed, tt)
 	}
 }
 
@@ -177,8 +192,9 @@ func TestTamperedFoldersAreFound(t *testing.T) {
 			return os.Rename(f.part("part-00004"), f.part("part-00007"))
 		}, "number of the part"},
 	} {
-		for _, format := range formats {
+		for _, format := range extensions {
 			t.Run(tt.name+" "+string(format), func(t *testing.T) {
+				t.Parallel() // it waits for the disk
 				f := newFixture(t, format, true)
 				f.check(tt.tamper(f))
 				wantFinding(t, f.verify(), tt.want)
