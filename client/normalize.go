@@ -54,6 +54,53 @@ var (
 // and the empty path's slash (RFC 3986 §6.2.3: the two are equivalent). Path and query
 // stay as they are; they may be case sensitive.
 func (n Normalizer) website(input string) (string, error) {
+	if isPlainDomain(input) {
+		return n.scheme() + "://" + input, nil
+	}
+	return n.anyWebsite(input)
+}
+
+func (n Normalizer) scheme() string {
+	if n.Scheme == "" {
+		return "https"
+	}
+	return n.Scheme
+}
+
+// isPlainDomain says whether an input is a bare domain in lower case that is spelled as it
+// should be: most of a list are, and to take them apart takes a sixth of a run over stored
+// answers. What is not plain may be a good domain all the same.
+func isPlainDomain(s string) bool {
+	if len(s) > maxHost {
+		return false
+	}
+	label := 0 // where it starts
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && s[i] != '.' {
+			if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+				return false
+			}
+			continue
+		}
+		if !isPlainLabel(s[label:i]) {
+			return false
+		}
+		if i == len(s) { // a top-level domain starts with a letter, an address ends in a number
+			return label > 0 && s[label] >= 'a'
+		}
+		label = i + 1
+	}
+	return false
+}
+
+// isPlainLabel knows no label with a hyphen in third and fourth place: those are punycode,
+// and to be checked.
+func isPlainLabel(label string) bool {
+	return label != "" && len(label) <= maxLabel && label[0] != '-' && label[len(label)-1] != '-' &&
+		(len(label) < 4 || label[2:4] != "--")
+}
+
+func (n Normalizer) anyWebsite(input string) (string, error) {
 	text, err := n.withScheme(strings.TrimSpace(input))
 	if err != nil {
 		return "", err
@@ -104,11 +151,7 @@ func (n Normalizer) withScheme(text string) (string, error) {
 	if host, _, _ := strings.Cut(bare, "/"); !strings.ContainsAny(host, ".。．｡[") {
 		return "", errNoDot
 	}
-	scheme := n.Scheme
-	if scheme == "" {
-		scheme = "https"
-	}
-	return scheme + "://" + bare, nil
+	return n.scheme() + "://" + bare, nil
 }
 
 // hostProfile maps like a browser's address bar (UTS #46, non-transitional) but lets

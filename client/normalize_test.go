@@ -150,6 +150,9 @@ func FuzzNormalizeWebsite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input string) {
 		r, err := Normalizer{}.Request(Website, input, TaxonomyV3)
+		if long, longErr := (Normalizer{}).anyWebsite(input); long != r.Input || (longErr == nil) != (err == nil) {
+			t.Fatalf("%q became %q, %v; the long way makes it %q, %v", input, r.Input, err, long, longErr)
+		}
 		if err != nil {
 			return
 		}
@@ -180,6 +183,30 @@ func FuzzNormalizeProduct(f *testing.F) {
 			t.Fatalf("%q became %q and then %q, %v", input, r.Input, again.Input, err)
 		}
 	})
+}
+
+// The quick way of plain domains ends where the long one does.
+func TestPlainDomains(t *testing.T) {
+	for _, tt := range []struct {
+		input string
+		plain bool
+	}{
+		{"example.com", true}, {"www.best-car-parts.co.uk", true}, {"4chan.org", true}, {"1.2.3.example", true}, {"a.b", true},
+		{strings.Repeat("a", 63) + ".com", true},
+		{"Example.com", false}, {"localhost", false}, {"1.2.3.4", false}, {"1.2.3.0x7f", false}, {"a.1b", false}, {"xn--mnchen-3ya.de", false},
+		{"ab--c.de", false}, {"-a.com", false}, {"a-.com", false}, {"a..com", false}, {".com", false}, {"com.", false}, {"example.com.", false},
+		{"a_b.com", false}, {"example.com/", false}, {"münchen.de", false}, {"", false}, {".", false}, {strings.Repeat("a", 64) + ".com", false},
+		{strings.Repeat("abc.", 63) + "com", false},
+	} {
+		if got := isPlainDomain(tt.input); got != tt.plain {
+			t.Errorf("%q: plain %v, want %v", tt.input, got, tt.plain)
+		}
+		quick, quickErr := Normalizer{}.website(tt.input)
+		long, longErr := Normalizer{}.anyWebsite(tt.input)
+		if quick != long || (quickErr == nil) != (longErr == nil) {
+			t.Errorf("%q: %q, %v; the long way makes it %q, %v", tt.input, quick, quickErr, long, longErr)
+		}
+	}
 }
 
 // The quick way of plain titles ends where the long one does.
