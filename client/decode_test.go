@@ -14,6 +14,10 @@ func TestDecodeAnswer(t *testing.T) {
 	}{
 		{"one entry", `{"taxonomy_v3":[{"value":"A > B","confidence":0.87}]}`, true},
 		{"title, other members, spaces", ` {"id" : [1, {"a":null}, "x"], "taxonomy_v3" : [ {"title":"T", "value":"541511", "tier":-1.5e3, "confidence":1} , {"value":"é"} ] } `, true},
+		{"many digits", `{"taxonomy_v3":[{"value":"A","confidence":0.123456789012345},{"value":"B","confidence":0.1234567890123456},{"value":"C","confidence":0.12345678901234567}]}`, true},
+		{"fraction with an exponent", `{"taxonomy_v3":[{"value":"A","confidence":0.5e-3},{"value":"B","confidence":0.5E1}]}`, true},
+		{"bare fraction", `{"taxonomy_v3":[{"value":"A","confidence":0.}]}`, false},
+		{"fraction cut off", `{"taxonomy_v3":[{"value":"A","confidence":0.5`, false},
 		{"none", `{"taxonomy_v3":[]}`, true},
 		{"entries without value", `{"taxonomy_v3":[{},{"value":""},{"title":"x"}]}`, true},
 		{"member twice", `{"taxonomy_v3":[],"taxonomy_v3":[{"value":"B"}]}`, false},

@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Counters are a run's numbers. Progress, summary and account all read these.
@@ -87,21 +86,13 @@ func (c *Counters) countError(e *client.Error) {
 	}
 }
 
-func (c *Counters) countWritten(status writer.Status, rows int) {
-	switch status {
-	case writer.StatusOK:
-		c.OK.Add(1)
-	case writer.StatusEmpty:
-		c.Empty.Add(1)
-	case writer.StatusRejected:
-		c.Rejected.Add(1)
-	case writer.StatusFailed:
-		c.Failed.Add(1)
-	case writer.StatusInvalid:
-		c.Invalid.Add(1)
-	case writer.StatusPending:
-		c.Pending.Add(1)
-	}
-	c.Written.Add(1)
+func (c *Counters) countWritten(s Statuses, rows int) {
+	c.OK.Add(s.OK)
+	c.Empty.Add(s.Empty)
+	c.Rejected.Add(s.Rejected)
+	c.Failed.Add(s.Failed)
+	c.Invalid.Add(s.Invalid)
+	c.Pending.Add(s.Pending)
+	c.Written.Add(s.records())
 	c.Rows.Add(int64(rows))
 }

@@ -1,10 +1,6 @@
 package pipeline
 
-import (
-	"sync/atomic"
-
-	"github.com/bulkcat/bulkcat/client"
-)
+import "sync/atomic"
 
 // Drift counts what answers hold that the interface does not promise. It is passed
 // through, and told at the end: a service that has changed should not go unnoticed.
@@ -25,17 +21,19 @@ func (d *Drift) count() DriftCount {
 	return DriftCount{Dropped: d.Dropped.Load(), Confidence: d.Confidence.Load(), Category: d.Category.Load()}
 }
 
-// observe looks at a written answer; known may be nil where no taxonomy is.
-func (d *Drift) observe(a client.Answer, known func(value string) bool) {
-	if a.Dropped > 0 {
-		d.Dropped.Add(int64(a.Dropped))
+// drop counts entries that were dropped from an answer.
+func (d *Drift) drop(entries int) {
+	if entries > 0 {
+		d.Dropped.Add(int64(entries))
 	}
-	for _, e := range a.Entries {
-		if !(e.Confidence >= 0 && e.Confidence <= 1) {
-			d.Confidence.Add(1)
-		}
-		if known != nil && !known(e.Value) {
-			d.Category.Add(1)
-		}
+}
+
+// observe looks at an entry of a written answer.
+func (d *Drift) observe(confidence float64, known bool) {
+	if !(confidence >= 0 && confidence <= 1) {
+		d.Confidence.Add(1)
+	}
+	if !known {
+		d.Category.Add(1)
 	}
 }

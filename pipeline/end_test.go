@@ -54,13 +54,15 @@ func TestOnlyWholeOutputsArePublished(t *testing.T) {
 			soft, stop := context.WithCancelCause(context.Background())
 			defer stop(nil)
 			sink := new(endingSink)
-			r := &run{Parts: Parts{Sink: sink, Counters: new(Counters)}, soft: soft, stop: stop, pending: make(chan *task)}
+			r := &run{Parts: Parts{Sink: sink, Counters: new(Counters)}, soft: soft, stop: stop, pending: make(chan *task), rows: make(chan *rowBatch), written: make(chan *rowBatch, rowBatches)}
 			close(r.pending)
 			r.readAll.Store(tt.readAll)
 			if tt.stopped != nil {
 				stop(tt.stopped)
 			}
-			_, err := r.write(context.Background())
+			r.flatten(context.Background())
+			close(r.rows)
+			_, err := r.write()
 			if !errors.Is(err, tt.want) || sink.closed != (tt.want == nil) || sink.aborted == (tt.want == nil) {
 				t.Errorf("got %v, closed %v, aborted %v; want %v", err, sink.closed, sink.aborted, tt.want)
 			}

@@ -50,6 +50,11 @@ type Statuses struct {
 	Pending  int64 `json:"pending"`
 }
 
+// records is their sum.
+func (s Statuses) records() int64 {
+	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Pending
+}
+
 func (s *Statuses) add(status writer.Status) {
 	switch status {
 	case writer.StatusOK:
@@ -174,15 +179,8 @@ func (m *Manifest) count(c *Counters) {
 		return
 	}
 	for _, p := range m.Parts[:m.kept] {
-		c.OK.Add(p.Statuses.OK)
-		c.Empty.Add(p.Statuses.Empty)
-		c.Rejected.Add(p.Statuses.Rejected)
-		c.Failed.Add(p.Statuses.Failed)
-		c.Invalid.Add(p.Statuses.Invalid)
-		c.Pending.Add(p.Statuses.Pending)
-		c.Rows.Add(p.Rows)
+		c.countWritten(p.Statuses, int(p.Rows))
 	}
-	c.Written.Add(m.keptRecords())
 	c.Kept.Add(m.keptRecords())
 }
 
@@ -205,8 +203,11 @@ func (m *Manifest) checkEnd(records int64) error {
 	return nil
 }
 
-func (m *Manifest) mark(t *task) {
-	m.marks = append(m.marks, mark{t.record.Number, t.digest, t.status()})
+// mark enters records whose rows the sink is given next.
+func (m *Manifest) mark(marks []mark) {
+	if m != nil {
+		m.marks = append(m.marks, marks...)
+	}
 }
 
 // AddPart enters a part that has been published. It is for the sink to call, which has

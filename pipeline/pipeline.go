@@ -11,7 +11,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/writer"
@@ -22,13 +21,17 @@ type run struct {
 	Parts
 	options Options
 
-	window  *semaphore.Weighted
+	window  *window
 	pending chan *task // in input order, to the writer
 	lookups chan *task // in input order, to be looked up
 	work    chan *task // to be asked for the first time
 	parking chan *task // failed in passing
 	retries chan *task // parked tasks that are due
 	commits chan *task // answered, to be made durable
+
+	rows      chan *rowBatch // in input order, to the sink
+	written   chan *rowBatch // to be filled again
+	flattened bool           // every record has its rows; set before rows is closed
 
 	flights flights
 	turn    turn
@@ -67,13 +70,15 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 
 	r := &run{
 		Parts: parts, options: options,
-		window:  semaphore.NewWeighted(options.Window),
+		window:  newWindow(options.Window),
 		pending: make(chan *task, pendingTasks),
 		lookups: make(chan *task, 1024),
 		work:    make(chan *task, options.Workers),
 		parking: make(chan *task),
 		retries: make(chan *task),
 		commits: make(chan *task, options.Workers), // a kill loses no more than this beside what is in flight
+		rows:    make(chan *rowBatch, 1),
+		written: make(chan *rowBatch, rowBatches),
 		flights: flights{leader: make(map[client.Request]*task)},
 		turn:    turn{wake: make(chan struct{}, 1)},
 		outage:  newOutage(parts.Log),
@@ -105,7 +110,8 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	if !options.FinishBy.IsZero() {
 		r.stage(g, 1, func() error { r.finishBy(); return nil }, nil)
 	}
-	r.stage(g, 1, func() (err error) { published, err = r.write(hard); return err }, nil)
+	r.stage(g, 1, func() error { r.flatten(hard); return nil }, func() { close(r.rows) })
+	r.stage(g, 1, func() (err error) { published, err = r.write(); return err }, nil)
 	err := g.Wait()
 	return published, err
 }
@@ -161,7 +167,7 @@ func (r *run) read() error {
 			}
 		}
 		t.size = min(t.size, r.options.Window)
-		if r.window.Acquire(r.soft, t.size) != nil {
+		if r.window.acquire(r.soft, t.size) != nil {
 			return nil
 		}
 		r.Counters.Read.Add(1)

@@ -57,18 +57,25 @@ func (t *task) result(o *Options) writer.Result {
 }
 
 func (t *task) status() writer.Status {
-	var input *client.InputError
-	var row *reader.RowError
 	switch {
 	case t.pending:
 		return writer.StatusPending
-	case t.err == nil && len(t.answer.Entries) > 0:
+	case t.err != nil:
+		return statusOf(t.err)
+	case len(t.answer.Entries) > 0:
 		return writer.StatusOK
-	case t.err == nil:
-		return writer.StatusEmpty
-	case errors.As(t.err, &input), errors.As(t.err, &row):
+	}
+	return writer.StatusEmpty
+}
+
+// statusOf is the status of a record that has no answer for a reason.
+func statusOf(err error) writer.Status {
+	var input *client.InputError
+	var row *reader.RowError
+	switch {
+	case errors.As(err, &input), errors.As(err, &row):
 		return writer.StatusInvalid
-	case client.ClassOf(t.err) == client.Rejected:
+	case client.ClassOf(err) == client.Rejected:
 		return writer.StatusRejected
 	}
 	return writer.StatusFailed

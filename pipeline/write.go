@@ -7,15 +7,140 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// rowsPerWrite is how many rows are gathered for one call of the sink, when the next
-// task is done already.
-const rowsPerWrite = 1024
+// The writer's way has two stages, for it is the longest: one makes rows of the tasks, the
+// other hands the rows to the sink, which encodes and compresses them.
 
-// write walks the tasks in input order and turns each into rows. It ends the sink:
-// closed when every record of the input has its rows, aborted otherwise.
-func (r *run) write(hard context.Context) (writer.Published, error) {
-	complete, err := r.writeRows(hard)
-	if err == nil && complete {
+const (
+	// rowsPerWrite is how many rows are gathered for one call of the sink, when the next
+	// task is done already.
+	rowsPerWrite = 1024
+	// bytesPerWrite of records are enough for one, however few they are.
+	bytesPerWrite = 1 << 20
+	// rowBatches go round between the two stages: one is filled, one waits, one is written.
+	rowBatches = 3
+)
+
+// rowBatch is rows on their way to the sink, with the memory they point into.
+type rowBatch struct {
+	rows    []writer.Row
+	entries []writer.Entry
+	fields  []string
+
+	statuses Statuses // of its records
+	marks    []mark   // of its records, for a manifest
+	size     int64    // of its records in the window
+}
+
+func (b *rowBatch) reset() {
+	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], marks: b.marks[:0]}
+}
+
+// flatten walks the tasks in input order and turns each into rows.
+func (r *run) flatten(hard context.Context) {
+	f := flattening{run: r, hard: hard, batch: new(rowBatch)}
+	f.categories.schema, f.categories.known = r.options.Schema, r.options.Known
+	for range rowBatches - 1 {
+		r.written <- new(rowBatch)
+	}
+	for {
+		t, ok := f.next()
+		if !ok {
+			break
+		}
+		if !t.done.Load() && !f.idle() || !r.turn.await(hard, t, r.quiet) {
+			return
+		}
+		f.add(t)
+		if b := f.batch; (len(b.rows) >= rowsPerWrite || b.size >= bytesPerWrite) && !f.pass() {
+			return
+		}
+	}
+	r.flattened = f.pass() && r.readAll.Load()
+}
+
+// flattening is the state of the stage.
+type flattening struct {
+	run        *run
+	hard       context.Context
+	batch      *rowBatch // being filled
+	categories categories
+}
+
+// next takes the next task; false at their end.
+func (f *flattening) next() (*task, bool) {
+	select {
+	case t, ok := <-f.run.pending:
+		return t, ok
+	default:
+	}
+	if !f.idle() {
+		return nil, false
+	}
+	t, ok := <-f.run.pending
+	return t, ok
+}
+
+// idle is what to do before waiting for a task: the rows before it go first, and the
+// reader may read further ahead.
+func (f *flattening) idle() bool {
+	ok := f.pass()
+	f.run.window.lend()
+	return ok
+}
+
+// pass sends the batch on, if anything is in it, and takes an empty one; false when the
+// run has failed.
+func (f *flattening) pass() bool {
+	if len(f.batch.rows) == 0 {
+		return f.hard.Err() == nil
+	}
+	select {
+	case f.run.rows <- f.batch:
+	case <-f.hard.Done():
+		return false
+	}
+	select {
+	case f.batch = <-f.run.written:
+	case <-f.hard.Done():
+		return false
+	}
+	return true
+}
+
+// add makes the rows of a task.
+func (f *flattening) add(t *task) {
+	b, o := f.batch, &f.run.options
+	result := t.result(o)
+	start := len(b.entries)
+	for _, e := range t.answer.Entries {
+		c := f.categories.of(e.Value)
+		f.run.Counters.Drift.observe(e.Confidence, c.known)
+		b.entries = append(b.entries, writer.Entry{Value: e.Value, Title: e.Title, Confidence: e.Confidence, Levels: c.levels})
+	}
+	f.run.Counters.Drift.drop(t.answer.Dropped)
+	result.Entries = b.entries[start:]
+	start = len(b.fields)
+	for _, column := range o.Carry {
+		field := ""
+		if column < len(t.record.Fields) { // a malformed record has none
+			field = t.record.Fields[column]
+		}
+		b.fields = append(b.fields, field)
+	}
+	result.Fields = b.fields[start:]
+	b.rows = o.Schema.Flatten(b.rows, result)
+	b.statuses.add(result.Status)
+	b.size += t.size
+	if o.Manifest != nil {
+		b.marks = append(b.marks, mark{t.record.Number, t.digest, result.Status})
+	}
+}
+
+// write hands rows to the sink and ends it: closed when every record of the input has its
+// rows, aborted otherwise.
+func (r *run) write() (writer.Published, error) {
+	err := r.writeRows()
+	if err == nil && r.flattened {
 		return r.Sink.Close()
 	}
 	if err == nil {
@@ -33,69 +158,16 @@ func (r *run) write(hard context.Context) (writer.Published, error) {
 // errIncomplete keeps an output that is not whole from being published whatever happened.
 var errIncomplete = errors.New("not every record has its rows")
 
-// writeRows says whether every record has its rows in the sink.
-func (r *run) writeRows(hard context.Context) (complete bool, err error) {
-	var g gathered
-	for t := range r.pending {
-		if !t.done.Load() { // about to wait: let the rows go first
-			if err := g.flush(r.Sink); err != nil {
-				return false, err
-			}
+func (r *run) writeRows() error {
+	for b := range r.rows {
+		r.options.Manifest.mark(b.marks) // before their part may be published
+		if err := r.Sink.Write(b.rows); err != nil {
+			return err
 		}
-		if !r.turn.await(hard, t, r.quiet) {
-			return false, nil
-		}
-		r.Counters.countWritten(t.status(), g.add(t, &r.options))
-		r.Counters.Drift.observe(t.answer, r.options.Known)
-		r.window.Release(t.size)
-		if len(g.rows) >= rowsPerWrite {
-			if err := g.flush(r.Sink); err != nil {
-				return false, err
-			}
-		}
+		r.Counters.countWritten(b.statuses, len(b.rows))
+		r.window.release(b.size)
+		b.reset()
+		r.written <- b
 	}
-	err = g.flush(r.Sink)
-	return err == nil && r.readAll.Load(), err
-}
-
-// gathered are rows on their way to the sink, with the memory they point into. It is
-// reused from flush to flush.
-type gathered struct {
-	rows    []writer.Row
-	entries []writer.Entry
-	fields  []string
-}
-
-// add makes the rows of a task and says how many.
-func (g *gathered) add(t *task, o *Options) int {
-	result := t.result(o)
-	start := len(g.entries)
-	for _, e := range t.answer.Entries {
-		g.entries = append(g.entries, writer.Entry(e))
-	}
-	result.Entries = g.entries[start:]
-	start = len(g.fields)
-	for _, column := range o.Carry {
-		field := ""
-		if column < len(t.record.Fields) { // a malformed record has none
-			field = t.record.Fields[column]
-		}
-		g.fields = append(g.fields, field)
-	}
-	result.Fields = g.fields[start:]
-	before := len(g.rows)
-	g.rows = o.Schema.Flatten(g.rows, result)
-	if o.Manifest != nil {
-		o.Manifest.mark(t)
-	}
-	return len(g.rows) - before
-}
-
-func (g *gathered) flush(sink writer.Sink) error {
-	if len(g.rows) == 0 {
-		return nil
-	}
-	err := sink.Write(g.rows)
-	g.rows, g.entries, g.fields = g.rows[:0], g.entries[:0], g.fields[:0]
-	return err
+	return nil
 }

@@ -25,6 +25,10 @@ type Entry struct {
 	Value      string  // a path of levels joined by " > ", or a NAICS code
 	Title      string  // what the code stands for; NAICS only
 	Confidence float64 // as the service gave it, usually between 0 and 1; null if not finite
+
+	// Levels are those of Value, where the caller keeps what Schema.AppendLevels gives; nil to have
+	// them made.
+	Levels []string
 }
 
 // Result is what became of one record. Empty strings and zero times become nulls.
@@ -58,10 +62,8 @@ type Row struct {
 }
 
 // Flatten appends the rows of r to dst and returns it: one row per entry, or one row if there are
-// none. It never fails, and allocates only to grow dst or to replace invalid UTF-8.
-//
-// The memory of rows between len(dst) and cap(dst) is used again, so a caller that writes rows in
-// batches passes rows[:0]. The new rows share r.Fields and r's strings until then.
+// none. It never fails, and allocates only to grow dst, to replace invalid UTF-8, and for levels that
+// it is not given. The new rows share the memory of r.
 func (s Schema) Flatten(dst []Row, r Result) []Row {
 	row := Row{
 		Record:         r.Record,
@@ -75,40 +77,28 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 		Fields:         validFields(r.Fields),
 	}
 	if len(r.Entries) == 0 {
-		return appendRow(dst, &row)
+		return append(dst, row)
 	}
 	for i, e := range r.Entries {
 		row.Rank = int64(i + 1)
 		row.Value = validUTF8(e.Value)
 		row.Title = validUTF8(e.Title)
 		row.Confidence = finite(e.Confidence)
-		dst = appendRow(dst, &row)
-		last := &dst[len(dst)-1]
-		last.Levels = s.appendLevels(last.Levels, row.Value)
+		if row.Levels = e.Levels; row.Levels == nil {
+			row.Levels = s.AppendLevels(nil, row.Value)
+		}
+		dst = append(dst, row)
 	}
 	return dst
 }
 
-// appendRow appends a copy of row without levels to dst, with the room for levels that the row had
-// that lay there before.
-func appendRow(dst []Row, row *Row) []Row {
-	if len(dst) == cap(dst) {
-		return append(dst, *row)
-	}
-	dst = dst[:len(dst)+1]
-	last := &dst[len(dst)-1]
-	levels := last.Levels[:0]
-	*last = *row
-	last.Levels = levels
-	return dst
-}
-
-// appendLevels appends to levels those of value: the levels of a path, or the prefixes of a code.
-func (s Schema) appendLevels(levels []string, value string) []string {
+// AppendLevels appends to levels those of a value: the levels of a path, or the prefixes of a code.
+func (s Schema) AppendLevels(levels []string, value string) []string {
 	if s.NAICS {
 		return appendPrefixes(levels, value, s.levels())
 	}
-	for more := value != ""; more && len(levels) < s.levels(); {
+	n := len(levels) + s.levels()
+	for more := value != ""; more && len(levels) < n; {
 		var level string
 		level, value, more = strings.Cut(value, " > ")
 		levels = append(levels, level)
@@ -216,12 +206,20 @@ func finite(x float64) float64 {
 	return x
 }
 
+// The years that RFC 3339 can write, 1 to 9999, in Unix time.
+const (
+	minUnix = -62135596800
+	maxUnix = 253402300799
+)
+
 // timestamp is t in UTC and whole microseconds, or the zero time, which stands for null, if RFC 3339
 // has no way to write its year.
 func timestamp(t time.Time) time.Time {
-	t = t.UTC().Truncate(time.Microsecond)
-	if year := t.Year(); year < 1 || year > 9999 {
+	if s := t.Unix(); s < minUnix || s > maxUnix {
 		return time.Time{}
 	}
-	return t
+	if t.Nanosecond()%1000 != 0 {
+		t = t.Truncate(time.Microsecond)
+	}
+	return t.UTC()
 }

@@ -3,6 +3,7 @@ package writer
 import (
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -138,17 +139,11 @@ func sameRow(a, b Row) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func TestFlattenReusesRows(t *testing.T) {
-	s := Schema{Levels: 3}
-	rows := s.Flatten(nil, Result{Record: 1, Entries: []Entry{{Value: "A > B > C"}, {Value: "D > E"}}})
-	rows = s.Flatten(rows[:0], Result{Record: 2, Status: StatusEmpty})
-	rows = s.Flatten(rows, Result{Record: 3, Entries: []Entry{{Value: "F"}}})
-
-	want := s.Flatten(nil, Result{Record: 2, Status: StatusEmpty})
-	want = s.Flatten(want, Result{Record: 3, Entries: []Entry{{Value: "F"}}})
-	for i := range want {
-		if !sameRow(rows[i], want[i]) {
-			t.Errorf("row %d:\n got %+v\nwant %+v", i+1, rows[i], want[i])
+func TestFlattenTakesGivenLevels(t *testing.T) {
+	rows := Schema{Levels: 3}.Flatten(nil, Result{Record: 1, Entries: []Entry{{Value: "A > B", Levels: []string{"a", "b"}}, {Value: "C > D"}}})
+	for i, want := range [][]string{{"a", "b"}, {"C", "D"}} {
+		if !slices.Equal(rows[i].Levels, want) {
+			t.Errorf("row %d: got levels %q, want %q", i+1, rows[i].Levels, want)
 		}
 	}
 }
@@ -167,6 +162,9 @@ func TestFlattenDoesNotAllocate(t *testing.T) {
 		Entries: []Entry{{Value: "A > B > C", Confidence: 1}, {Value: "D"}}, Fields: []string{"x", "y"},
 	}
 	for _, s := range []Schema{{Levels: 4}, {Levels: 4, NAICS: true}} {
+		for i, e := range r.Entries {
+			r.Entries[i].Levels = s.AppendLevels([]string{}, e.Value)
+		}
 		rows := s.Flatten(nil, r)
 		if n := testing.AllocsPerRun(100, func() { rows = s.Flatten(rows[:0], r) }); n != 0 {
 			t.Errorf("%+v: %v allocations a record, want none", s, n)

@@ -122,7 +122,7 @@ func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 		},
 		MemTableSize: 4 << 20,
 		CacheSize:    48 << 20,
-		MaxOpenFiles: 256,
+		MaxOpenFiles: 1000,
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)

@@ -107,7 +107,7 @@ func (g *group) checkStatus() {
 // checkEntries finds ranks that do not count up from 1, entries without a value, and
 // levels that are not those of the value.
 func (g *group) checkEntries() {
-	var levels []writer.Row
+	var levels []string
 	for i, r := range g.rows {
 		g.expect("rank", strconv.Itoa(i+1), r[atRank])
 		if r[atValue] == "" {
@@ -117,9 +117,9 @@ func (g *group) checkEntries() {
 		if _, ok := confidence(r[atConfidence]); !ok {
 			g.finding("confidence", "a number or nothing", show(r[atConfidence]))
 		}
-		levels = g.layout.schema.Flatten(levels[:0], writer.Result{Entries: []writer.Entry{{Value: r[atValue]}}})
+		levels = g.layout.schema.AppendLevels(levels[:0], r[atValue])
 		for k, got := range r[atLevels:g.layout.atError] {
-			g.expect(g.layout.names[atLevels+k], textAt(levels[0].Levels, k), got)
+			g.expect(g.layout.names[atLevels+k], textAt(levels, k), got)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (g *group) compareAnswer(o answers.Outcome) {
 	stored := writer.Result{Entries: make([]writer.Entry, len(o.Answer.Entries))}
 	status := writer.StatusEmpty
 	for i, e := range o.Answer.Entries {
-		stored.Entries[i], status = writer.Entry(e), writer.StatusOK
+		stored.Entries[i], status = writer.Entry{Value: e.Value, Title: e.Title, Confidence: e.Confidence}, writer.StatusOK
 	}
 	g.expect("status, by the store", string(status), string(g.status()))
 	if status != g.status() || status != writer.StatusOK {
