@@ -3,6 +3,7 @@ package writer
 import (
 	"fmt"
 	"io"
+	"slices"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
@@ -26,7 +27,8 @@ const (
 	pageBytes = 256 << 10
 )
 
-// parquetEncoder writes Parquet: zstd throughout, statistics per column chunk and page index.
+// parquetEncoder writes Parquet: zstd throughout, bounds per column chunk and page for all columns but
+// those of categories.
 type parquetEncoder struct {
 	file    *parquet.GenericWriter[any]
 	columns []Column
@@ -55,6 +57,11 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.DataPageVersion(1),
 		// The page index holds the same bounds, and readers need not visit the pages to see them.
 		parquet.DataPageStatistics(false),
+	}
+	for _, c := range columns {
+		if c.categorical() { // every page has nearly all of them: bounds would tell nothing, and take time
+			options = append(options, parquet.SkipPageBounds(c.Name))
+		}
 	}
 	for key, value := range metadata { // the library sorts them
 		options = append(options, parquet.KeyValueMetadata(validUTF8(key), validUTF8(value)))
@@ -109,35 +116,45 @@ func (e *parquetEncoder) close() error {
 // appendValues appends what a column shows of the rows. Only the definition level tells a value from
 // null: 1 and 0.
 func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value {
-	add := func(v parquet.Value, ok bool) {
-		switch {
-		case c.Nullable && !ok:
-			v = parquet.NullValue()
-		case c.Nullable:
-			v.SetDefinitionLevel(1)
-		}
-		values = append(values, v)
-	}
+	start := len(values)
+	values = slices.Grow(values, len(rows))[:start+len(rows)]
+	add := values[start:]
+	null := parquet.NullValue()
 	switch c.Type {
 	case TypeInt64:
 		for i := range rows {
-			n, ok := rows[i].integer(c)
-			add(parquet.Int64Value(n), ok)
+			add[i] = null
+			if n, ok := rows[i].integer(c); ok {
+				add[i] = parquet.Int64Value(n)
+			}
 		}
 	case TypeDouble:
 		for i := range rows {
-			x, ok := rows[i].confidence()
-			add(parquet.DoubleValue(x), ok)
+			add[i] = null
+			if x, ok := rows[i].confidence(); ok {
+				add[i] = parquet.DoubleValue(x)
+			}
 		}
 	case TypeTimestamp:
 		for i := range rows {
-			t := rows[i].AnsweredAt
-			add(parquet.Int64Value(t.UnixMicro()), !t.IsZero())
+			add[i] = null
+			if t := rows[i].AnsweredAt; !t.IsZero() {
+				add[i] = parquet.Int64Value(t.UnixMicro())
+			}
 		}
 	default:
 		for i := range rows {
-			s := rows[i].text(c)
-			add(stringValue(s), s != "")
+			add[i] = null
+			if s := rows[i].text(c); s != "" || !c.Nullable {
+				add[i] = stringValue(s)
+			}
+		}
+	}
+	if c.Nullable {
+		for i := range add {
+			if !add[i].IsNull() {
+				add[i].SetDefinitionLevel(1)
+			}
 		}
 	}
 	return values

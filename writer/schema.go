@@ -128,12 +128,17 @@ func alternative(name string, n int) string {
 // levels is s.Levels within its bounds.
 func (s Schema) levels() int { return min(max(s.Levels, 0), MaxLevels) }
 
+// categorical tells whether the column shows categories.
+func (c Column) categorical() bool {
+	return c.field == fieldValue || c.field == fieldTitle || c.field == fieldLevel
+}
+
 // repetitive tells whether few distinct values are expected in the column, however many rows there are.
 func (c Column) repetitive() bool {
 	switch c.field {
-	case fieldStatus, fieldClassification, fieldValue, fieldTitle, fieldLevel, fieldSource:
+	case fieldStatus, fieldClassification, fieldSource:
 		return true
 	default:
-		return false
+		return c.categorical()
 	}
 }
