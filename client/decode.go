@@ -21,8 +21,7 @@ func decodeAnswer(body []byte, classification string) (entries []Entry, dropped 
 	d := decoders.Get().(*decoder)
 	d.body, d.at, d.entries, d.dropped = body, 0, d.entries[:0], 0
 	if ok = d.answer(classification); ok {
-		entries, dropped = make([]Entry, len(d.entries)), d.dropped
-		copy(entries, d.entries)
+		entries, dropped = d.keep(), d.dropped
 	}
 	d.body = nil // keep no body alive
 	decoders.Put(d)
@@ -36,8 +35,24 @@ type decoder struct {
 	body    []byte
 	at      int // in the body: what comes next
 	entries []Entry
+	slab    []Entry // where those of the next answers are kept
 	dropped int
 	texts   map[string]string // those met before: a taxonomy has few, answers many
+}
+
+// slabEntries are allocated at once, for the answers to come.
+const slabEntries = 64
+
+// keep gives a copy of the entries that lasts.
+func (d *decoder) keep() []Entry {
+	n := len(d.entries)
+	if n > len(d.slab) {
+		d.slab = make([]Entry, max(n, slabEntries))
+	}
+	kept := d.slab[:n:n]
+	d.slab = d.slab[n:]
+	copy(kept, d.entries)
+	return kept
 }
 
 // maxTexts bounds the memory of the texts met before; the largest public taxonomy has

@@ -138,6 +138,7 @@ func (r *run) stage(g *errgroup.Group, n int, work func() error, then func()) {
 
 // read makes a task of each record while there is room in the window.
 func (r *run) read() error {
+	var tasks tasks
 	var digest digest
 	hash := xxhash.New()
 	for r.options.Limit == 0 || r.Counters.Read.Load() < r.options.Limit {
@@ -158,7 +159,7 @@ func (r *run) read() error {
 				continue
 			}
 		}
-		t := newTask(record)
+		t := tasks.next(record)
 		t.digest = digest
 		if r.options.Strict {
 			if err := r.check(t); err != nil { // in flight is only what comes before it

@@ -36,12 +36,23 @@ type task struct {
 // answer of a few entries.
 const taskOverhead = 512
 
-func newTask(record reader.Record) *task {
-	size := int64(taskOverhead + len(record.Input))
-	for _, field := range record.Fields {
-		size += int64(len(field)) + 16
+// tasks makes tasks, several with one allocation.
+type tasks struct{ slab []task }
+
+const slabTasks = 32
+
+func (s *tasks) next(record reader.Record) *task {
+	if len(s.slab) == 0 {
+		s.slab = make([]task, slabTasks)
 	}
-	return &task{record: record, size: size}
+	t := &s.slab[0]
+	s.slab = s.slab[1:]
+	t.record = record
+	t.size = int64(taskOverhead + len(record.Input))
+	for _, field := range record.Fields {
+		t.size += int64(len(field)) + 16
+	}
+	return t
 }
 
 // result is what the task's rows are made from, but for entries and fields.

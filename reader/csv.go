@@ -33,6 +33,20 @@ type csvRows struct {
 	comma  string
 	want   int // how many fields a row must have; 0 takes any number
 	fields fieldBuffer
+	slab   []string // where the fields of the next rows go
+}
+
+// slabFields are allocated at once: a row's few are a quarter of what reading it costs.
+const slabFields = 256
+
+// take gives room for a row of n fields.
+func (c *csvRows) take(n int) []string {
+	if n > len(c.slab) {
+		c.slab = make([]string, max(n, slabFields))
+	}
+	fields := c.slab[:n:n]
+	c.slab = c.slab[n:]
+	return fields
 }
 
 // csvRow is a row in the order of its file's own columns.
@@ -80,7 +94,7 @@ func (c *csvRows) plain(line []byte) (fields []string, fault string) {
 	if c.want > 0 && n != c.want {
 		return nil, wrongNumber(n, c.want)
 	}
-	fields = make([]string, n)
+	fields = c.take(n)
 	for i := range n - 1 {
 		fields[i], rest, _ = strings.Cut(rest, c.comma)
 	}
