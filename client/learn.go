@@ -42,6 +42,7 @@ const (
 	probeFirst    = 30 * time.Second // after a cut; longer each time the limit is found where it was
 	probeLast     = 5 * time.Minute
 	sameLimit     = 0.05 // of the limit: a smaller change is none
+	nearly        = 0.8  // of the rate got through since the cut: it was nearly deep enough
 
 	measured = time.Second // of sending, to tell the service's limit from
 	watched  = 200 * time.Millisecond
@@ -103,19 +104,19 @@ func (l *learner) used(sent time.Time) bool {
 // before the rate was cut.
 func (l *learner) refused(sent, now time.Time) bool {
 	l.starts.add(sent, -1)
-	l.passed--
 	if !sent.After(l.cut) && !l.cut.IsZero() {
 		return false
 	}
+	l.passed--
 	found := min(l.rate, float64(l.starts.count(sent.Add(-measured), sent))/measured.Seconds())
 	coarse := l.coarse
 	switch l.coarse = false; {
-	case coarse && l.insists(now): // the guess was too high; what got through since is a better one
-		found = max(0.8*l.rate, min(l.rate, l.passed/now.Sub(l.cut).Seconds()))
+	case coarse && l.soon(now): // the guess was too high; what got through since is a better one
+		found = max(0.8*l.rate, min(l.rate, l.between(now)))
 		l.coarse, l.interval = true, probeCoarse
-	case l.insists(now): // the last cut was not deep enough
+	case l.insists(now): // the last cut was not deep enough; this one may well be too deep
 		found = l.rate * 0.8
-		l.interval = probeFirst
+		l.coarse, l.interval = true, probeCoarse
 	case l.limit == 0: // a doubling ago there was no refusal yet
 		found = max(found, l.rate/2)
 		l.coarse, l.interval = true, probeCoarse
@@ -128,17 +129,25 @@ func (l *learner) refused(sent, now time.Time) bool {
 	return true
 }
 
-// insists says whether the service still refuses soon after a cut.
+// insists says whether the service still refuses soon after a cut, and much. A cut that
+// was nearly deep enough is met again after a second or two, when the service's bucket is
+// empty; that is an ordinary refusal.
 func (l *learner) insists(now time.Time) bool {
-	return !l.cut.IsZero() && now.Sub(l.cut) < 2*measured
+	return l.soon(now) && l.between(now) < nearly*l.rate
 }
+
+// soon says whether the last cut was but a moment ago.
+func (l *learner) soon(now time.Time) bool { return !l.cut.IsZero() && now.Sub(l.cut) < 2*measured }
+
+// between is the rate of what got through since the last cut.
+func (l *learner) between(now time.Time) float64 { return l.passed / now.Sub(l.cut).Seconds() }
 
 // refine corrects a found limit by what got through since the last refusal. The last
 // second has some of the service's bucket in it, so found is a little high; the time
 // between two refusals, when the bucket was empty at both, is right or a little low.
 func (l *learner) refine(found float64, now time.Time) float64 {
-	between := l.passed / now.Sub(l.cut).Seconds()
-	if l.cut.IsZero() || now.Sub(l.cut) < 2*measured || between < 0.9*found || between > found {
+	between := l.between(now)
+	if l.cut.IsZero() || now.Sub(l.cut) < measured || between < nearly*found || between > found {
 		return found
 	}
 	return (between + found) / 2

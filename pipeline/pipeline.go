@@ -51,10 +51,6 @@ type run struct {
 	asks context.Context // of the requests; outlives soft by the grace period
 }
 
-// pendingTasks bounds the tasks between reading and writing by number, beside the
-// window's bytes.
-const pendingTasks = 1 << 17
-
 // Run runs to the end, closes the sink if the run is complete and aborts it otherwise.
 // When ctx ends the run stops softly: no new request, those in flight are drained. The
 // error is nil, a *StopError, a *ServiceError, or a part's own.
@@ -68,11 +64,12 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(&StopError{Cause: Interrupted}) })()
 
+	admitted := options.Window/taskOverhead + 1 // tasks that the window lets in at once, at most
 	r := &run{
 		Parts: parts, options: options,
 		window:  newWindow(options.Window),
-		pending: make(chan *task, pendingTasks),
-		lookups: make(chan *task, 1024),
+		pending: make(chan *task, admitted),
+		lookups: make(chan *task, admitted),
 		work:    make(chan *task, options.Workers),
 		parking: make(chan *task),
 		retries: make(chan *task),
@@ -172,16 +169,8 @@ func (r *run) read() error {
 			return nil
 		}
 		r.Counters.Read.Add(1)
-		select {
-		case r.pending <- t:
-		case <-r.soft.Done():
-			return nil
-		}
-		select {
-		case r.lookups <- t:
-		case <-r.soft.Done():
-			return nil
-		}
+		r.pending <- t // never waits, nor does the next: there is room for all that the window lets in
+		r.lookups <- t
 	}
 	if m := r.options.Manifest; m != nil {
 		if err := m.checkEnd(r.Counters.Read.Load()); err != nil {
