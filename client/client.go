@@ -200,9 +200,14 @@ func (c *HTTP) newRequest(path string, params [][2]string) (*http.Request, error
 	default:
 		u.RawQuery = encodeParams(params)
 		req.Body = onlyOnce{}
+		// Says that the body, which is empty, is to be sent as it is. Else net/http starts a
+		// goroutine and a timer for each request to find out whether it is.
+		req.TransferEncoding = identity
 	}
 	return req, nil
 }
+
+var identity = []string{"identity"} // never written to
 
 // onlyOnce is an empty body that net/http cannot have a second time. A GET without a
 // body it would send again by itself when a kept-alive connection breaks, though the
@@ -221,6 +226,7 @@ func (c *HTTP) setBody(req *http.Request, body []byte, contentType string) {
 
 func encodeParams(params [][2]string) string {
 	var b strings.Builder
+	b.Grow(128) // enough for nearly all
 	for i, p := range params {
 		if i > 0 {
 			b.WriteByte('&')

@@ -7,7 +7,8 @@
 //	ask      sends what is left to the service, at most Workers at once
 //	park     holds tasks whose attempt failed in passing, until the next is due
 //	commit   makes answers durable, many with one fsync
-//	write    walks the tasks in input order and turns each into rows
+//	flatten  walks the tasks in input order and turns each into rows
+//	write    hands the rows to the sink
 //
 // A task that waits, for a retry or for an equal request in flight, holds no worker.
 // Memory is bounded by the window: a record is read only when there is room for it, and

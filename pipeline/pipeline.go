@@ -95,7 +95,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 
 	var published writer.Published
 	r.stage(g, 1, func() error { return r.read() }, func() { close(r.lookups); close(r.pending) })
-	r.stage(g, runtime.GOMAXPROCS(0), func() error { return r.lookUp(hard) }, r.leave)
+	r.stage(g, runtime.NumCPU(), func() error { return r.lookUp(hard) }, r.leave)
 	r.stage(g, options.Workers, func() error { return r.ask(hard) }, func() { close(r.commits) })
 	r.stage(g, 1, func() error { return r.holdParked() }, nil)
 	r.stage(g, 1, func() error { return r.commit() }, func() { close(r.quiet) })

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -17,6 +18,7 @@ import (
 
 func main() {
 	boundMemory()
+	shareProcessors()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -29,6 +31,16 @@ const memoryLimit = 160 << 20
 func boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
+	}
+}
+
+// shareProcessors lets the kernel share out a lone processor. Go lets a goroutine run for
+// 10 ms, and every answer waits meanwhile for the database that tidies up: with 256
+// requests in flight at 50 ms that cost a quarter of the throughput. A number of the
+// user's own is left alone, and so are several processors, on which it costs a tenth.
+func shareProcessors() {
+	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) == 1 {
+		runtime.GOMAXPROCS(3)
 	}
 }
 
