@@ -217,6 +217,9 @@ type onlyOnce struct{}
 func (onlyOnce) Read([]byte) (int, error) { return 0, io.EOF }
 func (onlyOnce) Close() error             { return nil }
 
+// WriteTo spares net/http the 32 KiB buffer it would copy the body with.
+func (onlyOnce) WriteTo(io.Writer) (int64, error) { return 0, nil }
+
 func (c *HTTP) setBody(req *http.Request, body []byte, contentType string) {
 	req.Header = c.header.Clone()
 	req.Header.Set("Content-Type", contentType)
