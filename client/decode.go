@@ -46,7 +46,7 @@ const slabEntries = 64
 // keep gives a copy of the entries that lasts.
 func (d *decoder) keep() []Entry {
 	n := len(d.entries)
-	if n > len(d.slab) {
+	if n > len(d.slab) || d.slab == nil { // no entries are not nil
 		d.slab = make([]Entry, max(n, slabEntries))
 	}
 	kept := d.slab[:n:n]
