@@ -70,6 +70,30 @@ func TestOnlyWholeOutputsArePublished(t *testing.T) {
 	}
 }
 
+// Rows that could not be passed on stay behind: what comes later is not all.
+func TestFlatteningStaysFailed(t *testing.T) {
+	failed, fail := context.WithCancel(context.Background())
+	r := &run{rows: make(chan *rowBatch), written: make(chan *rowBatch)}
+	f := flattening{run: r, hard: failed, batch: &rowBatch{rows: make([]writer.Row, 1)}}
+	taken := make(chan *rowBatch)
+	go func() {
+		taken <- <-r.rows
+		fail() // after the batch was sent, and before an empty one has come
+	}()
+	passed := make(chan bool)
+	go func() { passed <- f.pass() }()
+	<-taken
+	if <-passed {
+		t.Fatal("passed on, though the run has failed")
+	}
+	r.rows, r.written = make(chan *rowBatch, 1), make(chan *rowBatch, 1)
+	r.written <- new(rowBatch)
+	f.hard = context.Background()
+	if f.pass() || len(r.rows) != 0 {
+		t.Error("a batch was sent twice")
+	}
+}
+
 // A fifth of the first attempts may be tried again, beside the reserve.
 func TestRetryBudget(t *testing.T) {
 	start := time.Now()

@@ -63,6 +63,7 @@ type flattening struct {
 	run        *run
 	hard       context.Context
 	batch      *rowBatch // being filled
+	failed     bool      // nothing is passed on any more
 	categories categories
 }
 
@@ -89,22 +90,28 @@ func (f *flattening) idle() bool {
 }
 
 // pass sends the batch on, if anything is in it, and takes an empty one; false when the
-// run has failed.
+// run has failed, and from then on: what was sent must not be sent again, nor the rows
+// so far be taken for all.
 func (f *flattening) pass() bool {
+	if f.failed || f.hard.Err() != nil {
+		f.failed = true
+		return false
+	}
 	if len(f.batch.rows) == 0 {
-		return f.hard.Err() == nil
+		return true
 	}
 	select {
 	case f.run.rows <- f.batch:
 	case <-f.hard.Done():
+		f.failed = true
 		return false
 	}
 	select {
 	case f.batch = <-f.run.written:
 	case <-f.hard.Done():
-		return false
+		f.failed = true
 	}
-	return true
+	return !f.failed
 }
 
 // add makes the rows of a task.
