@@ -272,7 +272,7 @@ func (r *run) commit() error {
 		group = append(group[:0], t)
 		group = r.gather(group)
 		for _, t := range group {
-			if err := batch.Add(t.request, outcome(t)); err != nil {
+			if err := batch.Add(t.request, outcome(t), t.outdated); err != nil {
 				return err
 			}
 		}

@@ -493,13 +493,42 @@ func TestRejectionsAreKept(t *testing.T) {
 	}
 }
 
+// TestAnswersAreReplaced asks again what the store has, but too old: the new answers take
+// the place of the old ones.
+func TestAnswersAreReplaced(t *testing.T) {
+	files := vfs.NewMem()
+	synctest.Test(t, func(t *testing.T) {
+		for range 3 {
+			store, err := answers.Open(answers.Options{Dir: "store", Source: "http://service", FS: files, MaxAge: time.Hour})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := newTrial(append(numbered(300), numbered(300)...)...)
+			x.store = store
+			if err := x.run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := x.service.asked(); n != 300 {
+				t.Errorf("%d requests", n)
+			}
+			if stats, err := store.Stats(); err != nil || stats.Groups[0].Answers != 300 || !stats.Groups[0].Oldest.After(time.Now().Add(-time.Hour)) {
+				t.Errorf("got %+v, %v", stats, err)
+			}
+			if err := store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Hour)
+		}
+	})
+}
+
 func TestDryRun(t *testing.T) {
 	store := openStore(t, vfs.NewMem())
 	defer store.Close()
 	batch := store.NewBatch()
 	defer batch.Close()
 	known := client.Request{Kind: client.Product, Input: "hat", Classification: client.ProductTaxonomy}
-	if err := batch.Add(known, answers.Outcome{Answer: client.Answer{Body: []byte(`{"product_taxonomy":[]}`)}}); err != nil {
+	if err := batch.Add(known, answers.Outcome{Answer: client.Answer{Body: []byte(`{"product_taxonomy":[]}`)}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := batch.Commit(); err != nil {

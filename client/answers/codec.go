@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -16,15 +17,27 @@ type Outcome struct {
 	Rejection *client.Error // set where the service refused the input; Answer is then zero but for its time
 }
 
+// Position is the place of an answer in the order of arrival, from 1 on; 0 is none.
+type Position uint64
+
 const (
-	valueVersion = 1
+	valueVersion  = 2
+	inlineVersion = 1 // of format 1, which had the value itself under a request's key
 
 	outcomeAnswer    = 1
 	outcomeRejection = 2
 
 	checksumAt = 12
 	headerSize = 16
+
+	positionSize = 8
 )
+
+// answerPrefix, like formatKey, sorts before every source.
+const answerPrefix = "\x00answer\x00"
+
+// afterAnswers sorts after every key with answerPrefix.
+const afterAnswers = "\x00answer\x01"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -49,6 +62,32 @@ func parseKey(key []byte) (source string, r client.Request, ok bool) {
 	return parts[0], client.Request{Kind: client.Kind(parts[1]), Classification: parts[2], Input: parts[3]}, true
 }
 
+// appendPositionKey appends the key of an answer to dst.
+func appendPositionKey(dst []byte, p Position) []byte {
+	return binary.BigEndian.AppendUint64(append(dst, answerPrefix...), uint64(p))
+}
+
+// parsePositionKey reads an answer's key back; 0 for another one.
+func parsePositionKey(key []byte) Position {
+	p, ok := bytes.CutPrefix(key, []byte(answerPrefix))
+	if !ok || len(p) != positionSize {
+		return 0
+	}
+	return parsePosition(p)
+}
+
+func appendPosition(dst []byte, p Position) []byte {
+	return binary.BigEndian.AppendUint64(dst, uint64(p))
+}
+
+// parsePosition reads what a request's key leads to; 0 for what is no position.
+func parsePosition(value []byte) Position {
+	if len(value) != positionSize {
+		return 0
+	}
+	return Position(binary.BigEndian.Uint64(value))
+}
+
 // appendValue appends the value of an outcome to dst.
 func appendValue(dst, key []byte, o Outcome) []byte {
 	kind, status, body := byte(outcomeAnswer), 200, o.Answer.Body
@@ -60,8 +99,10 @@ func appendValue(dst, key []byte, o Outcome) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(status))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(o.Answer.AnsweredAt.UnixMicro()))
 	dst = append(dst, 0, 0, 0, 0)
+	dst = binary.AppendUvarint(dst, uint64(len(key)))
+	dst = append(dst, key...)
 	dst = append(dst, body...)
-	binary.BigEndian.PutUint32(dst[start+checksumAt:], checksum(key, dst[start:]))
+	binary.BigEndian.PutUint32(dst[start+checksumAt:], checksum(nil, dst[start:]))
 	return dst
 }
 
@@ -71,15 +112,46 @@ func checksum(key, value []byte) uint32 {
 	return crc32.Update(sum, castagnoli, value[headerSize:])
 }
 
-// parseValue reads a value back. The body is a copy: value's memory may be reused.
+// splitValue finds the key in a value, and the body behind it. It does not look whether
+// the value is damaged otherwise.
+func splitValue(value []byte) (key, body []byte, ok bool) {
+	if len(value) < headerSize || value[0] != valueVersion {
+		return nil, nil, false
+	}
+	size, n := binary.Uvarint(value[headerSize:])
+	if n <= 0 || size > uint64(len(value)-headerSize-n) {
+		return nil, nil, false
+	}
+	rest := value[headerSize+n:]
+	return rest[:size:size], rest[size:], true
+}
+
+// parseValue reads a value back. The outcome is a copy: value's memory may be reused.
 func parseValue(key, value []byte, classification string) (Outcome, error) {
-	if len(value) < headerSize || value[0] != valueVersion ||
-		binary.BigEndian.Uint32(value[checksumAt:]) != checksum(key, value) {
+	own, body, ok := splitValue(value)
+	if !ok || !bytes.Equal(own, key) || !isSound(nil, value) {
 		return Outcome{}, errDamaged
 	}
-	o := Outcome{Answer: client.Answer{AnsweredAt: time.UnixMicro(int64(binary.BigEndian.Uint64(value[4:]))).UTC()}}
-	body := value[headerSize:]
-	switch value[1] {
+	return parseOutcome(value, body, classification)
+}
+
+// parseInline reads a value of format 1 back.
+func parseInline(key, value []byte, classification string) (Outcome, error) {
+	if len(value) < headerSize || value[0] != inlineVersion || !isSound(key, value) {
+		return Outcome{}, errDamaged
+	}
+	return parseOutcome(value, value[headerSize:], classification)
+}
+
+// isSound says whether a value of at least headerSize bytes is what was written.
+func isSound(key, value []byte) bool {
+	return binary.BigEndian.Uint32(value[checksumAt:]) == checksum(key, value)
+}
+
+// parseOutcome reads a sound value's header and its body.
+func parseOutcome(header, body []byte, classification string) (Outcome, error) {
+	o := Outcome{Answer: client.Answer{AnsweredAt: time.UnixMicro(int64(binary.BigEndian.Uint64(header[4:]))).UTC()}}
+	switch header[1] {
 	case outcomeAnswer:
 		answer, err := client.ParseAnswer(body, classification)
 		if err != nil {
@@ -88,7 +160,7 @@ func parseValue(key, value []byte, classification string) (Outcome, error) {
 		o.Answer.Entries, o.Answer.Dropped = answer.Entries, answer.Dropped
 		return o, nil
 	case outcomeRejection:
-		status := int(binary.BigEndian.Uint16(value[2:]))
+		status := int(binary.BigEndian.Uint16(header[2:]))
 		o.Rejection = &client.Error{Class: client.Rejected, Status: status, Detail: string(body)}
 		return o, nil
 	}

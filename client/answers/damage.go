@@ -1,6 +1,10 @@
 package answers
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/bulkcat/bulkcat/client"
+)
 
 // damageTold bounds the warnings, so that a store that is damaged all over does not
 // flood the log.
@@ -12,8 +16,9 @@ type damage struct {
 	keys map[string]struct{}
 }
 
-// note tells of a damaged value, once.
-func (d *damage) note(options Options, key []byte) {
+// note tells of the damaged value under a key of the database, once. Source and request
+// are as far as they are known.
+func (d *damage) note(options Options, key []byte, source string, r client.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, known := d.keys[string(key)]; known {
@@ -26,7 +31,6 @@ func (d *damage) note(options Options, key []byte) {
 	if len(d.keys) > damageTold {
 		return
 	}
-	source, r, _ := parseKey(key)
 	options.Log.Warn("a stored answer is damaged and counts as none", "store", options.Dir,
 		"source", source, "kind", r.Kind, "classification", r.Classification, "input", r.Input)
 	if len(d.keys) == damageTold {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -169,7 +168,7 @@ func TestExportLeavesOutDamagedBlocksOnly(t *testing.T) {
 	s := open(t, Options{FS: disk})
 	b := s.NewBatch()
 	for i := range n {
-		if err := b.Add(numbered(i)); err != nil {
+		if err := addNumbered(b, i); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -213,10 +212,9 @@ func TestDamagedValuesAreToldOnce(t *testing.T) {
 	defer closed(t, s)
 	for i := range damageTold + 5 {
 		r, o := numbered(i)
-		key := appendKey(nil, s.options.Source, r)
-		if err := s.db.Set(key, flip(appendValue(nil, key, o), headerSize), pebble.NoSync); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, r, o)
+		value := appendValue(nil, appendKey(nil, s.options.Source, r), o)
+		set(t, s, appendPositionKey(nil, Position(i+1)), flip(value, len(value)-1))
 		for range 2 {
 			if _, found, err := s.Lookup(r); found || err != nil {
 				t.Fatalf("found %t, %v", found, err)

@@ -13,8 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Export writes the answers of all sources as JSON lines, sorted by source, kind,
-// classification and input:
+// Export writes the answers of all sources as JSON lines, in the order of their arrival:
 //
 //	{"source":"https://api.example.com","kind":"website","classification":"taxonomy_v3",
 //	 "input":"https://example.com","outcome":"answer","status":200,
@@ -28,12 +27,12 @@ func (s *Store) Export(w io.Writer) (int64, error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	err := s.scan(func(source string, r client.Request, value []byte, o Outcome, parseErr error) error {
-		if parseErr != nil {
-			s.damage.note(s.options, appendKey(nil, source, r))
+	err := s.scan(func(a stored, damaged error) error {
+		if damaged != nil {
+			s.damage.note(s.options, a.key, a.source, a.request)
 			return nil
 		}
-		l, err := newLine(source, r, value, o)
+		l, err := newLine(a)
 		if err != nil {
 			return err
 		}
@@ -76,7 +75,7 @@ const (
 // Import reads what Export has written; file names it in errors. Of two answers to one
 // request the newer is kept. The error is an *ImportError for a malformed line.
 func (s *Store) Import(r io.Reader, file string) (Imported, error) {
-	im := &importer{store: s, batch: s.NewBatch(), times: make(map[string]time.Time)}
+	im := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]placed)}
 	defer im.batch.Close()
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -104,46 +103,61 @@ func (s *Store) Import(r io.Reader, file string) (Imported, error) {
 type importer struct {
 	store   *Store
 	batch   *Batch
-	times   map[string]time.Time // by key, of what the batch holds
+	pending map[string]placed // by key, what the batch holds
+	lines   int               // since the last commit
 	kept    int64
 	added   int64
 	done    Imported
-	pending int
+}
+
+// placed is where an answer is, and when it came.
+type placed struct {
+	position Position
+	at       time.Time
 }
 
 func (im *importer) add(source string, r client.Request, o Outcome) error {
 	key := appendKey(nil, source, r)
-	last, found, err := im.last(key, r.Classification)
-	if err != nil {
-		return err
+	last, found := im.pending[string(key)]
+	if !found {
+		var err error
+		if last, err = im.store.last(key, r.Classification); err != nil {
+			return err
+		}
 	}
-	im.pending++
-	if found && !o.Answer.AnsweredAt.After(last) {
+	im.lines++
+	if !last.at.IsZero() && !o.Answer.AnsweredAt.After(last.at) {
 		im.kept++
 	} else {
-		if err := im.batch.add(source, r, o); err != nil {
+		position, err := im.batch.add(source, r, o, last.position)
+		if err != nil {
 			return err
 		}
 		im.added++
-		im.times[string(key)] = o.Answer.AnsweredAt
+		im.pending[string(key)] = placed{position, o.Answer.AnsweredAt}
 	}
-	if im.pending < importBatch {
+	if im.lines < importBatch {
 		return nil
 	}
 	return im.commit()
 }
 
-// last is the time of the answer to a key so far.
-func (im *importer) last(key []byte, classification string) (at time.Time, found bool, err error) {
-	if at, found = im.times[string(key)]; found {
-		return at, true, nil
-	}
-	value, found, err := im.store.get(key)
+// last is what the store has under a key. Its time is zero if there is nothing, or
+// nothing that is sound.
+func (s *Store) last(key []byte, classification string) (placed, error) {
+	value, found, err := s.get(key)
 	if err != nil || !found {
-		return at, false, err
+		return placed{}, err
 	}
-	o, err := parseValue(key, value, classification)
-	return o.Answer.AnsweredAt, err == nil, nil // a damaged one is written over
+	position, parse := parsePosition(value), parseInline
+	if position != 0 {
+		parse = parseValue
+		if value, _, err = s.get(appendPositionKey(nil, position)); err != nil {
+			return placed{}, err
+		}
+	}
+	o, _ := parse(key, value, classification) // a damaged one is written over
+	return placed{position, o.Answer.AnsweredAt}, nil
 }
 
 func (im *importer) commit() error {
@@ -152,8 +166,8 @@ func (im *importer) commit() error {
 	}
 	im.done.Added += im.added
 	im.done.Kept += im.kept
-	im.added, im.kept, im.pending = 0, 0, 0
-	clear(im.times)
+	im.added, im.kept, im.lines = 0, 0, 0
+	clear(im.pending)
 	return nil
 }
 

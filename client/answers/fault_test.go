@@ -43,11 +43,15 @@ func wantAnswers(t *testing.T, s *Store, must, n int) {
 	}
 }
 
+func addNumbered(b *Batch, i int) error {
+	r, o := numbered(i)
+	return b.Add(r, o, 0)
+}
+
 // tryCommit commits the i-th answer.
 func tryCommit(s *Store, i int) error {
 	b := s.NewBatch()
-	r, o := numbered(i)
-	return errors.Join(b.Add(r, o), b.Commit(), b.Close())
+	return errors.Join(addNumbered(b, i), b.Commit(), b.Close())
 }
 
 func TestPowerLossKeepsWhatWasCommitted(t *testing.T) {

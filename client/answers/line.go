@@ -27,20 +27,20 @@ const (
 	lineRejection = "rejection"
 )
 
-// newLine makes the line of a stored value. An answer's body is an object, as it came; a
+// newLine makes the line of a stored answer. An answer's body is an object, as it came; a
 // rejection's reason is a string, even where it is JSON.
-func newLine(source string, r client.Request, value []byte, o Outcome) (line, error) {
+func newLine(a stored) (line, error) {
 	l := line{
-		Source: source, Kind: r.Kind, Classification: r.Classification, Input: r.Input,
-		Outcome: lineAnswer, Status: 200, AnsweredAt: o.Answer.AnsweredAt,
-		Body: json.RawMessage(value[headerSize:]),
+		Source: a.source, Kind: a.request.Kind, Classification: a.request.Classification, Input: a.request.Input,
+		Outcome: lineAnswer, Status: 200, AnsweredAt: a.outcome.Answer.AnsweredAt,
+		Body: json.RawMessage(a.body),
 	}
-	if o.Rejection == nil {
+	if a.outcome.Rejection == nil {
 		return l, nil
 	}
-	l.Outcome, l.Status = lineRejection, o.Rejection.Status
+	l.Outcome, l.Status = lineRejection, a.outcome.Rejection.Status
 	var err error
-	l.Body, err = json.Marshal(o.Rejection.Detail)
+	l.Body, err = json.Marshal(a.outcome.Rejection.Detail)
 	return l, err
 }
 

@@ -2,6 +2,8 @@ package answers
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -11,21 +13,65 @@ import (
 // firstSource sorts after the store's own keys and before every source.
 var firstSource = []byte{1}
 
-// visitor is given a stored answer; parseErr is set for a damaged one. What it is given
-// is its own only until it returns.
-type visitor func(source string, r client.Request, value []byte, o Outcome, parseErr error) error
+// stored is an answer as it is stored. It is the visitor's only until it returns.
+type stored struct {
+	key     []byte // of the database
+	source  string
+	request client.Request
+	body    []byte // as it came, or a rejection's reason
+	outcome Outcome
+}
 
-// scan visits the answers of all sources in the order of their keys. Damaged blocks are
-// left out; the first such *DamageError comes when all the rest was visited.
+// visitor is given a stored answer, or what is left of it and the reason if it is damaged.
+type visitor func(a stored, damaged error) error
+
+// scan visits the answers of all sources in the order of arrival, after those of format 1
+// in the order of their keys. Damaged blocks are left out; the first such *DamageError
+// comes when all the rest was visited.
 func (s *Store) scan(visit visitor) error {
-	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, s.walk(visit) })
+	_, err := guard(s.fate, func() (struct{}, error) {
+		damaged := s.walk(firstSource, nil, func(key, value []byte) error { return visitInline(key, value, visit) })
+		if _, ok := errors.AsType[*DamageError](damaged); !ok && damaged != nil {
+			return struct{}{}, damaged
+		}
+		err := s.walk([]byte(answerPrefix), []byte(afterAnswers), func(key, value []byte) error { return visitAnswer(key, value, visit) })
+		return struct{}{}, cmp.Or(damaged, err)
+	})
 	return err
 }
 
-func (s *Store) walk(visit visitor) error {
+func visitAnswer(key, value []byte, visit visitor) error {
+	own, body, _ := splitValue(value)
+	a := stored{key: key, body: body}
+	damaged := a.parse(own, value, parseValue)
+	return visit(a, damaged)
+}
+
+// visitInline visits what is under a request's key if that is an answer.
+func visitInline(key, value []byte, visit visitor) error {
+	if parsePosition(value) != 0 {
+		return nil
+	}
+	a := stored{key: key, body: value[min(len(value), headerSize):]}
+	damaged := a.parse(key, value, parseInline)
+	return visit(a, damaged)
+}
+
+func (a *stored) parse(key, value []byte, parse func(key, value []byte, classification string) (Outcome, error)) error {
+	var ok bool
+	if a.source, a.request, ok = parseKey(key); !ok {
+		return errDamaged
+	}
+	var err error
+	a.outcome, err = parse(key, value, a.request.Classification)
+	return err
+}
+
+// walk visits what lies between two keys, around what is damaged.
+func (s *Store) walk(from, to []byte, visit func(key, value []byte) error) error {
 	var damaged error
-	for from := firstSource; from != nil; {
-		next, err := s.walkFrom(from, visit)
+	for from != nil && (to == nil || bytes.Compare(from, to) < 0) {
+		next, err := s.walkFrom(from, to, visit)
 		if damaged == nil || next == nil && err != nil {
 			damaged = err
 		}
@@ -35,25 +81,20 @@ func (s *Store) walk(visit visitor) error {
 }
 
 // walkFrom gives the key to go on from after damage; nil at the end.
-func (s *Store) walkFrom(from []byte, visit visitor) (next []byte, err error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from})
+func (s *Store) walkFrom(from, to []byte, visit func(key, value []byte) error) (next []byte, err error) {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {
 		return nil, storeError(s.options.Dir, "", err)
 	}
 	defer it.Close() // gives the error of the walk once more
-	last := from
+	last := bytes.Clone(from)
 	for it.First(); it.Valid(); it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
 			break
 		}
-		last = bytes.Clone(it.Key())
-		source, r, ok := parseKey(last)
-		o, parseErr := parseValue(last, value, r.Classification)
-		if !ok {
-			parseErr = errDamaged
-		}
-		if err := visit(source, r, value, o, parseErr); err != nil {
+		last = append(last[:0], it.Key()...)
+		if err := visit(last, value); err != nil {
 			return nil, err
 		}
 	}

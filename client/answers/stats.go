@@ -1,7 +1,9 @@
 package answers
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -9,7 +11,7 @@ import (
 
 // Stats is what a store holds.
 type Stats struct {
-	Groups  []Group `json:"groups"`  // in the order of their keys
+	Groups  []Group `json:"groups"`  // by source, kind and classification
 	Damaged int64   `json:"damaged"` // values, which count as none
 	Bytes   int64   `json:"bytes"`   // of its files
 }
@@ -29,17 +31,20 @@ type Group struct {
 // Export's.
 func (s *Store) Stats() (Stats, error) {
 	stats := Stats{Groups: []Group{}}
-	err := s.scan(func(source string, r client.Request, _ []byte, o Outcome, parseErr error) error {
-		if parseErr != nil {
-			s.damage.note(s.options, appendKey(nil, source, r))
+	last := -1
+	err := s.scan(func(a stored, damaged error) error {
+		if damaged != nil {
+			s.damage.note(s.options, a.key, a.source, a.request)
 			return nil
 		}
-		stats.add(source, r, o)
+		last = stats.group(a, last)
+		stats.Groups[last].add(a.outcome)
 		return nil
 	})
 	if s.fate.err() != nil {
 		return Stats{}, err // the scan was given up, and may still write
 	}
+	slices.SortFunc(stats.Groups, compareGroups)
 	stats.Damaged = s.Damaged()
 	bytes, sizeErr := s.size()
 	if err == nil {
@@ -49,26 +54,39 @@ func (s *Store) Stats() (Stats, error) {
 	return stats, err
 }
 
-// add counts an answer; those of a group come one after the other.
-func (t *Stats) add(source string, r client.Request, o Outcome) {
-	at := o.Answer.AnsweredAt
-	n := len(t.Groups) - 1
-	if n < 0 || t.Groups[n].Source != source || t.Groups[n].Kind != r.Kind || t.Groups[n].Classification != r.Classification {
-		t.Groups = append(t.Groups, Group{Source: source, Kind: r.Kind, Classification: r.Classification, Oldest: at, Newest: at})
-		n++
+// group gives the index of an answer's group, which is likely that of the one before it.
+func (t *Stats) group(a stored, last int) int {
+	mine := func(g Group) bool {
+		return g.Source == a.source && g.Kind == a.request.Kind && g.Classification == a.request.Classification
 	}
-	g := &t.Groups[n]
+	if last >= 0 && mine(t.Groups[last]) {
+		return last
+	}
+	if i := slices.IndexFunc(t.Groups, mine); i >= 0 {
+		return i
+	}
+	at := a.outcome.Answer.AnsweredAt
+	t.Groups = append(t.Groups, Group{Source: a.source, Kind: a.request.Kind, Classification: a.request.Classification, Oldest: at, Newest: at})
+	return len(t.Groups) - 1
+}
+
+func (g *Group) add(o Outcome) {
 	if o.Rejection != nil {
 		g.Rejections++
 	} else {
 		g.Answers++
 	}
+	at := o.Answer.AnsweredAt
 	if at.Before(g.Oldest) {
 		g.Oldest = at
 	}
 	if at.After(g.Newest) {
 		g.Newest = at
 	}
+}
+
+func compareGroups(a, b Group) int {
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Classification, b.Classification))
 }
 
 func (s *Store) size() (int64, error) {

@@ -1,10 +1,12 @@
 package answers
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +49,11 @@ func commit(t *testing.T, s *Store, r client.Request, o Outcome) {
 	t.Helper()
 	b := s.NewBatch()
 	defer b.Close()
-	if err := b.Add(r, o); err != nil {
+	queries := []Query{{Request: r}}
+	if err := s.LookupAll(queries); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Add(r, o, queries[0].Position); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Commit(); err != nil {
@@ -146,25 +152,87 @@ func TestMaxAge(t *testing.T) {
 func TestDamagedAnswersCountAsNone(t *testing.T) {
 	s := open(t, Options{FS: vfs.NewMem()})
 	defer closed(t, s)
+	commit(t, s, request, sound(noon))
 	key := appendKey(nil, s.options.Source, request)
-	good := appendValue(nil, key, sound(noon))
-	for i := range good {
-		for _, bad := range [][]byte{flip(good, i), good[:i]} {
-			if err := s.db.Set(key, bad, pebble.NoSync); err != nil {
-				t.Fatal(err)
-			}
-			if _, found, err := s.Lookup(request); found || err != nil {
-				t.Fatalf("byte %d: found %t, %v", i, found, err)
-			}
-		}
-	}
 	other := request
 	other.Input += "/moved"
-	if err := s.db.Set(appendKey(nil, s.options.Source, other), good, pebble.NoSync); err != nil {
+	for _, value := range []struct{ under, good []byte }{
+		{appendPositionKey(nil, 1), appendValue(nil, key, sound(noon))},
+		{key, appendPosition(nil, 1)},
+		{key, appendInline(nil, key, sound(noon))},
+	} {
+		for i := range value.good {
+			for _, bad := range [][]byte{flip(value.good, i), value.good[:i]} {
+				set(t, s, value.under, bad)
+				if _, found, err := s.Lookup(request); found || err != nil {
+					t.Fatalf("%q, byte %d: found %t, %v", value.under, i, found, err)
+				}
+			}
+		}
+		set(t, s, value.under, value.good)
+		if _, found, err := s.Lookup(request); !found || err != nil {
+			t.Fatalf("%q: found %t, %v", value.under, found, err)
+		}
+		set(t, s, appendKey(nil, s.options.Source, other), value.good)
+		if _, found, err := s.Lookup(other); found || err != nil {
+			t.Errorf("under another key: found %t, %v", found, err)
+		}
+	}
+}
+
+func set(t *testing.T, s *Store, key, value []byte) {
+	t.Helper()
+	s.ahead.drop(len(s.ahead.chunks)) // as if the store had been opened again
+	if err := s.db.Set(key, value, pebble.NoSync); err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := s.Lookup(other); found || err != nil {
-		t.Errorf("under another key: found %t, %v", found, err)
+}
+
+// appendInline appends the value of an outcome as format 1 had it.
+func appendInline(dst, key []byte, o Outcome) []byte {
+	value := appendValue(nil, nil, o)
+	value = slices.Delete(value, headerSize, headerSize+1) // the length of no key
+	value[0] = inlineVersion
+	binary.BigEndian.PutUint32(value[checksumAt:], checksum(key, value))
+	return append(dst, value...)
+}
+
+// TestFormat1 opens a store of format 1, in which answers lie in the order of their keys.
+func TestFormat1(t *testing.T) {
+	files := vfs.NewMem()
+	s := open(t, Options{FS: files})
+	for i := range 3 {
+		r, o := numbered(i)
+		key := appendKey(nil, s.options.Source, r)
+		set(t, s, key, appendInline(nil, key, o))
+	}
+	set(t, s, formatKey, []byte(formatInline))
+	closed(t, s)
+
+	for _, readOnly := range []bool{true, false} {
+		s = open(t, Options{FS: files, ReadOnly: readOnly})
+		wantAnswers(t, s, 3, 4)
+		if got := strings.Count(export(t, s), "\n"); got != 3 {
+			t.Errorf("exported %d", got)
+		}
+		if readOnly {
+			closed(t, s)
+		}
+	}
+	for i := range 2 { // one that is written over, and a new one
+		r, o := numbered(2 + i)
+		commit(t, s, r, o)
+	}
+	closed(t, s)
+
+	s = open(t, Options{FS: files})
+	defer closed(t, s)
+	wantAnswers(t, s, 4, 4)
+	if got := strings.Count(export(t, s), "\n"); got != 4 {
+		t.Errorf("exported %d", got)
+	}
+	if format, _, err := s.get(formatKey); string(format) != formatVersion || err != nil {
+		t.Errorf("format %q, %v: older programs must not write into it", format, err)
 	}
 }
 
@@ -188,13 +256,13 @@ func TestSecondProcessIsRefused(t *testing.T) {
 func TestNewerFormatIsRefused(t *testing.T) {
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})
-	if err := s.db.Set(formatKey, []byte("2"), pebble.Sync); err != nil {
+	if err := s.db.Set(formatKey, []byte("3"), pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
 	closed(t, s)
 	_, err := Open(Options{Dir: "store", FS: files})
 	var version *VersionError
-	if !errors.As(err, &version) || version.Version != "2" {
+	if !errors.As(err, &version) || version.Version != "3" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -213,16 +281,19 @@ func FuzzParseValue(f *testing.F) {
 	key := appendKey(nil, "https://api.example.com", request)
 	f.Add(key, appendValue(nil, key, sound(noon)))
 	f.Add(key, appendValue(nil, key, Outcome{Rejection: &client.Error{Status: 410}}))
+	f.Add(key, appendInline(nil, key, sound(noon)))
 	f.Fuzz(func(t *testing.T, key, value []byte) {
-		o, err := parseValue(key, value, client.TaxonomyV3)
-		if err == nil && o.Rejection == nil && o.Answer.Entries == nil {
-			t.Fatal("neither an answer nor a rejection nor an error")
+		for _, parse := range []func(key, value []byte, classification string) (Outcome, error){parseValue, parseInline} {
+			o, err := parse(key, value, client.TaxonomyV3)
+			if err == nil && o.Rejection == nil && o.Answer.Entries == nil {
+				t.Fatal("neither an answer nor a rejection nor an error")
+			}
 		}
 	})
 }
 
-// BenchmarkLookup looks up stored answers in the order of their keys, as most inputs have
-// them, and far from it.
+// BenchmarkLookup looks up stored answers whose keys have no order: as they arrived, as
+// most inputs that come again have them, and far from it.
 func BenchmarkLookup(b *testing.B) {
 	s, err := Open(Options{Dir: b.TempDir(), Source: "https://api.example.com"})
 	if err != nil {
@@ -231,10 +302,14 @@ func BenchmarkLookup(b *testing.B) {
 	defer s.Close()
 	const n = 1_000_000
 	fillTypical(b, s, n)
+	requests := make([]client.Request, n)
+	for i := range requests {
+		requests[i] = typical(i)
+	}
 	for _, order := range []struct {
 		name string
 		step int
-	}{{"ordered", 1}, {"scattered", 7919 * 31}} {
+	}{{"as they arrived", 1}, {"scattered", 7919 * 31}} {
 		for _, size := range []int{1, 256} {
 			b.Run(fmt.Sprintf("%s/%d", order.name, size), func(b *testing.B) {
 				b.ReportAllocs()
@@ -243,7 +318,7 @@ func BenchmarkLookup(b *testing.B) {
 				for b.Loop() {
 					for i := range queries {
 						at = (at + order.step) % n
-						queries[i] = Query{Request: typical(at)}
+						queries[i] = Query{Request: requests[at]}
 					}
 					if err := s.LookupAll(queries); err != nil || !queries[0].Found {
 						b.Fatal(err)
@@ -256,7 +331,7 @@ func BenchmarkLookup(b *testing.B) {
 }
 
 func typical(i int) client.Request {
-	return client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%07d.example/", i), Classification: client.TaxonomyV3}
+	return client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%07d.example/", i*104729%1_000_000), Classification: client.TaxonomyV3}
 }
 
 // fillTypical stores n answers of three entries.
@@ -267,7 +342,7 @@ func fillTypical(b *testing.B, s *Store, n int) {
 	for i := range n {
 		body := fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"Category %d > Subcategory %d > Something Specific %d","confidence":0.%04d},{"value":"Category %d > Other %d","confidence":0.5},{"value":"Category %d","confidence":0.25}]}`,
 			i%30, i%200, i%700, i%9973, i%31, i%211, i%29)
-		if err := batch.Add(typical(i), Outcome{Answer: client.Answer{Body: body, AnsweredAt: noon}}); err != nil {
+		if err := batch.Add(typical(i), Outcome{Answer: client.Answer{Body: body, AnsweredAt: noon}}, 0); err != nil {
 			b.Fatal(err)
 		}
 		if i%1024 == 1023 || i == n-1 {
@@ -291,7 +366,7 @@ func BenchmarkCommit(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				for range group {
-					if err := batch.Add(numbered(n)); err != nil {
+					if err := addNumbered(batch, n); err != nil {
 						b.Fatal(err)
 					}
 					n++

@@ -121,7 +121,7 @@ func topUp(a arm, from, to int) (err error) {
 			return err
 		}
 		body := service.AppendAnswer(nil, client.TaxonomyV3, request.Input)
-		if err := batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: now}}); err != nil {
+		if err := batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: now}}, 0); err != nil {
 			return err
 		}
 		if number%1024 == 1023 || number == to-1 {
