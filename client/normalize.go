@@ -57,6 +57,9 @@ func (n Normalizer) website(input string) (string, error) {
 	if isPlainDomain(input) {
 		return n.scheme() + "://" + input, nil
 	}
+	if isPlainURL(input) {
+		return strings.TrimSuffix(input, "/"), nil
+	}
 	return n.anyWebsite(input)
 }
 
@@ -91,6 +94,17 @@ func isPlainDomain(s string) bool {
 		label = i + 1
 	}
 	return false
+}
+
+// isPlainURL says whether an input is a plain domain behind a scheme, and nothing else.
+func isPlainURL(s string) bool {
+	domain, ok := strings.CutPrefix(s, "https://")
+	if !ok {
+		if domain, ok = strings.CutPrefix(s, "http://"); !ok {
+			return false
+		}
+	}
+	return isPlainDomain(strings.TrimSuffix(domain, "/"))
 }
 
 // isPlainLabel knows no label with a hyphen in third and fourth place: those are punycode,

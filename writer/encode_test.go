@@ -180,6 +180,18 @@ func TestDoubles(t *testing.T) {
 	}
 }
 
+// The quick way of numbers with few decimals ends where the long one does.
+func TestFewDecimals(t *testing.T) {
+	for n := range 20_001 {
+		x := float64(n) / 10_000
+		for _, x := range []float64{x, -x, math.Nextafter(x, 0), math.Nextafter(x, 2), x / 10} {
+			if got, want := string(appendDouble(nil, x)), strconv.FormatFloat(x, 'g', -1, 64); got != want {
+				t.Fatalf("%v is written as %s", want, got)
+			}
+		}
+	}
+}
+
 // FuzzText flattens arbitrary strings, and reads back what the text formats make of the row.
 func FuzzText(f *testing.F) {
 	for i, s := range awkward {

@@ -39,7 +39,27 @@ func (osFS) Create(name string) (file, error) {
 	if err != nil {
 		return nil, err // not f, which would be a file that is not nil but holds nil
 	}
-	return f, nil
+	return &osFile{File: f}, nil
+}
+
+// osFile has the disk begin early with what was written: what is left for Sync would otherwise hold up
+// the end of a run over stored answers by a tenth of its time.
+type osFile struct {
+	*os.File
+	written, begun int64 // bytes
+}
+
+// earlyBytes is what the disk is given at once.
+const earlyBytes = 4 << 20
+
+func (f *osFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	f.written += int64(n)
+	if f.written-f.begun >= earlyBytes {
+		beginWriteback(f.File, f.begun, f.written-f.begun)
+		f.begun = f.written
+	}
+	return n, err
 }
 
 func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
