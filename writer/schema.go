@@ -57,6 +57,15 @@ const (
 	fieldCarried
 )
 
+// ofRecord says whether all rows of a record show the same in a column.
+func (c *Column) ofRecord() bool {
+	switch c.field {
+	case fieldRank, fieldValue, fieldTitle, fieldConfidence, fieldLevel:
+		return false
+	}
+	return true
+}
+
 // Columns lists the columns in their order in the output: record, input, status, classification, rank,
 // value, title, confidence, level_1 to level_N, error, then source and answered_at if asked for, then
 // the carried ones.

@@ -1,17 +1,48 @@
 package writer
 
 import (
+	"errors"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // beginWriteback has the disk begin with a range of a file. It is only a hint, which some files do not
-// take: Sync makes sure, and tells what went wrong.
+// take: Sync makes sure.
 func beginWriteback(f *os.File, offset, n int64) {
+	_ = control(f, func(fd int) error { return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE) })
+}
+
+// release waits until a range of a file is on disk, and gives back the memory that it takes. The error
+// is the disk's, which Sync does not tell again.
+func release(f *os.File, offset, n int64) error {
+	const onDisk = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
+	return ofDisk(control(f, func(fd int) error {
+		if err := unix.SyncFileRange(fd, offset, n, onDisk); err != nil {
+			return err
+		}
+		return unix.Fadvise(fd, offset, n, unix.FADV_DONTNEED)
+	}))
+}
+
+func control(f *os.File, use func(fd int) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
-		return
+		return err
 	}
-	_ = conn.Control(func(fd uintptr) { _ = unix.SyncFileRange(int(fd), offset, n, unix.SYNC_FILE_RANGE_WRITE) })
+	if e := conn.Control(func(fd uintptr) { err = use(int(fd)) }); e != nil {
+		return e
+	}
+	return err
+}
+
+// ofDisk leaves out the errors of files and systems that take no hints.
+func ofDisk(err error) error {
+	for _, fault := range [...]error{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT} {
+		if errors.Is(err, fault) {
+			return os.NewSyscallError("sync_file_range", err)
+		}
+	}
+	return nil
 }

@@ -10,8 +10,11 @@ import (
 const (
 	chunkAnswers = 256
 	chunkBytes   = 256 << 10 // of values; one of more is a chunk of its own
-	maxChunks    = 16        // at most 4 MiB, unless single answers are larger
 	aheadChunks  = 4         // read before they are asked for; the others lie behind
+
+	// maxChunks are held: at most 8 MiB, unless single answers are larger. A goroutine that
+	// waits 10 ms for its turn falls behind by 4,000 answers.
+	maxChunks = 32
 
 	// reach is how far apart, in positions, answers may lie that were asked for one after
 	// the other: answers overtake each other by as many as were in flight.
@@ -23,13 +26,13 @@ const (
 // their keys: found here, an answer costs a tenth of one that is sought by its key
 // (BenchmarkLookup).
 //
-// It follows the middle of what a batch has found, which single answers that came late
-// do not move. Where the answers of a batch lie far apart, nothing is read ahead.
+// It follows the middle of what a batch of requests has found, which single answers that
+// came late do not move. Where the answers of a batch lie far apart, nothing is read ahead.
 type ahead struct {
 	mu     sync.Mutex
 	chunks []*chunk // one behind the other in the order of arrival
-	spare  []*chunk // were dropped: their maps are used again
-	middle Position // of the last batch
+	spare  []*chunk // were dropped: their memory is used again when nobody reads it
+	missed Position // the middle of the last batch that had not been read ahead
 }
 
 // chunk is some answers that lie together.
@@ -37,56 +40,82 @@ type chunk struct {
 	first, last Position
 	answers     map[string]arrived // by key
 
-	keys, values int // bytes of them, which the next chunk is likely to have too
+	values  []byte // of all answers
+	keys    int    // bytes of them, which the next answers are likely to have too
+	readers int    // batches that have taken values
 }
 
-// arrived is an answer's value. Its memory is not reused.
+// arrived is an answer's value. It is in the chunk's memory.
 type arrived struct {
 	position Position
 	value    []byte
 }
 
-// take fills in what has been read ahead of the queries' answers.
-func (a *ahead) take(order []sought) {
+// take fills in what has been read ahead of the queries' answers. It appends the chunks
+// that they are in to taken, which are to be released when the values have been read.
+func (a *ahead) take(order []sought, taken []*chunk) []*chunk {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at := 0 // the chunk that had the last one probably has the next
 	for i := range order {
 		for j := range a.chunks {
 			n := (at + j) % len(a.chunks)
-			if found, ok := a.chunks[n].answers[string(order[i].key)]; ok {
-				order[i].arrived, at = found, n
-				break
+			c := a.chunks[n]
+			found, ok := c.answers[string(order[i].key)]
+			if !ok {
+				continue
 			}
+			if !slices.Contains(taken, c) {
+				c.readers++
+				taken = append(taken, c)
+			}
+			order[i].arrived, at = found, n
+			break
 		}
+	}
+	return taken
+}
+
+func (a *ahead) release(taken []*chunk) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range taken {
+		c.readers--
 	}
 }
 
-// follow reads on from where a batch has found its answers, if they lie together. The
-// positions are sorted; end is the last there is, 0 if that is unknown.
-func (a *ahead) follow(db *pebble.DB, positions []Position, end Position) {
+// follow reads on from where a batch has found its answers. The positions are sorted;
+// sought is how many of them had not been read ahead, and end the last that there is, 0 if
+// that is unknown.
+//
+// It takes two batches that lie together to begin elsewhere: one alone may be that of a
+// goroutine which has fallen behind.
+func (a *ahead) follow(db *pebble.DB, positions []Position, sought int, end Position) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	last, n := a.middle, len(positions)
-	a.middle = positions[n/2]
-	together := positions[n-1-n/4]-positions[n/4] <= reach
-	near := distance(a.middle, last) <= reach
+	n := len(positions)
+	middle := positions[n/2]
 	switch {
-	case a.holds(a.middle):
-		if a.readAhead() >= aheadChunks {
+	case a.holds(middle):
+		if a.readAhead(middle) >= aheadChunks {
 			return
 		}
-	case together && (near || n >= chunkAnswers/4):
-		if a.last() > a.middle || a.middle-a.last() > reach {
+	case sought <= n/2 || positions[n-1-n/4]-positions[n/4] > reach:
+		return
+	default:
+		near := distance(middle, a.missed) <= reach
+		a.missed = middle
+		if !near {
+			return
+		}
+		if a.last() > middle || middle-a.last() > reach {
 			a.drop(len(a.chunks))
 		}
-	default:
-		return
 	}
 	if len(a.chunks) > 0 && end >= a.last() && end-a.last() < chunkAnswers {
 		return // else the end of a store that grows would be read in crumbs
 	}
-	a.read(db)
+	a.read(db, middle)
 }
 
 func distance(a, b Position) Position { return max(a, b) - min(a, b) }
@@ -103,21 +132,21 @@ func (a *ahead) last() Position {
 	return a.chunks[len(a.chunks)-1].last
 }
 
-// readAhead is the number of chunks behind the one with the middle.
-func (a *ahead) readAhead() int {
+// readAhead is the number of chunks that follow the one with a position.
+func (a *ahead) readAhead(p Position) int {
 	n := 0
-	for n < len(a.chunks) && a.chunks[len(a.chunks)-1-n].first > a.middle {
+	for n < len(a.chunks) && a.chunks[len(a.chunks)-1-n].first > p {
 		n++
 	}
 	return n
 }
 
-// read reads chunks until enough lie ahead. What can't be read is not there: whoever
-// needs it seeks it by its key, and is told why.
-func (a *ahead) read(db *pebble.DB) {
+// read reads chunks until enough lie ahead of a position. What can't be read is not there:
+// whoever needs it seeks it by its key, and is told why.
+func (a *ahead) read(db *pebble.DB, p Position) {
 	from := a.last()
 	if from == 0 {
-		from = a.middle - min(reach, a.middle)
+		from = p - min(reach, p)
 	}
 	it, err := db.NewIter(&pebble.IterOptions{
 		KeyTypes:   pebble.IterKeyTypePointsOnly,
@@ -128,7 +157,7 @@ func (a *ahead) read(db *pebble.DB) {
 		return
 	}
 	defer it.Close() // gives the error of the walk once more
-	for more := it.First(); more && (!a.holds(a.middle) || a.readAhead() < aheadChunks); {
+	for more := it.First(); more && (!a.holds(p) || a.readAhead(p) < aheadChunks); {
 		c := a.newChunk()
 		if more = c.fill(it); len(c.answers) == 0 {
 			return
@@ -148,11 +177,12 @@ func (a *ahead) drop(n int) {
 }
 
 func (a *ahead) newChunk() *chunk {
-	if n := len(a.spare); n > 0 {
-		c := a.spare[n-1]
-		a.spare = a.spare[:n-1]
-		clear(c.answers)
-		return c
+	for i, c := range a.spare {
+		if c.readers == 0 {
+			a.spare = slices.Delete(a.spare, i, i+1)
+			clear(c.answers)
+			return c
+		}
 	}
 	return &chunk{answers: make(map[string]arrived, chunkAnswers)}
 }
@@ -164,7 +194,7 @@ func (c *chunk) fill(it *pebble.Iterator) (more bool) {
 		position   Position
 		key, value int // where they end
 	}
-	keys, values := make([]byte, 0, c.keys+c.keys/4), make([]byte, 0, c.values+c.values/4)
+	keys, values := make([]byte, 0, c.keys+c.keys/4), c.values[:0]
 	n := 0
 	for more = true; more && n < len(all) && len(values) < chunkBytes; more = it.Next() {
 		value, err := it.ValueAndErr()
@@ -180,7 +210,7 @@ func (c *chunk) fill(it *pebble.Iterator) (more bool) {
 	if n == 0 {
 		return false
 	}
-	c.first, c.last, c.keys, c.values = all[0].position, all[n-1].position, len(keys), len(values)
+	c.first, c.last, c.keys, c.values = all[0].position, all[n-1].position, len(keys), values
 	text, key, value := string(keys), 0, 0
 	for _, one := range all[:n] {
 		if one.key > key {

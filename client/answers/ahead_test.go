@@ -124,6 +124,30 @@ func TestReadsAheadOneByOne(t *testing.T) {
 	}
 }
 
+// TestTakenValuesStay reads on while values that were taken are still being read.
+func TestTakenValuesStay(t *testing.T) {
+	const n = 20 * chunkAnswers
+	s := storeSpread(t, vfs.NewMem(), n)
+	defer closed(t, s)
+	lookUpSpread(t, s, []int{0})
+	order := []sought{{key: appendKey(nil, s.options.Source, spread(0))}}
+	taken := s.ahead.take(order, nil)
+	if len(taken) != 1 || order[0].position != 1 {
+		t.Fatalf("taken %+v", order)
+	}
+	s.ahead.drop(len(s.ahead.chunks))
+	for i := range n {
+		lookUpSpread(t, s, []int{i})
+	}
+	if _, err := parseValue(order[0].key, order[0].value, client.TaxonomyV3); err != nil {
+		t.Error("the memory of a value that was taken has been used again")
+	}
+	s.ahead.release(taken)
+	if c := s.ahead.newChunk(); c != taken[0] {
+		t.Error("the memory is not used again")
+	}
+}
+
 func TestReplacedAnswersAreForgotten(t *testing.T) {
 	files := vfs.NewMem()
 	s := storeSpread(t, files, lookedUp)

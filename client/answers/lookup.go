@@ -42,6 +42,7 @@ func (s *Store) LookupAll(queries []Query) error {
 		return storeError(s.options.Dir, "", err) // a lookup that was given up may still use l
 	}
 	clear(l.order) // keep no query alive
+	clear(l.taken)
 	l.queries = nil
 	lookups.Put(l)
 	return nil
@@ -58,6 +59,7 @@ type lookup struct {
 	queries   []Query
 	keys      []byte // of all queries, one behind the other
 	order     []sought
+	taken     []*chunk   // that some answers are in
 	positions []Position // of what was found
 	bound     []byte     // of the answers' keys
 }
@@ -83,7 +85,7 @@ func (s *Store) newLookup(queries []Query) *lookup {
 }
 
 func (l *lookup) run() error {
-	l.store.ahead.take(l.order)
+	l.taken = l.store.ahead.take(l.order, l.taken[:0])
 	missing := l.order[:0]
 	for _, w := range l.order {
 		if w.value == nil {
@@ -92,12 +94,15 @@ func (l *lookup) run() error {
 		}
 		l.found(w, w.value)
 	}
+	l.store.ahead.release(l.taken)
+	ready := len(l.positions)
 	if err := l.seekAll(missing); err != nil {
 		return err
 	}
+	sought := len(l.positions) - ready
 	if len(l.positions) > 0 {
 		slices.Sort(l.positions)
-		l.store.ahead.follow(l.store.db, l.positions, Position(l.store.arrived.Load()))
+		l.store.ahead.follow(l.store.db, l.positions, sought, Position(l.store.arrived.Load()))
 	}
 	return nil
 }

@@ -1,0 +1,58 @@
+package writer
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestReleasedBytesStay writes more than is held in memory, in pieces that end nowhere in particular.
+func TestReleasedBytesStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	d, err := newDraft(osFS{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []byte
+	for piece := range 40 {
+		p := bytes.Repeat([]byte{byte(piece)}, 777_777)
+		if _, err := d.Write(p); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, p...)
+	}
+	f := d.file.(*osFile)
+	if err := d.publish(); err != nil {
+		t.Fatal(err)
+	}
+	if f.released == 0 {
+		t.Error("nothing was released")
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, want %d; %v", len(got), len(want), err)
+	}
+}
+
+func TestHintsAreNotTakenByAll(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	beginWriteback(w, 0, 1)
+	if err := release(w, 0, 1); err != nil {
+		t.Errorf("a pipe: %v", err)
+	}
+	for err, told := range map[error]bool{
+		syscall.EIO: true, syscall.ENOSPC: true, syscall.EDQUOT: true,
+		syscall.ESPIPE: false, syscall.EINVAL: false, syscall.ENOSYS: false, os.ErrClosed: false,
+	} {
+		if got := ofDisk(err); (got != nil) != told || told && !errors.Is(got, err) {
+			t.Errorf("%v: told %v", err, got)
+		}
+	}
+}
