@@ -80,7 +80,7 @@ func TestReadsAhead(t *testing.T) {
 		at          func(i int) int
 		least, most int // that are read ahead
 	}{
-		"as they arrived":     {func(i int) int { return i }, n - 2*lookedUp, n},
+		"as they arrived":     {func(i int) int { return i }, n - 3*lookedUp, n},
 		"backwards":           {func(i int) int { return n - 1 - i }, n / 2, n},
 		"some overtook":       {func(i int) int { return (i/100*100 + rng.IntN(100)) % n }, n - 3*lookedUp, n},
 		"some came very late": {func(i int) int { return (i + i%10/9*(n/2)) % n }, n * 8 / 10, n * 95 / 100},
@@ -88,6 +88,7 @@ func TestReadsAhead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.ahead.drop(len(s.ahead.chunks))
+			s.ahead.missed = 0
 			ahead := 0
 			for from := 0; from < n; from += lookedUp {
 				var indexes []int
