@@ -55,7 +55,7 @@ bench: build ## measure against a bare loop: under ten minutes, or a minute's lo
 	go run ./scripts/bench $(if $(SHORT),-short) $(if $(README),-readme $(README))
 
 bench-growth: build ## measure time and memory at MILLIONS (1,2,5,10) of records: over an hour
-	go run ./scripts/bench growth -millions $(MILLIONS)
+	go run ./scripts/bench growth -millions $(MILLIONS) $(if $(README),-readme $(README))
 
 bench-compare: build ## measure this tree against the revision BASE; fails where it is slower
 	go run ./scripts/bench compare -base '$(BASE)' $(if $(SHORT),-short)

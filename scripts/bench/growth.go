@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +22,7 @@ func growthMode(ctx context.Context, args []string, _ io.Reader, stdout io.Write
 	flags := flag.NewFlagSet("bench growth", flag.ContinueOnError)
 	r.bind(flags)
 	millions := flags.String("millions", "1,2,5,10", "of records, each of them an input")
+	readme := flags.String("readme", "", "write the table into this file, too, between its markers")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -31,16 +34,20 @@ func growthMode(ctx context.Context, args []string, _ io.Reader, stdout io.Write
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	fmt.Fprintf(stdout, "%s\n\n", occasion(ctx, "make bench-growth"))
-	g := growth{rig: r, peaks: make(map[int]float64), table: &report.Table{
+	section := occasion(ctx, "make bench-growth") + "\n\n"
+	g := growth{rig: r, efforts: make(map[workload][]effort), table: &report.Table{
 		Title: "As inputs grow (to parquet; hosted: at 0 ms, 256 in flight)",
 		Head:  []string{"service", "duplicates", "answered before", "records", "time", "seconds a million", "peak memory", "store"},
 	}}
 	if err := g.measure(ctx, sizes); err != nil {
 		return err
 	}
-	fmt.Fprint(stdout, g.table.Markdown(), "\n", g.claims(sizes).Markdown())
-	return nil
+	section += g.table.Markdown() + "\n" + g.claims(sizes).Markdown()
+	fmt.Fprint(stdout, section)
+	if *readme == "" {
+		return nil
+	}
+	return report.Growth.Rewrite(*readme, section)
 }
 
 // parseMillions gives numbers of records in the order named.
@@ -59,8 +66,23 @@ func parseMillions(text string) ([]int, error) {
 // growth is the measurement under way.
 type growth struct {
 	*rig
-	table *report.Table
-	peaks map[int]float64 // memory of distinct records asked for the first time, by their number
+	table   *report.Table
+	efforts map[workload][]effort // one for each size
+}
+
+// workload is what is measured at each size.
+type workload struct {
+	service    string
+	answered   bool
+	duplicates int // percent
+}
+
+func (w workload) String() string {
+	text := w.service
+	if w.answered {
+		text += ", answered before"
+	}
+	return fmt.Sprintf("%s, %d%% duplicates", text, w.duplicates)
 }
 
 func (g *growth) measure(ctx context.Context, sizes []int) error {
@@ -72,7 +94,7 @@ func (g *growth) measure(ctx context.Context, sizes []int) error {
 	for _, records := range sizes {
 		for _, duplicates := range []int{0, 50} {
 			titles := arm{cores: g.cores.both(), input: input{client.Product, records, duplicates}}
-			if err := g.one(ctx, "embedded", "no", titles); err != nil {
+			if err := g.one(ctx, workload{"embedded", false, duplicates}, titles); err != nil {
 				return err
 			}
 			websites := arm{url: server.url, cores: g.cores.client, inFlight: inFlight[1], input: input{client.Website, records, duplicates}}
@@ -88,18 +110,16 @@ func (g *growth) measure(ctx context.Context, sizes []int) error {
 // finds costs nothing and is not stored, so that there is no such second run of it.
 func (g *growth) hosted(ctx context.Context, a arm) error {
 	a.store = g.output("answers")
-	if err := g.one(ctx, "hosted", "no", a); err != nil {
-		return err
-	}
-	if err := g.one(ctx, "hosted", "yes", a); err != nil {
-		return err
+	for _, answered := range []bool{false, true} {
+		if err := g.one(ctx, workload{"hosted", answered, a.input.duplicates}, a); err != nil {
+			return err
+		}
 	}
 	return os.RemoveAll(a.store)
 }
 
 // one runs an arm and adds its row.
-func (g *growth) one(ctx context.Context, service, answered string, a arm) error {
-	g.say("%s: %d records, %d%% duplicates, answered before: %s", service, a.input.records, a.input.duplicates, answered)
+func (g *growth) one(ctx context.Context, w workload, a arm) error {
 	a.format = "parquet"
 	e, err := g.run(ctx, a)
 	if err != nil {
@@ -113,24 +133,36 @@ func (g *growth) one(ctx context.Context, service, answered string, a arm) error
 		}
 		store = report.MiB.Format(float64(size))
 	}
-	if service == "hosted" && answered == "no" && a.input.duplicates == 0 {
-		g.peaks[a.input.records] = float64(e.peak)
+	g.efforts[w] = append(g.efforts[w], e)
+	answered := "no"
+	if w.answered {
+		answered = "yes"
 	}
+	records, peak := report.Count.Format(float64(a.input.records)), report.MiB.Format(float64(e.peak))
 	seconds := e.wall.Seconds()
-	g.table.Add(service, fmt.Sprintf("%d%%", a.input.duplicates), answered, report.Count.Format(float64(a.input.records)),
-		report.Seconds.Format(seconds), report.Seconds.Format(seconds/float64(a.input.records)*1e6), report.MiB.Format(float64(e.peak)), store)
+	g.say("%v: %s records in %s, %s", w, records, report.Seconds.Format(seconds), peak) // a table takes hours
+	g.table.Add(w.service, fmt.Sprintf("%d%%", w.duplicates), answered, records,
+		report.Seconds.Format(seconds), report.Seconds.Format(seconds/float64(a.input.records)*1e6), peak, store)
 	return nil
 }
 
-// claims holds the last input's memory against the first's.
+// claims holds the last size against the first.
 func (g *growth) claims(sizes []int) *report.Table {
-	first, last := sizes[0], sizes[len(sizes)-1]
-	t := report.NewClaims("Memory, distinct inputs, store included")
-	t.AddClaim(fmt.Sprintf("peak at %s records, of that at %s", report.Count.Format(float64(last)), report.Count.Format(float64(first))), report.Claim{
-		Sample: report.Ratios(report.Sample{g.peaks[last]}, report.Sample{g.peaks[first]}), Unit: report.Ratio, Bound: report.AtMost(1.1),
-	})
-	t.AddClaim(fmt.Sprintf("peak at %s records", report.Count.Format(float64(last))), report.Claim{
-		Sample: report.Sample{g.peaks[last]}, Unit: report.MiB, Bound: report.AtMost(200 << 20),
-	})
+	n := len(sizes) - 1
+	first, last := report.Count.Format(float64(sizes[0])), report.Count.Format(float64(sizes[n]))
+	t := report.NewClaims("At " + last + " records, beside " + first)
+	add := func(what string, value float64, unit report.Unit, bound report.Bound) {
+		t.AddClaim(what, report.Claim{Sample: report.Sample{value}, Unit: unit, Bound: bound})
+	}
+	asked := g.efforts[workload{service: "hosted"}]
+	add("peak memory, hosted, 0% duplicates, of that at "+first, float64(asked[n].peak)/float64(asked[0].peak), report.Ratio, report.AtMost(1.1))
+	add("peak memory, hosted, 0% duplicates", float64(asked[n].peak), report.MiB, report.AtMost(200<<20))
+	for _, w := range slices.SortedFunc(maps.Keys(g.efforts), compareWorkloads) {
+		e := g.efforts[w]
+		growth := e[n].wall.Seconds() / e[0].wall.Seconds() * float64(sizes[0]) / float64(sizes[n])
+		add("time a record, "+w.String()+", of that at "+first, growth, report.Ratio, report.Bound{})
+	}
 	return t
 }
+
+func compareWorkloads(a, b workload) int { return strings.Compare(a.String(), b.String()) }

@@ -42,7 +42,7 @@ func tableMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer
 	if *readme == "" {
 		return nil
 	}
-	return report.Rewrite(*readme, section)
+	return report.Performance.Rewrite(*readme, section)
 }
 
 // parse wants flags only.

@@ -7,34 +7,41 @@ import (
 	"strings"
 )
 
-// The markers that the README has around what Rewrite replaces.
-const (
-	begin = "<!-- performance: made by `make bench README=README.md` -->\n"
-	end   = "<!-- /performance -->\n"
+// Section is a part of the README that a command writes. It lies between markers.
+type Section struct{ begin, end string }
+
+// The sections of the README.
+var (
+	Performance = newSection("performance", "make bench README=README.md")
+	Growth      = newSection("growth", "make bench-growth README=README.md")
 )
 
-// Rewrite replaces the section of a file that lies between the markers. A file without
-// them, or with more than one pair, stays as it is.
-func Rewrite(path, section string) error {
+func newSection(name, command string) Section {
+	return Section{begin: "<!-- " + name + ": made by `" + command + "` -->\n", end: "<!-- /" + name + " -->\n"}
+}
+
+// Rewrite replaces the section of a file. A file without its markers, or with more than
+// one pair, stays as it is.
+func (s Section) Rewrite(path, section string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("write the figures: %w", err)
 	}
-	replaced, err := replace(string(text), section)
+	replaced, err := s.replace(string(text), section)
 	if err != nil {
 		return fmt.Errorf("write the figures to %s: %w", path, err)
 	}
 	return os.WriteFile(path, []byte(replaced), 0o666)
 }
 
-func replace(text, section string) (string, error) {
-	if strings.Count(text, begin) != 1 || strings.Count(text, end) != 1 {
-		return "", errors.New("there must be one pair of the lines " + strings.TrimSpace(begin) + " and " + strings.TrimSpace(end))
+func (s Section) replace(text, section string) (string, error) {
+	if strings.Count(text, s.begin) != 1 || strings.Count(text, s.end) != 1 {
+		return "", errors.New("there must be one pair of the lines " + strings.TrimSpace(s.begin) + " and " + strings.TrimSpace(s.end))
 	}
-	before, rest, _ := strings.Cut(text, begin)
-	_, after, found := strings.Cut(rest, end)
+	before, rest, _ := strings.Cut(text, s.begin)
+	_, after, found := strings.Cut(rest, s.end)
 	if !found {
-		return "", errors.New("the line " + strings.TrimSpace(end) + " must come after the other")
+		return "", errors.New("the line " + strings.TrimSpace(s.end) + " must come after the other")
 	}
-	return before + begin + "\n" + strings.TrimSpace(section) + "\n\n" + end + after, nil
+	return before + s.begin + "\n" + strings.TrimSpace(section) + "\n\n" + s.end + after, nil
 }

@@ -102,6 +102,7 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestRewrite(t *testing.T) {
+	begin, end := Performance.begin, Performance.end
 	for name, test := range map[string]struct{ text, want string }{
 		"first time":   {"a\n" + begin + end + "b\n", "a\n" + begin + "\nnew\n\n" + end + "b\n"},
 		"again":        {"a\n" + begin + "\nold\n\n" + end + "b\n", "a\n" + begin + "\nnew\n\n" + end + "b\n"},
@@ -116,7 +117,7 @@ func TestRewrite(t *testing.T) {
 			if err := os.WriteFile(path, []byte(test.text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			err := Rewrite(path, "new\n")
+			err := Performance.Rewrite(path, "new\n")
 			got, readErr := os.ReadFile(path)
 			if readErr != nil {
 				t.Fatal(readErr)
@@ -134,13 +135,15 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestReadmeHasItsSection keeps the README a place for the figures.
-func TestReadmeHasItsSection(t *testing.T) {
+// TestReadmeHasItsSections keeps the README places for the figures.
+func TestReadmeHasItsSections(t *testing.T) {
 	text, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replace(string(text), ""); err != nil {
-		t.Error(err)
+	for _, s := range []Section{Performance, Growth} {
+		if _, err := s.replace(string(text), ""); err != nil {
+			t.Error(err)
+		}
 	}
 }
