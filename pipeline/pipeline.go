@@ -12,7 +12,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -76,7 +75,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		commits: make(chan *task, options.Workers), // a kill loses no more than this beside what is in flight
 		rows:    make(chan *rowBatch, 1),
 		written: make(chan *rowBatch, rowBatches),
-		flights: flights{leader: make(map[client.Request]*task)},
+		flights: flights{leader: make(map[string]*task)},
 		turn:    turn{wake: make(chan struct{}, 1)},
 		outage:  newOutage(parts.Log),
 		budget:  newRetryBudget(time.Now()),

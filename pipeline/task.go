@@ -98,18 +98,18 @@ func statusOf(err error) writer.Status {
 // while it is under way follow and share its answer.
 type flights struct {
 	mu     sync.Mutex
-	leader map[client.Request]*task
+	leader map[string]*task // by input: the rest of a request is the same in all of a run
 }
 
 // join makes t a follower of an equal request under way and says so, or its leader.
 func (f *flights) join(t *task) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if leader, ok := f.leader[t.request]; ok {
+	if leader, ok := f.leader[t.request.Input]; ok {
 		leader.followers = append(leader.followers, t)
 		return true
 	}
-	f.leader[t.request] = t
+	f.leader[t.request.Input] = t
 	return false
 }
 
@@ -117,7 +117,7 @@ func (f *flights) join(t *task) bool {
 func (f *flights) land(t *task) []*task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.leader, t.request)
+	delete(f.leader, t.request.Input)
 	followers := t.followers
 	t.followers = nil
 	return followers

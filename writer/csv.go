@@ -3,6 +3,7 @@ package writer
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,23 +26,24 @@ func newCSV(out compressor, columns []Column, comma byte) encoder {
 	return e
 }
 
-// csvLines writes rows as lines. Much of a line was in those before it: the rows of a record differ by
-// their category only, and many records have the same status or category. To copy what was written
-// takes a quarter of the time of writing it again.
+// csvLines writes rows as lines. Much of a line has been written before: the rows of a record differ by
+// their entry only, a category shows the same in all of its rows, and many records have the same status.
+// To copy what was written takes a quarter of the time of writing it again.
 type csvLines struct {
-	columns []Column
-	comma   byte
-	special [256]bool // a field with such a byte is quoted
-	last    Row       // but for its category
-	spans   []csvSpan // of the last line, one behind the other
-	cells   []csvCell // of the lines so far, by column; of text columns only
+	columns    []Column
+	comma      byte
+	special    [256]bool               // a field with such a byte is quoted
+	spans      []csvSpan               // of the last line, one behind the other
+	last       Row                     // that the spans of the record are of
+	cells      []csvCell               // of the lines so far, by column; of text columns of the record only
+	categories map[string]*csvCategory // by their value
 }
 
-// csvSpan is columns side by side that are all of the record, or all of the category, and where the
-// buffer holds them.
+// csvSpan is columns side by side that are all of the record, of the category or of the entry, and where
+// the buffer holds them.
 type csvSpan struct {
 	from, to   int // columns
-	ofRecord   bool
+	of         scope
 	start, end int
 }
 
@@ -52,13 +54,15 @@ type csvCell struct {
 }
 
 func newCSVLines(columns []Column, comma byte) *csvLines {
-	l := &csvLines{columns: columns, comma: comma, cells: make([]csvCell, len(columns))}
+	l := &csvLines{
+		columns: columns, comma: comma, cells: make([]csvCell, len(columns)), categories: make(map[string]*csvCategory),
+	}
 	for _, c := range [...]byte{comma, '"', '\r', '\n'} {
 		l.special[c] = true
 	}
 	for i, c := range columns {
-		if n := len(l.spans); n == 0 || l.spans[n-1].ofRecord != c.ofRecord() {
-			l.spans = append(l.spans, csvSpan{from: i, ofRecord: c.ofRecord()})
+		if n := len(l.spans); n == 0 || l.spans[n-1].of != c.scope() {
+			l.spans = append(l.spans, csvSpan{from: i, of: c.scope()})
 		}
 		l.spans[len(l.spans)-1].to = i + 1
 	}
@@ -76,17 +80,50 @@ func (l *csvLines) append(dst []byte, row *Row) []byte {
 	if !repeats {
 		l.last = *row
 	}
+	category := l.category(row)
 	for i := range l.spans {
 		s := &l.spans[i]
 		start := len(dst)
-		if repeats && s.ofRecord {
+		switch {
+		case s.of == scopeRecord && repeats:
 			dst = append(dst, dst[s.start:s.end]...)
-		} else {
+		case s.of == scopeCategory && category != nil:
+			dst = append(dst, category.spans[i]...)
+		default:
 			dst = l.appendSpan(dst, row, s)
 		}
 		s.start, s.end = start, len(dst)
 	}
 	return append(dst, '\n')
+}
+
+// csvCategory is what the spans of a category show, by their index.
+type csvCategory struct {
+	title  string
+	levels []string
+	spans  [][]byte
+}
+
+// maxCSVCategories are kept, and no more: most taxonomies have fewer.
+const maxCSVCategories = 8192
+
+// category gives what a row's category shows; nil if that is not kept.
+func (l *csvLines) category(row *Row) *csvCategory {
+	c, ok := l.categories[row.Value]
+	switch {
+	case ok && c.title == row.Title && slices.Equal(c.levels, row.Levels):
+		return c
+	case ok || len(l.categories) >= maxCSVCategories:
+		return nil
+	}
+	c = &csvCategory{title: row.Title, levels: slices.Clone(row.Levels), spans: make([][]byte, len(l.spans))}
+	for i := range l.spans {
+		if s := &l.spans[i]; s.of == scopeCategory {
+			c.spans[i] = l.appendSpan(nil, row, s)
+		}
+	}
+	l.categories[strings.Clone(row.Value)] = c
+	return c
 }
 
 func (l *csvLines) appendSpan(dst []byte, row *Row, s *csvSpan) []byte {
@@ -116,8 +153,13 @@ func (l *csvLines) appendCell(dst []byte, row *Row, i int) []byte {
 			return appendTime(dst, row.AnsweredAt)
 		}
 	default:
-		if text := row.text(c); text != "" {
+		text := row.text(c)
+		switch {
+		case text == "":
+		case c.scope() == scopeRecord:
 			return l.appendText(dst, text, &l.cells[i])
+		default:
+			return l.appendField(dst, text)
 		}
 	}
 	return dst

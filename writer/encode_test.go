@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -287,5 +288,39 @@ func checkJSONL(t *testing.T, schema Schema, rows []Row, header []string, cells 
 				t.Errorf("JSONL: %s of row %d is read as %#v, want %#v", name, k+1, got[name], want[i])
 			}
 		}
+	}
+}
+
+// TestCopiedCSV writes rows that share some columns with others, and wants of each what it is alone.
+func TestCopiedCSV(t *testing.T) {
+	columns := Schema{Levels: 2, NAICS: true, SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
+	pick := func(n int, texts ...string) string { return texts[n%len(texts)] }
+	var rows []Row
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 3*maxCSVCategories + 1000 {
+		row := Row{
+			Record: int64(1 + i/3), Input: pick(i/3, "in", "other, one"), Status: StatusOK, Classification: "naics",
+			Rank: int64(1 + i%3), Value: fmt.Sprint(100_000 + i/2), Title: pick(rng.IntN(4), "same", "a \"b\"", ""), Confidence: float64(i%100) / 100,
+			Levels: []string{pick(rng.IntN(3), "10", "1,0"), "100"}[:rng.IntN(3)],
+			Error:  pick(rng.IntN(20), "", "", "broken\n"), AnsweredAt: time.Unix(int64(i/5), 0), Fields: []string{"x", pick(i/3, "y", " z")},
+		}
+		if i%3 > 0 && i%5 > 0 {
+			row.Fields = rows[i-1].Fields
+		}
+		rows = append(rows, row)
+	}
+	together, buf := newCSVLines(columns, ','), []byte(nil)
+	for i := range rows {
+		if i%1000 == 0 {
+			buf = buf[:0] // as if it had been passed on
+		}
+		start := len(buf)
+		buf = together.append(buf, &rows[i])
+		if want := newCSVLines(columns, ',').append(nil, &rows[i]); !bytes.Equal(buf[start:], want) {
+			t.Fatalf("row %d is written as\n%swant\n%s", i, buf[start:], want)
+		}
+	}
+	if n := len(together.categories); n != maxCSVCategories {
+		t.Errorf("%d categories are kept", n)
 	}
 }

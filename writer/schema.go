@@ -57,13 +57,23 @@ const (
 	fieldCarried
 )
 
-// ofRecord says whether all rows of a record show the same in a column.
-func (c *Column) ofRecord() bool {
+// scope is what decides on what a column shows.
+type scope int
+
+const (
+	scopeRecord   scope = iota // the same in all rows of a record
+	scopeEntry                 // of one entry of the answer
+	scopeCategory              // the same wherever the category is named
+)
+
+func (c *Column) scope() scope {
 	switch c.field {
-	case fieldRank, fieldValue, fieldTitle, fieldConfidence, fieldLevel:
-		return false
+	case fieldRank, fieldConfidence:
+		return scopeEntry
+	case fieldValue, fieldTitle, fieldLevel:
+		return scopeCategory
 	}
-	return true
+	return scopeRecord
 }
 
 // Columns lists the columns in their order in the output: record, input, status, classification, rank,

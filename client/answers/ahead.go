@@ -16,6 +16,10 @@ const (
 	// waits 10 ms for its turn falls behind by 4,000 answers.
 	maxChunks = 32
 
+	// maxIdle batches may find nothing before all is dropped. To look in vain costs as much
+	// as a filter, and the rest of a run that has come to what is new would do so.
+	maxIdle = 100
+
 	// reach is how far apart, in positions, answers may lie that were asked for one after
 	// the other: answers overtake each other by as many as were in flight.
 	reach = 1024
@@ -33,6 +37,7 @@ type ahead struct {
 	chunks []*chunk // one behind the other in the order of arrival
 	spare  []*chunk // were dropped: their memory is used again when nobody reads it
 	missed Position // the middle of the last batch that had not been read ahead
+	idle   int      // batches since one has found something here
 }
 
 // chunk is some answers that lie together.
@@ -72,6 +77,11 @@ func (a *ahead) take(order []sought, taken []*chunk) []*chunk {
 			order[i].arrived, at = found, n
 			break
 		}
+	}
+	if a.idle++; len(taken) > 0 {
+		a.idle = 0
+	} else if a.idle > maxIdle {
+		a.drop(len(a.chunks))
 	}
 	return taken
 }

@@ -125,6 +125,31 @@ func TestReadsAheadOneByOne(t *testing.T) {
 	}
 }
 
+// TestIdleAnswersAreDropped comes to what is new behind what was answered.
+func TestIdleAnswersAreDropped(t *testing.T) {
+	const n = 1000
+	s := storeSpread(t, vfs.NewMem(), n)
+	defer closed(t, s)
+	for i := range n {
+		lookUpSpread(t, s, []int{i})
+	}
+	for i := range maxIdle + 1 {
+		if len(s.ahead.chunks) == 0 {
+			t.Fatalf("dropped after %d batches", i)
+		}
+		if _, found, err := s.Lookup(spread(n + i)); found || err != nil {
+			t.Fatalf("found %t, %v", found, err)
+		}
+	}
+	if len(s.ahead.chunks) > 0 {
+		t.Error("what nobody asks for is held")
+	}
+	lookUpSpread(t, s, []int{1, 2, 3})
+	if lookUpSpread(t, s, []int{4, 5, 6}) != 3 {
+		t.Error("nothing is read ahead any more")
+	}
+}
+
 // TestTakenValuesStay reads on while values that were taken are still being read.
 func TestTakenValuesStay(t *testing.T) {
 	const n = 20 * chunkAnswers

@@ -189,18 +189,21 @@ func (l *lookup) place(it *pebble.Iterator, w *sought) error {
 
 // seekAnswers answers queries whose positions are known.
 func (l *lookup) seekAnswers(it *pebble.Iterator, placed []sought) error {
-	at := false
+	var at Position // of the iterator; 0 where it is at no answer
 	for _, w := range placed {
-		l.bound = appendPositionKey(l.bound[:0], w.position)
-		for steps := 0; at && steps < maxSteps && bytes.Compare(it.Key(), l.bound) < 0; steps++ {
-			at = it.Next()
+		for at != 0 && at < w.position && w.position-at <= maxSteps && it.Next() {
+			at = parsePositionKey(it.Key())
 		}
-		if !at || !bytes.Equal(it.Key(), l.bound) {
-			at = it.SeekGE(l.bound)
+		if at != w.position {
+			at = 0
+			l.bound = appendPositionKey(l.bound[:0], w.position)
+			if it.SeekGE(l.bound) {
+				at = parsePositionKey(it.Key())
+			}
 		}
 		var value []byte // none is a damaged one
 		var err error
-		if at && bytes.Equal(it.Key(), l.bound) {
+		if at == w.position {
 			value, err = it.ValueAndErr()
 		} else {
 			err = it.Error()
