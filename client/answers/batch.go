@@ -33,14 +33,14 @@ type leading struct {
 // NewBatch starts an empty batch. It is for one goroutine, and reused after Commit.
 func (s *Store) NewBatch() *Batch { return &Batch{store: s, batch: s.db.NewBatch()} }
 
-// Add puts an outcome into the batch. Where the store has one of the same request, from
-// is its position, as Query tells it, and it is removed; 0 where there is none.
-func (b *Batch) Add(r client.Request, o Outcome, from Position) error {
-	_, err := b.add(b.store.options.Source, r, o, from)
+// Add puts an outcome into the batch. Where the store has one of the same request, that is
+// removed: replaces is its position, as Query tells it, and 0 where there is none.
+func (b *Batch) Add(r client.Request, o Outcome, replaces Position) error {
+	_, err := b.add(b.store.options.Source, r, o, replaces)
 	return err
 }
 
-func (b *Batch) add(source string, r client.Request, o Outcome, from Position) (Position, error) {
+func (b *Batch) add(source string, r client.Request, o Outcome, replaces Position) (Position, error) {
 	if err := b.store.fate.err(); err != nil {
 		return 0, err // a commit that was given up may still read the batch
 	}
@@ -51,9 +51,9 @@ func (b *Batch) add(source string, r client.Request, o Outcome, from Position) (
 	b.value = appendValue(b.value[:0], to.key, o)
 	b.place = appendPositionKey(b.place[:0], to.position)
 	err := b.batch.Set(b.place, b.value, nil)
-	if from != 0 && err == nil {
+	if replaces != 0 && err == nil {
 		b.replaced = true
-		b.place = appendPositionKey(b.place[:0], from)
+		b.place = appendPositionKey(b.place[:0], replaces)
 		err = b.batch.Delete(b.place, nil)
 	}
 	return to.position, storeError(b.store.options.Dir, "", err)
