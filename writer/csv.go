@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bulkcat/bulkcat/writer/texts"
 )
 
 // newCSV makes an encoder of delimited text: a header line, then a line per row. Fields are quoted
@@ -32,11 +34,11 @@ func newCSV(out compressor, columns []Column, comma byte) encoder {
 type csvLines struct {
 	columns    []Column
 	comma      byte
-	special    [256]bool               // a field with such a byte is quoted
-	spans      []csvSpan               // of the last line, one behind the other
-	last       Row                     // that the spans of the record are of
-	cells      []csvCell               // of the lines so far, by column; of text columns of the record only
-	categories map[string]*csvCategory // by their value
+	special    [256]bool                // a field with such a byte is quoted
+	spans      []csvSpan                // of the last line, one behind the other
+	last       Row                      // that the spans of the record are of
+	cells      []csvCell                // of the lines so far, by column; of text columns of the record only
+	categories texts.Cache[csvCategory] // by their value
 }
 
 // csvSpan is columns side by side that are all of the record, of the category or of the entry, and where
@@ -54,9 +56,7 @@ type csvCell struct {
 }
 
 func newCSVLines(columns []Column, comma byte) *csvLines {
-	l := &csvLines{
-		columns: columns, comma: comma, cells: make([]csvCell, len(columns)), categories: make(map[string]*csvCategory),
-	}
+	l := &csvLines{columns: columns, comma: comma, cells: make([]csvCell, len(columns))}
 	for _, c := range [...]byte{comma, '"', '\r', '\n'} {
 		l.special[c] = true
 	}
@@ -87,7 +87,7 @@ func (l *csvLines) append(dst []byte, row *Row) []byte {
 		switch {
 		case s.of == scopeRecord && repeats:
 			dst = append(dst, dst[s.start:s.end]...)
-		case s.of == scopeCategory && category != nil:
+		case s.of == scopeCategory:
 			dst = append(dst, category.spans[i]...)
 		default:
 			dst = l.appendSpan(dst, row, s)
@@ -104,25 +104,21 @@ type csvCategory struct {
 	spans  [][]byte
 }
 
-// maxCSVCategories are kept, and no more: most taxonomies have fewer.
-const maxCSVCategories = 8192
-
-// category gives what a row's category shows; nil if that is not kept.
+// category gives what a row's category shows.
 func (l *csvLines) category(row *Row) *csvCategory {
-	c, ok := l.categories[row.Value]
-	switch {
-	case ok && c.title == row.Title && slices.Equal(c.levels, row.Levels):
+	c, met := l.categories.Of(row.Value)
+	if met && c.title == row.Title && slices.Equal(c.levels, row.Levels) {
 		return c
-	case ok || len(l.categories) >= maxCSVCategories:
-		return nil
 	}
-	c = &csvCategory{title: row.Title, levels: slices.Clone(row.Levels), spans: make([][]byte, len(l.spans))}
+	c.title, c.levels = row.Title, append(c.levels[:0], row.Levels...)
+	if c.spans == nil {
+		c.spans = make([][]byte, len(l.spans))
+	}
 	for i := range l.spans {
 		if s := &l.spans[i]; s.of == scopeCategory {
-			c.spans[i] = l.appendSpan(nil, row, s)
+			c.spans[i] = l.appendSpan(c.spans[i][:0], row, s)
 		}
 	}
-	l.categories[strings.Clone(row.Value)] = c
 	return c
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -120,7 +121,9 @@ func look(options Options) (there, signed bool) {
 // a cache of 32 made lookups in order take three times as long (BenchmarkLookup).
 //
 // Blocks of 8 KiB make a store a seventh smaller than those of 4, lookups in order faster
-// by 8%, and scattered ones slower by 4%.
+// by 8%, and scattered ones slower by 4%. A table has one index, since an index of blocks
+// is one more block to be read; with the faster compression that makes scattered lookups
+// faster by 13%, and those in order by 4%.
 func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 	o := &pebble.Options{
 		FS:                 files,
@@ -136,8 +139,10 @@ func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 	}
 	answers := pebble.KeyRange{Start: []byte(answerPrefix), End: []byte(afterAnswers)}
 	o.Experimental.SpanPolicyFunc = pebble.MakeStaticSpanPolicyFunc(bytes.Compare, answers, pebble.SpanPolicy{})
+	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	for i := range o.Levels {
 		o.Levels[i].BlockSize = 8 << 10
+		o.Levels[i].IndexBlockSize = math.MaxInt32
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		o.Levels[i].FilterType = pebble.TableFilter
 	}
