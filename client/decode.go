@@ -55,9 +55,12 @@ func (d *decoder) keep() []Entry {
 	return kept
 }
 
-// maxTexts bounds the memory of the texts met before; the largest public taxonomy has
-// 5,600 categories.
-const maxTexts = 1 << 14
+// maxTexts and maxText bound the memory of the texts met before; the largest public
+// taxonomy has 5,600 categories.
+const (
+	maxTexts = 1 << 14
+	maxText  = 512 // bytes
+)
 
 // answer reads the outer object.
 func (d *decoder) answer(classification string) bool {
@@ -173,7 +176,7 @@ func (d *decoder) text() (string, bool) {
 		return "", false
 	}
 	text := string(raw)
-	if len(d.texts) < maxTexts {
+	if len(d.texts) < maxTexts && len(text) <= maxText {
 		d.texts[text] = text
 	}
 	return text, true

@@ -12,7 +12,7 @@ const (
 	chunkBytes   = 256 << 10 // of values; one of more is a chunk of its own
 	aheadChunks  = 4         // read before they are asked for; the others lie behind
 
-	// maxChunks are held: at most 8 MiB, unless single answers are larger. A goroutine that
+	// maxChunks are held: at most 16 MiB, unless single answers are larger. A goroutine that
 	// waits 10 ms for its turn falls behind by 4,000 answers.
 	maxChunks = 32
 
@@ -154,6 +154,7 @@ func (a *ahead) readAhead(p Position) int {
 // read reads chunks until enough lie ahead of a position. What can't be read is not there:
 // whoever needs it seeks it by its key, and is told why.
 func (a *ahead) read(db *pebble.DB, p Position) {
+	a.idle = 0
 	from := a.last()
 	if from == 0 {
 		from = p - min(reach, p)
@@ -188,11 +189,15 @@ func (a *ahead) drop(n int) {
 
 func (a *ahead) newChunk() *chunk {
 	for i, c := range a.spare {
-		if c.readers == 0 {
-			a.spare = slices.Delete(a.spare, i, i+1)
-			clear(c.answers)
-			return c
+		if c.readers > 0 {
+			continue
 		}
+		a.spare = slices.Delete(a.spare, i, i+1)
+		if cap(c.values) > 2*chunkBytes {
+			break // a single long answer's would be kept for good
+		}
+		clear(c.answers)
+		return c
 	}
 	return &chunk{answers: make(map[string]arrived, chunkAnswers)}
 }

@@ -135,6 +135,13 @@ func parseValue(key, value []byte, classification string) (Outcome, error) {
 	return parseOutcome(value, body, classification)
 }
 
+// isOfAnother says whether a value is sound and of another key: whoever came to it was
+// misled, and must leave it alone.
+func isOfAnother(key, value []byte) bool {
+	own, _, ok := splitValue(value)
+	return ok && !bytes.Equal(own, key) && isSound(nil, value)
+}
+
 // parseInline reads a value of format 1 back.
 func parseInline(key, value []byte, classification string) (Outcome, error) {
 	if len(value) < headerSize || value[0] != inlineVersion || !isSound(key, value) {

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
@@ -200,6 +201,53 @@ func TestExportLeavesOutDamagedBlocksOnly(t *testing.T) {
 			lines := strings.Count(out.String(), "\n")
 			t.Logf("%d of %d answers are readable", lines, n)
 			if int64(lines) != written || lines == n || lines < n/3 {
+				t.Errorf("%d lines of %d, told of %d", lines, n, written)
+			}
+		})
+	}
+}
+
+// A file that is gone or too short is no reason to give up the others.
+func TestExportWithoutAFile(t *testing.T) {
+	const n = 20_000
+	disk := vfs.NewMem()
+	s := open(t, Options{FS: disk})
+	b := s.NewBatch()
+	for i := range n {
+		if err := addNumbered(b, i); err != nil {
+			t.Fatal(err)
+		}
+		if i%5000 == 4999 {
+			if err := errors.Join(b.Commit(), s.db.Flush()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(b.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func(files map[string][]byte, name string){
+		"gone":  func(files map[string][]byte, name string) { delete(files, name) },
+		"short": func(files map[string][]byte, name string) { files[name] = files[name][:len(files[name])/2] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := readStore(t, disk)
+			tables := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !strings.HasSuffix(name, ".sst") })
+			largest := slices.MaxFunc(tables, func(a, b string) int { return cmp.Compare(len(files[a]), len(files[b])) })
+			damage(files, largest)
+			s, err := Open(Options{Dir: "store", ReadOnly: true, FS: lay(t, files)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closed(t, s)
+			var out bytes.Buffer
+			written, err := s.Export(&out)
+			var damaged *DamageError
+			if !errors.As(err, &damaged) {
+				t.Errorf("got %v", err)
+			}
+			t.Logf("%d of %d answers are readable", written, n)
+			if lines := strings.Count(out.String(), "\n"); int64(lines) != written || lines == n || lines < n/2 {
 				t.Errorf("%d lines of %d, told of %d", lines, n, written)
 			}
 		})

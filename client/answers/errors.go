@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -13,15 +12,15 @@ import (
 // LockedError says that another process has the store open.
 type LockedError struct {
 	Dir string
-	PID int // 0 if unknown
+	PID int // of the process that last opened it for writing; 0 if unknown
 }
 
 func (e *LockedError) Error() string {
-	owner := "another process"
+	last := ""
 	if e.PID != 0 {
-		owner = "process " + strconv.Itoa(e.PID)
+		last = fmt.Sprintf(" (process %d was the last to open it for writing)", e.PID)
 	}
-	return fmt.Sprintf("the store %s is in use by %s: wait for it to end, or choose another with --store", e.Dir, owner)
+	return fmt.Sprintf("the store %s is in use by another process%s: wait for it to end, or choose another with --store", e.Dir, last)
 }
 
 // VersionError says that the store was written by a newer bulkcat.

@@ -42,8 +42,8 @@ func (s *Store) Export(w io.Writer) (int64, error) {
 		written++
 		return nil
 	})
-	if s.fate.err() != nil {
-		return 0, err // the scan was given up, and may still write
+	if failed := s.fate.err(); failed != nil {
+		return 0, failed // the scan was given up, and may still write
 	}
 	return written, errors.Join(err, out.Flush())
 }
@@ -68,13 +68,16 @@ type Imported struct {
 }
 
 const (
-	importBatch = 1024     // lines made durable together
+	importBatch = 1024     // lines made durable together, at most
+	importBytes = 4 << 20  // of answers that are enough for a batch
 	maxLine     = 64 << 20 // bytes; far above any answer
 )
 
 // Import reads what Export has written; file names it in errors. Of two answers to one
-// request the newer is kept. The error is an *ImportError for a malformed line.
-func (s *Store) Import(r io.Reader, file string) (Imported, error) {
+// request the newer is kept. The error is an *ImportError for a malformed line, and the
+// reader's if that fails.
+func (s *Store) Import(from io.Reader, file string) (Imported, error) {
+	r := &failing{Reader: from}
 	im := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]placed)}
 	defer im.batch.Close()
 	lines := bufio.NewScanner(r)
@@ -86,6 +89,9 @@ func (s *Store) Import(r io.Reader, file string) (Imported, error) {
 			continue
 		}
 		source, request, outcome, err := parseLine(lines.Bytes())
+		if r.err != nil { // the last line is not whole
+			break
+		}
 		if err != nil {
 			return im.end(&ImportError{File: file, Line: n, Err: err})
 		}
@@ -93,10 +99,27 @@ func (s *Store) Import(r io.Reader, file string) (Imported, error) {
 			return im.done, err
 		}
 	}
+	if r.err != nil {
+		return im.end(fmt.Errorf("import %s: %w", file, r.err))
+	}
 	if err := lines.Err(); err != nil {
 		return im.end(&ImportError{File: file, Line: n + 1, Err: err})
 	}
 	return im.end(nil)
+}
+
+// failing remembers why a reader failed: a scanner hands out what was read of a line first.
+type failing struct {
+	io.Reader
+	err error // nil at the end, too
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		f.err = err
+	}
+	return n, err
 }
 
 // importer gathers lines. What it has counted as done is durable.
@@ -105,6 +128,7 @@ type importer struct {
 	batch   *Batch
 	pending map[string]placed // by key, what the batch holds
 	lines   int               // since the last commit
+	bytes   int               // of answers in the batch
 	kept    int64
 	added   int64
 	done    Imported
@@ -134,9 +158,10 @@ func (im *importer) add(source string, r client.Request, o Outcome) error {
 			return err
 		}
 		im.added++
+		im.bytes += len(o.Answer.Body)
 		im.pending[string(key)] = placed{position, o.Answer.AnsweredAt}
 	}
-	if im.lines < importBatch {
+	if im.lines < importBatch && im.bytes < importBytes {
 		return nil
 	}
 	return im.commit()
@@ -156,7 +181,10 @@ func (s *Store) last(key []byte, classification string) (placed, error) {
 			return placed{}, err
 		}
 	}
-	o, _ := parse(key, value, classification) // a damaged one is written over
+	o, err := parse(key, value, classification) // a damaged one is written over
+	if err != nil && isOfAnother(key, value) {
+		position = 0
+	}
 	return placed{position, o.Answer.AnsweredAt}, nil
 }
 
@@ -166,7 +194,7 @@ func (im *importer) commit() error {
 	}
 	im.done.Added += im.added
 	im.done.Kept += im.kept
-	im.added, im.kept, im.lines = 0, 0, 0
+	im.added, im.kept, im.lines, im.bytes = 0, 0, 0, 0
 	clear(im.pending)
 	return nil
 }

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"reflect"
@@ -154,9 +155,12 @@ func TestImportTellsOfAReadError(t *testing.T) {
 	s := open(t, Options{FS: vfs.NewMem()})
 	defer closed(t, s)
 	broken := errors.New("broken pipe")
-	got, err := s.Import(io.MultiReader(strings.NewReader(exportedLine), iotestErr{broken}), "-")
-	if !errors.Is(err, broken) || got.Added != 1 {
-		t.Errorf("%+v, %v", got, err)
+	for _, begun := range []string{"", exportedLine[:20]} {
+		got, err := s.Import(io.MultiReader(strings.NewReader(exportedLine+begun), iotestErr{broken}), "-")
+		var malformed *ImportError
+		if !errors.Is(err, broken) || errors.As(err, &malformed) || got.Added+got.Kept != 1 {
+			t.Errorf("after %q: %+v, %v", begun, got, err)
+		}
 	}
 }
 
@@ -227,4 +231,19 @@ func FuzzParseLine(f *testing.F) {
 			t.Fatalf("imports a damaged value: %v", err)
 		}
 	})
+}
+
+func TestCompactingIsInterrupted(t *testing.T) {
+	s := open(t, Options{FS: vfs.NewMem()})
+	defer closed(t, s)
+	fill(t, s)
+	want := errors.New("received interrupt")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(want)
+	if err := s.Compact(ctx); err != want {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Compact(t.Context()); err != nil {
+		t.Errorf("after it: %v", err)
+	}
 }

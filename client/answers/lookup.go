@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -18,7 +17,7 @@ type Query struct {
 
 	Found    bool     // there is an outcome that still counts
 	Outcome  Outcome  // set where Found
-	Position Position // of an outcome, whether it counts or not; for Batch.Add
+	Position Position // of an outcome, whether it counts or is damaged or not; for Batch.Add
 }
 
 // Lookup gives the stored outcome of a request, and whether there is one that still
@@ -218,9 +217,11 @@ func (l *lookup) seekAnswers(it *pebble.Iterator, placed []sought) error {
 
 // found answers the query whose answer lies at a position.
 func (l *lookup) found(w sought, value []byte) {
-	w.query.Position = w.position
 	l.positions = append(l.positions, w.position)
 	outcome, err := parseValue(w.key, value, w.query.Request.Classification)
+	if err == nil || !isOfAnother(w.key, value) {
+		w.query.Position = w.position
+	}
 	l.answer(w, outcome, err)
 }
 
@@ -239,9 +240,11 @@ func (l *lookup) answer(w sought, outcome Outcome, damaged error) {
 	}
 }
 
+// counts says whether an outcome is to be had. What has come since the store was opened
+// always is: an input that comes twice in a run is asked once.
 func (s *Store) counts(o Outcome) bool {
-	if o.Rejection != nil && s.options.RetryRejected {
+	if o.Rejection != nil && s.options.RetryRejected && o.Answer.AnsweredAt.Before(s.opened) {
 		return false
 	}
-	return s.options.MaxAge <= 0 || time.Since(o.Answer.AnsweredAt) <= s.options.MaxAge
+	return s.options.MaxAge <= 0 || !o.Answer.AnsweredAt.Before(s.opened.Add(-s.options.MaxAge))
 }

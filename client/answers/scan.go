@@ -35,7 +35,10 @@ func (s *Store) scan(visit visitor) error {
 			return struct{}{}, damaged
 		}
 		err := s.walk([]byte(answerPrefix), []byte(afterAnswers), func(key, value []byte) error { return visitAnswer(key, value, visit) })
-		return struct{}{}, cmp.Or(damaged, err)
+		if _, ok := errors.AsType[*DamageError](err); ok {
+			return struct{}{}, cmp.Or(damaged, err)
+		}
+		return struct{}{}, errors.Join(damaged, err)
 	})
 	return err
 }

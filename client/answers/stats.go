@@ -3,6 +3,7 @@ package answers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -41,8 +42,8 @@ func (s *Store) Stats() (Stats, error) {
 		stats.Groups[last].add(a.outcome)
 		return nil
 	})
-	if s.fate.err() != nil {
-		return Stats{}, err // the scan was given up, and may still write
+	if failed := s.fate.err(); failed != nil {
+		return Stats{}, failed // the scan was given up, and may still write
 	}
 	slices.SortFunc(stats.Groups, compareGroups)
 	stats.Damaged = s.Damaged()
@@ -108,10 +109,14 @@ func (s *Store) size() (int64, error) {
 	return sum, nil
 }
 
-// Compact rewrites the store as small as it gets: what was written over is dropped.
+// Compact rewrites the store as small as it gets: what was written over is dropped. When
+// ctx ends, so does the work; the error is then the context's cause, and the store sound.
 func (s *Store) Compact(ctx context.Context) error {
 	_, err := guard(s.fate, func() (struct{}, error) {
 		return struct{}{}, s.db.Compact(ctx, []byte{0}, []byte{0xff}, true)
 	})
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return context.Cause(ctx)
+	}
 	return storeError(s.options.Dir, "", err)
 }

@@ -23,10 +23,10 @@ import (
 type Options struct {
 	Dir           string        // made if it is not there
 	Source        string        // the service whose answers are looked up and kept
-	MaxAge        time.Duration // an older answer counts as none; 0 for any age
-	RetryRejected bool          // a stored rejection counts as none
+	MaxAge        time.Duration // an answer that is older when the store is opened counts as none; 0 for any age
+	RetryRejected bool          // a rejection that is there when the store is opened counts as none
 	MustExist     bool          // a store that is not there is refused with a *MissingError, not made
-	ReadOnly      bool          // nothing is written; implies MustExist
+	ReadOnly      bool          // nothing is written but a lock; implies MustExist
 	Log           *slog.Logger  // told of damaged values; default: nobody
 	FS            vfs.FS        // default: the machine's
 }
@@ -39,6 +39,7 @@ type Options struct {
 // is there again when another process opens the store.
 type Store struct {
 	options Options
+	opened  time.Time // in whole microseconds, as answers have their time
 	db      *pebble.DB
 	fate    *fate
 	damage  damage
@@ -49,10 +50,10 @@ type Store struct {
 const (
 	formatVersion = "2"
 	formatInline  = "1"     // is read, and becomes a 2 when it is opened for writing
-	ownerFile     = "OWNER" // the process that has, or last had, the store open
+	ownerFile     = "OWNER" // the process that has, or last had, the store open for writing
 )
 
-// formatKey sorts before every source and can be no source: those are URLs.
+// formatKey sorts before every source and can be no source: none begins with NUL.
 var formatKey = []byte("\x00format")
 
 // Open opens the store, or makes it. The error is a *LockedError, a *VersionError, a
@@ -64,7 +65,10 @@ func Open(options Options) (*Store, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	there, signed := look(options)
+	there, signed, err := look(options)
+	if err != nil {
+		return nil, &FailedError{Dir: options.Dir, Err: err}
+	}
 	if !there && (options.MustExist || options.ReadOnly) {
 		return nil, &MissingError{Dir: options.Dir}
 	}
@@ -73,11 +77,12 @@ func Open(options Options) (*Store, error) {
 			return nil, &FailedError{Dir: options.Dir, Err: err}
 		}
 	}
-	s := &Store{options: options, fate: newFate(options.Dir)}
+	s := &Store{options: options, opened: time.Now().UTC().Truncate(time.Microsecond), fate: newFate(options.Dir)}
 	files := &namingFS{FS: options.FS}
 	settings := pebbleOptions(files, s.fate)
 	settings.ReadOnly = options.ReadOnly
-	settings.ErrorIfNotExists = signed // one that has lost its data is not begun anew
+	settings.ErrorIfNotExists = signed                  // one that has lost its data is not begun anew
+	settings.DisableConsistencyCheck = options.ReadOnly // what is readable is to be saved
 	db, err := guard(s.fate, func() (*pebble.DB, error) { return pebble.Open(options.Dir, settings) })
 	if err != nil {
 		if isLocked(err) {
@@ -97,16 +102,19 @@ func Open(options Options) (*Store, error) {
 
 // look says whether a store is there, and whether a process has signed it: only a store
 // that was whole is signed.
-func look(options Options) (there, signed bool) {
+func look(options Options) (there, signed bool, err error) {
 	names, err := options.FS.List(options.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, false, nil
+	}
 	if err != nil {
-		return false, false
+		return false, false, err
 	}
 	for _, name := range names {
 		signed = signed || name == ownerFile
 		there = there || strings.HasPrefix(name, "MANIFEST-")
 	}
-	return there || signed, signed
+	return there || signed, signed, nil
 }
 
 // pebbleOptions are chosen for answers that are written and read in order, and for keys
@@ -150,8 +158,7 @@ func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 }
 
 func isLocked(err error) bool {
-	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) && !errors.Is(err, fs.ErrPermission) ||
-		strings.Contains(err.Error(), "lock held by current process")
+	return errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process")
 }
 
 // prepare checks the format of an old store, marks a new one, and signs it.
@@ -186,7 +193,7 @@ func (s *Store) findLast() error {
 			return 0, err
 		}
 		var last Position
-		if it.Last() {
+		for more := it.Last(); more && last == 0; more = it.Prev() { // what is no answer's key tells nothing
 			last = parsePositionKey(it.Key())
 		}
 		return last, it.Close()

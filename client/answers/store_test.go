@@ -133,13 +133,20 @@ func TestRejections(t *testing.T) {
 	if _, found, err := s.Lookup(request); found || err != nil {
 		t.Errorf("to be asked again, but found %t, %v", found, err)
 	}
+	commit(t, s, request, Outcome{Rejection: rejection, Answer: client.Answer{AnsweredAt: time.Now().UTC().Truncate(time.Microsecond)}})
+	if _, found, err := s.Lookup(request); !found || err != nil {
+		t.Errorf("asked again already, but found %t, %v", found, err)
+	}
 }
 
 func TestMaxAge(t *testing.T) {
 	for _, tt := range []struct {
 		age, max time.Duration
 		found    bool
-	}{{time.Hour, 0, true}, {time.Hour, 2 * time.Hour, true}, {3 * time.Hour, 2 * time.Hour, false}} {
+	}{
+		{time.Hour, 0, true}, {time.Hour, 2 * time.Hour, true}, {3 * time.Hour, 2 * time.Hour, false},
+		{0, time.Nanosecond, true}, // older than that now, but not when the store was opened
+	} {
 		s := open(t, Options{FS: vfs.NewMem(), MaxAge: tt.max})
 		commit(t, s, request, sound(time.Now().Add(-tt.age)))
 		if _, found, err := s.Lookup(request); found != tt.found || err != nil {
@@ -177,6 +184,36 @@ func TestDamagedAnswersCountAsNone(t *testing.T) {
 		if _, found, err := s.Lookup(other); found || err != nil {
 			t.Errorf("under another key: found %t, %v", found, err)
 		}
+	}
+}
+
+// Who is led to an answer that is another's leaves it alone.
+func TestDamagedPositionHarmsNoOther(t *testing.T) {
+	other := request
+	other.Input += "/other"
+	for name, ask := range map[string]func(s *Store, o Outcome){
+		"asked again": func(s *Store, o Outcome) { commit(t, s, request, o) },
+		"imported": func(s *Store, o Outcome) {
+			b := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]placed)}
+			defer b.batch.Close()
+			if err := errors.Join(b.add(s.options.Source, request, o), b.commit()); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, Options{FS: vfs.NewMem()})
+			defer closed(t, s)
+			commit(t, s, request, sound(noon))
+			commit(t, s, other, sound(noon))
+			set(t, s, appendKey(nil, s.options.Source, request), appendPosition(nil, 2))
+			ask(s, sound(noon.Add(time.Hour)))
+			for _, r := range []client.Request{request, other} {
+				if _, found, err := s.Lookup(r); !found || err != nil {
+					t.Errorf("%s: found %t, %v", r.Input, found, err)
+				}
+			}
+		})
 	}
 }
 
