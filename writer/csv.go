@@ -37,6 +37,7 @@ type csvLines struct {
 	special    [256]bool                // a field with such a byte is quoted
 	spans      []csvSpan                // of the last line, one behind the other
 	last       Row                      // that the spans of the record are of
+	begun      bool                     // there is a last
 	cells      []csvCell                // of the lines so far, by column; of text columns of the record only
 	categories texts.Cache[csvCategory] // by their value
 }
@@ -69,16 +70,16 @@ func newCSVLines(columns []Column, comma byte) *csvLines {
 	return l
 }
 
-// append appends a row's line to dst, which is empty or ends in the line of the row before.
+// append appends a row's line to dst, which is empty or ends in the line of the row before, or the header.
 func (l *csvLines) append(dst []byte, row *Row) []byte {
 	repeats := false
 	if len(dst) == 0 {
 		clear(l.cells)
 	} else {
-		repeats = row.isOfRecord(&l.last)
+		repeats = l.begun && row.isOfRecord(&l.last)
 	}
 	if !repeats {
-		l.last = *row
+		l.last, l.begun = *row, true
 	}
 	category := l.category(row)
 	for i := range l.spans {

@@ -62,7 +62,7 @@ func (f *osFile) Write(p []byte) (int, error) {
 	if f.written-f.begun < writebackStep {
 		return n, err
 	}
-	beginWriteback(f.File, f.begun, f.written-f.begun)
+	err = cmp.Or(err, beginWriteback(f.File, f.begun, f.written-f.begun))
 	f.begun = f.written
 	behind := f.begun - writebackLag
 	if err != nil || behind <= f.released {

@@ -84,7 +84,7 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 		row.Value = validUTF8(e.Value)
 		row.Title = validUTF8(e.Title)
 		row.Confidence = finite(e.Confidence)
-		if row.Levels = e.Levels; row.Levels == nil {
+		if row.Levels = e.Levels; row.Levels == nil || row.Value != e.Value {
 			row.Levels = s.AppendLevels(nil, row.Value)
 		}
 		dst = append(dst, row)

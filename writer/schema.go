@@ -149,7 +149,7 @@ func (s Schema) levels() int { return min(max(s.Levels, 0), MaxLevels) }
 
 // categorical tells whether the column shows categories.
 func (c Column) categorical() bool {
-	return c.field == fieldValue || c.field == fieldTitle || c.field == fieldLevel
+	return c.scope() == scopeCategory
 }
 
 // repetitive tells whether few distinct values are expected in the column, however many rows there are.

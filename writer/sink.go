@@ -12,7 +12,7 @@ import (
 // Sink takes rows. It is not safe for concurrent use.
 type Sink interface {
 	// Write adds rows. The rows of a record follow one another, over several calls if need be. The sink
-	// keeps nothing of them. Readers of a stream see them when Write returns.
+	// keeps none of the slices; texts it may keep. Readers of a stream see them when Write returns.
 	Write(rows []Row) error
 
 	// Close publishes the output whole, or removes what was not published and returns an error.

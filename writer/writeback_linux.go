@@ -8,21 +8,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beginWriteback has the disk begin with a range of a file. It is only a hint, which some files do not
-// take: Sync makes sure.
-func beginWriteback(f *os.File, offset, n int64) {
-	_ = control(f, func(fd int) error { return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE) })
+// beginWriteback has the disk begin with a range of a file. The error is the disk's, which Sync does not
+// tell again.
+func beginWriteback(f *os.File, offset, n int64) error {
+	return ofDisk(control(f, func(fd int) error { return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE) }))
 }
 
 // release waits until a range of a file is on disk, and gives back the memory that it takes. The error
-// is the disk's, which Sync does not tell again.
+// is the disk's, as above.
 func release(f *os.File, offset, n int64) error {
 	const onDisk = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 	return ofDisk(control(f, func(fd int) error {
 		if err := unix.SyncFileRange(fd, offset, n, onDisk); err != nil {
 			return err
 		}
-		return unix.Fadvise(fd, offset, n, unix.FADV_DONTNEED)
+		_ = unix.Fadvise(fd, offset, n, unix.FADV_DONTNEED) // only a hint
+		return nil
 	}))
 }
 
@@ -37,12 +38,15 @@ func control(f *os.File, use func(fd int) error) error {
 	return err
 }
 
-// ofDisk leaves out the errors of files and systems that take no hints.
+// ofDisk leaves out the errors of files and systems that do not know the call. All others are the disk's:
+// which they are is the file system's choice, and one that is left out is lost.
 func ofDisk(err error) error {
-	for _, fault := range [...]error{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT} {
-		if errors.Is(err, fault) {
-			return os.NewSyscallError("sync_file_range", err)
+	for _, refusal := range [...]error{
+		syscall.EINVAL, syscall.ESPIPE, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EPERM, os.ErrClosed,
+	} {
+		if errors.Is(err, refusal) {
+			return nil
 		}
 	}
-	return nil
+	return os.NewSyscallError("sync_file_range", err)
 }

@@ -43,13 +43,13 @@ func TestHintsAreNotTakenByAll(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	beginWriteback(w, 0, 1)
-	if err := release(w, 0, 1); err != nil {
+	if err := errors.Join(beginWriteback(w, 0, 1), release(w, 0, 1)); err != nil {
 		t.Errorf("a pipe: %v", err)
 	}
 	for err, told := range map[error]bool{
-		syscall.EIO: true, syscall.ENOSPC: true, syscall.EDQUOT: true,
-		syscall.ESPIPE: false, syscall.EINVAL: false, syscall.ENOSYS: false, os.ErrClosed: false,
+		nil: false, syscall.EIO: true, syscall.ENOSPC: true, syscall.EDQUOT: true,
+		syscall.ENODATA: true, syscall.ESTALE: true, syscall.EBADMSG: true, syscall.EROFS: true,
+		syscall.EPERM: false, syscall.EOPNOTSUPP: false, syscall.ESPIPE: false, syscall.EINVAL: false, syscall.ENOSYS: false, os.ErrClosed: false,
 	} {
 		if got := ofDisk(err); (got != nil) != told || told && !errors.Is(got, err) {
 			t.Errorf("%v: told %v", err, got)
