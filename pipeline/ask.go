@@ -2,8 +2,8 @@ package pipeline
 
 import (
 	"container/heap"
-	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -12,7 +12,7 @@ import (
 
 // ask is one worker. Retries that are due come first: they are the oldest records, and
 // the writer waits for the oldest.
-func (r *run) ask(hard context.Context) error {
+func (r *run) ask() error {
 	for {
 		var t *task
 		select {
@@ -34,7 +34,7 @@ func (r *run) ask(hard context.Context) error {
 			r.fail(t)
 			continue
 		}
-		if err := r.attempt(hard, t); err != nil {
+		if err := r.attempt(t); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func (r *run) permit() (permit, bool) {
 // attempt asks once and sends the task where the outcome says: to be committed, to
 // wait for a retry, or to its end. A quota or service error stops the run and leaves
 // the task unfinished.
-func (r *run) attempt(hard context.Context, t *task) error {
+func (r *run) attempt(t *task) error {
 	p, ok := r.permit()
 	if !ok {
 		return nil
@@ -93,17 +93,22 @@ func (r *run) attempt(hard context.Context, t *task) error {
 		r.Counters.countAnswer(answer)
 		r.succeeded(t)
 		t.answer, t.err = answer, nil
-		return r.keep(hard, t)
-	case !errors.As(err, &e): // the run's own context
+		r.keep(t)
+		return nil
+	case errors.As(err, &e):
+	case r.asks.Err() != nil:
 		r.Counters.outcomes.add("canceled")
 		return nil
+	default:
+		return fmt.Errorf("ask for %s: %w", t.request.Input, err)
 	}
 	r.Counters.countError(e)
 	switch e.Class {
 	case client.Rejected:
 		r.succeeded(t)
 		t.err, t.answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
-		return r.keep(hard, t)
+		r.keep(t)
+		return nil
 	case client.Transient:
 		r.troubled(t, p, e)
 		return nil
@@ -135,18 +140,18 @@ func (r *run) succeeded(t *task) {
 	}
 }
 
-// keep sends an outcome to be committed, if it must last.
-func (r *run) keep(hard context.Context, t *task) error {
+// keep sends an outcome to be committed, if it must last. It is paid for: whatever else
+// has failed, it is given up only when nothing is committed any more.
+func (r *run) keep(t *task) {
 	if r.Store == nil || t.err == nil && t.answer.Free {
 		r.land(t)
 		r.leave()
-		return nil
+		return
 	}
 	select {
 	case r.commits <- t:
-	case <-hard.Done():
+	case <-r.quiet:
 	}
-	return nil
 }
 
 // troubled parks a task until its next attempt, or lets it fail after the last. Where
@@ -255,8 +260,12 @@ func (p *parked) Pop() any {
 	return t
 }
 
-// commitBatch bounds what one fsync makes durable, and with it what a kill can lose.
-const commitBatch = 1024
+// commitBatch and commitBytes of bodies bound what one fsync makes durable, and with it
+// what a kill can lose and what waits in memory.
+const (
+	commitBatch = 1024
+	commitBytes = 4 << 20
+)
 
 // commit makes outcomes durable, all that wait with one fsync, and only then lets
 // their tasks be done.
@@ -289,13 +298,15 @@ func (r *run) commit() error {
 
 // gather adds the outcomes that wait already.
 func (r *run) gather(group []*task) []*task {
-	for len(group) < cap(group) {
+	bytes := len(group[0].answer.Body)
+	for len(group) < cap(group) && bytes < commitBytes {
 		select {
 		case t, ok := <-r.commits:
 			if !ok {
 				return group
 			}
 			group = append(group, t)
+			bytes += len(t.answer.Body)
 		default:
 			return group
 		}

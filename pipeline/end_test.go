@@ -3,11 +3,16 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"io"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -65,6 +70,106 @@ func TestOnlyWholeOutputsArePublished(t *testing.T) {
 			_, err := r.write()
 			if !errors.Is(err, tt.want) || sink.closed != (tt.want == nil) || sink.aborted == (tt.want == nil) {
 				t.Errorf("got %v, closed %v, aborted %v; want %v", err, sink.closed, sink.aborted, tt.want)
+			}
+		})
+	}
+}
+
+// brokenSink takes nothing, and tells when it has been aborted.
+type brokenSink struct {
+	writer.Sink
+	aborted chan struct{}
+}
+
+var errBroken = errors.New("the output's disk is full")
+
+func (s *brokenSink) Write([]writer.Row) error { return errBroken }
+func (s *brokenSink) Abort() error             { close(s.aborted); return nil }
+
+// What is in flight when another stage fails is paid for: it is kept.
+func TestAnswersInFlightAreKept(t *testing.T) {
+	sink := &brokenSink{aborted: make(chan struct{})}
+	x := newTrial(numbered(100)...)
+	x.options.Workers = 16
+	var asked atomic.Int64
+	busy := make(chan struct{}) // closed when all workers are asking
+	x.service.answer = func(ctx context.Context, input string, _ int) error {
+		if asked.Add(1) == int64(x.options.Workers) {
+			close(busy)
+		}
+		if input == "title 1" {
+			<-busy
+			return nil
+		}
+		select {
+		case <-sink.aborted:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	x.store = openStore(t, vfs.NewMem())
+	defer x.store.Close()
+	_, err := Run(t.Context(), Parts{Source: x.source, Categorizer: x.service, Sink: sink, Counters: x.counters, Store: x.store}, x.options)
+	if !errors.Is(err, errBroken) {
+		t.Fatalf("got %v", err)
+	}
+	if n := x.service.asked(); n < x.options.Workers || n > 2*x.options.Workers {
+		t.Errorf("%d were asked", n)
+	}
+	for input := range x.service.attempts {
+		request := client.Request{Kind: client.Product, Input: input, Classification: client.ProductTaxonomy}
+		if _, found, err := x.store.Lookup(request); !found || err != nil {
+			t.Errorf("the answer to %s is lost: %v", input, err)
+		}
+	}
+}
+
+// interruptedSource waits for input that never comes, until it is interrupted.
+type interruptedSource struct {
+	*records
+	interrupted chan struct{}
+}
+
+func (s interruptedSource) Read() (reader.Record, error) {
+	record, err := s.records.Read()
+	if errors.Is(err, io.EOF) {
+		<-s.interrupted
+		return reader.Record{}, reader.ErrInterrupted
+	}
+	return record, err
+}
+
+// A run ends though its input does not.
+func TestEndsWhileItWaitsForInput(t *testing.T) {
+	failure := errors.New("stop")
+	for name, stop := range map[string]func(x *trial, cancel func()) error{
+		"by a signal": func(x *trial, cancel func()) error {
+			x.service.answer = func(context.Context, string, int) error { cancel(); return nil }
+			return &StopError{Cause: Interrupted}
+		},
+		"by the service": func(x *trial, _ func()) error {
+			x.service.answer = func(context.Context, string, int) error { return &client.Error{Class: client.Fatal, Err: failure} }
+			return failure
+		},
+		"by the output": func(x *trial, _ func()) error {
+			x.sink.err = failure
+			return failure
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			x := newTrial("title 1")
+			want := stop(x, cancel)
+			source := interruptedSource{x.source, make(chan struct{})}
+			_, err := Run(ctx, Parts{
+				Source: source, Interrupt: func() { close(source.interrupted) },
+				Categorizer: x.service, Sink: x.sink, Counters: x.counters,
+			}, x.options)
+			var stopped *StopError
+			if !errors.Is(err, want) && !(errors.As(err, &stopped) && errors.As(want, &stopped)) || x.sink.closed {
+				t.Errorf("got %v, want %v; published %t", err, want, x.sink.closed)
 			}
 		})
 	}

@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"context"
-
 	"github.com/bulkcat/bulkcat/client/answers"
 )
 
@@ -11,7 +9,7 @@ import (
 const lookupBatch = 256
 
 // lookUp finishes tasks that need no request and hands on the others.
-func (r *run) lookUp(hard context.Context) error {
+func (r *run) lookUp() error {
 	l := lookups{run: r}
 	for l.gather() {
 		if r.soft.Err() != nil {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -28,9 +30,11 @@ type Manifest struct {
 	Parts    []Part   `json:"parts"`
 	Checksum string   `json:"checksum"` // of all else
 
-	path  string
-	marks []mark // of records written since the last part, in order
-	kept  int    // parts of an earlier run
+	path string
+	kept []Part // of an earlier run, the first of Parts
+
+	open  Part   // of the part being written: what its records before marks come to
+	marks []mark // of the records that the sink was given last, in order
 }
 
 // Part is one published part.
@@ -53,6 +57,11 @@ type Statuses struct {
 // records is their sum.
 func (s Statuses) records() int64 {
 	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Pending
+}
+
+// settled says whether the next run would find the same for all of the records.
+func (s Statuses) settled(also func(Statuses) bool) bool {
+	return s.Failed+s.Pending == 0 && (also == nil || also(s))
 }
 
 func (s *Statuses) add(status writer.Status) {
@@ -105,11 +114,12 @@ func (e *InputChangedError) Error() string {
 }
 
 // OpenManifest reads the manifest of a folder, for a run with these settings, and finds
-// the parts to keep: the first ones, as long as they are full and as they were
-// published. The last part of a run is not full and is written again, for more may come
-// after it. A folder without a manifest gets a new one; so does one of another run, if
-// it is to be overwritten.
-func OpenManifest(folder string, account *Account, overwrite bool) (*Manifest, error) {
+// the parts to keep: the first ones, as long as they are full, as they were published,
+// and of records that are settled: not failed nor pending, and settled says so unless it
+// is nil. The last part of a run is not full and
+// is written again, for more may come after it. A folder without a manifest gets a new
+// one; so does one of another run, if it is to be overwritten.
+func OpenManifest(folder string, account *Account, overwrite bool, settled func(Statuses) bool) (*Manifest, error) {
 	m := &Manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
 	text, err := os.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
@@ -129,12 +139,12 @@ func OpenManifest(folder string, account *Account, overwrite bool) (*Manifest, e
 		return nil, &OutputTakenError{Path: folder, Reason: "was written by a run with another input or other settings"}
 	}
 	for _, part := range last.Parts {
-		if part.Rows < m.Settings.PartRows || !part.intact() {
+		if part.Rows < m.Settings.PartRows || !part.Statuses.settled(settled) || !part.intact() {
 			break
 		}
 		m.Parts = append(m.Parts, part)
 	}
-	m.kept = len(m.Parts)
+	m.kept = slices.Clone(m.Parts)
 	return m, nil
 }
 
@@ -158,8 +168,8 @@ func (p Part) intact() bool {
 
 // Kept gives the kept parts, for the sink to go on after.
 func (m *Manifest) Kept() []writer.File {
-	files := make([]writer.File, m.kept)
-	for i, p := range m.Parts[:m.kept] {
+	files := make([]writer.File, len(m.kept))
+	for i, p := range m.kept {
 		files[i] = writer.File{Path: p.Name, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
 	}
 	return files
@@ -167,10 +177,10 @@ func (m *Manifest) Kept() []writer.File {
 
 // keptRecords is the number of the last record in a kept part; 0 if there is none.
 func (m *Manifest) keptRecords() int64 {
-	if m == nil || m.kept == 0 {
+	if m == nil || len(m.kept) == 0 {
 		return 0
 	}
-	return m.Parts[m.kept-1].LastRecord
+	return m.kept[len(m.kept)-1].LastRecord
 }
 
 // count enters the records of kept parts into the counters.
@@ -178,7 +188,7 @@ func (m *Manifest) count(c *Counters) {
 	if m == nil {
 		return
 	}
-	for _, p := range m.Parts[:m.kept] {
+	for _, p := range m.kept {
 		c.countWritten(p.Statuses, int(p.Rows))
 	}
 	c.Kept.Add(m.keptRecords())
@@ -187,10 +197,9 @@ func (m *Manifest) count(c *Counters) {
 // check compares the input with the one that a kept part was written from, at the
 // part's last record.
 func (m *Manifest) check(record int64, d digest) error {
-	for _, p := range m.Parts[:m.kept] {
-		if p.LastRecord == record && p.Digest != d.String() {
-			return &InputChangedError{Part: p.Name}
-		}
+	i, last := slices.BinarySearchFunc(m.kept, record, func(p Part, record int64) int { return cmp.Compare(p.LastRecord, record) })
+	if last && m.kept[i].Digest != d.String() {
+		return &InputChangedError{Part: m.kept[i].Name}
 	}
 	return nil
 }
@@ -198,28 +207,40 @@ func (m *Manifest) check(record int64, d digest) error {
 // checkEnd wants the input to reach to the end of what is kept.
 func (m *Manifest) checkEnd(records int64) error {
 	if records < m.keptRecords() {
-		return &InputChangedError{Part: m.Parts[m.kept-1].Name}
+		return &InputChangedError{Part: m.kept[len(m.kept)-1].Name}
 	}
 	return nil
 }
 
-// mark enters records whose rows the sink is given next.
+// mark enters records whose rows the sink is given next. A part that is open then has all
+// records that the sink was given before.
 func (m *Manifest) mark(marks []mark) {
-	if m != nil {
-		m.marks = append(m.marks, marks...)
+	if m == nil {
+		return
+	}
+	m.open.enter(m.marks)
+	m.marks = append(m.marks[:0], marks...)
+}
+
+// enter counts records that are the part's next.
+func (p *Part) enter(marks []mark) {
+	for _, k := range marks {
+		p.Statuses.add(k.status)
+		p.Digest = k.digest.String()
 	}
 }
 
 // AddPart enters a part that has been published. It is for the sink to call, which has
 // been given the rows of the marked records.
 func (m *Manifest) AddPart(f writer.File) error {
-	part := Part{Output: outputOf(f)}
 	n := 0
-	for ; n < len(m.marks) && m.marks[n].record <= f.LastRecord; n++ {
-		part.Statuses.add(m.marks[n].status)
-		part.Digest = m.marks[n].digest.String()
+	for n < len(m.marks) && m.marks[n].record <= f.LastRecord {
+		n++
 	}
-	m.marks = append(m.marks[:0], m.marks[n:]...)
+	part := m.open
+	part.Output = outputOf(f)
+	part.enter(m.marks[:n])
+	m.open, m.marks = Part{}, append(m.marks[:0], m.marks[n:]...)
 	m.Parts = append(m.Parts, part)
 	m.Checksum = m.seal()
 	text, err := json.MarshalIndent(m, "", "  ")

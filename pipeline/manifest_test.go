@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
@@ -41,10 +42,11 @@ func TestDigestTellsEveryChange(t *testing.T) {
 	}
 }
 
-// publish writes parts of one row a record into a folder and gives the manifest of it.
-func publish(t *testing.T, folder string, account *Account, parts ...int64) {
+// publish writes parts of one row a record into a folder and gives the manifest of it. All
+// records are ok, but for the marked ones.
+func publish(t *testing.T, folder string, account *Account, parts []int64, marked ...mark) {
 	t.Helper()
-	m, err := OpenManifest(folder, account, true)
+	m, err := OpenManifest(folder, account, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,11 @@ func publish(t *testing.T, folder string, account *Account, parts ...int64) {
 			t.Fatal(err)
 		}
 		for r := first; r < first+rows; r++ {
-			m.marks = append(m.marks, mark{record: r, digest: digest(r), status: writer.StatusOK})
+			k := mark{record: r, digest: digest(r), status: writer.StatusOK}
+			if i := slices.IndexFunc(marked, func(k mark) bool { return k.record == r }); i >= 0 {
+				k.status = marked[i].status
+			}
+			m.mark([]mark{k})
 		}
 		sum, size := fileSum(t, name)
 		if err := m.AddPart(writer.File{Path: name, Bytes: size, SHA256: sum, Rows: rows, FirstRecord: first, LastRecord: first + rows - 1}); err != nil {
@@ -82,13 +88,13 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder := t.TempDir()
-			publish(t, folder, account, tt.parts...)
+			publish(t, folder, account, tt.parts)
 			if tt.damage != nil {
 				if err := tt.damage(folder); err != nil {
 					t.Fatal(err)
 				}
 			}
-			m, err := OpenManifest(folder, account, false)
+			m, err := OpenManifest(folder, account, false, nil)
 			if err != nil || len(m.Kept()) != tt.kept {
 				t.Fatalf("%d parts are kept, want %d (%v)", len(m.Kept()), tt.kept, err)
 			}
@@ -100,20 +106,79 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 	}
 }
 
+// Parts are kept only where the next run would find the same for all of their records.
+func TestManifestKeepsSettledParts(t *testing.T) {
+	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 2})
+	noneRejected := func(s Statuses) bool { return s.Rejected == 0 }
+	for _, tt := range []struct {
+		status  writer.Status // of the first record of the second part
+		settled func(Statuses) bool
+		kept    int
+	}{
+		{writer.StatusOK, nil, 3},
+		{writer.StatusEmpty, nil, 3},
+		{writer.StatusInvalid, nil, 3},
+		{writer.StatusFailed, nil, 1},
+		{writer.StatusPending, nil, 1},
+		{writer.StatusRejected, nil, 3},
+		{writer.StatusRejected, noneRejected, 1},
+		{writer.StatusOK, func(Statuses) bool { return false }, 0},
+	} {
+		folder := t.TempDir()
+		publish(t, folder, account, []int64{2, 2, 2}, mark{record: 3, status: tt.status})
+		m, err := OpenManifest(folder, account, false, tt.settled)
+		if err != nil || len(m.Kept()) != tt.kept {
+			t.Errorf("%s: %d parts are kept, want %d (%v)", tt.status, len(m.Kept()), tt.kept, err)
+		}
+	}
+}
+
+// A part has the records that it was given, however they came; of those given before the
+// last it needs no more than their sum.
+func TestManifestCountsRecordsOfParts(t *testing.T) {
+	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 1000})
+	m, err := OpenManifest(t.TempDir(), account, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record := int64(1); record <= 1000; record += 10 {
+		var marks []mark
+		for r := record; r < record+10; r++ {
+			marks = append(marks, mark{record: r, digest: digest(r), status: writer.StatusOK})
+		}
+		if m.mark(marks); len(m.marks) > len(marks) {
+			t.Fatalf("%d marks are held", len(m.marks))
+		}
+		if record == 501 { // ends between two records of the last ones given
+			if err := m.AddPart(writer.File{Path: "a", LastRecord: 504}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := m.AddPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Part{{Digest: digest(504).String(), Statuses: Statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: Statuses{OK: 496}}} {
+		if got := m.Parts[i]; got.Digest != want.Digest || got.Statuses != want.Statuses {
+			t.Errorf("part %d: got %+v, want %+v", i, got, want)
+		}
+	}
+}
+
 func TestManifestRefuses(t *testing.T) {
 	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
 	folder := t.TempDir()
-	publish(t, folder, account, 10, 10)
+	publish(t, folder, account, []int64{10, 10})
 
 	other := NewAccount("dev", "http://service", Settings{Kind: "website", PartRows: 10})
 	var taken *OutputTakenError
-	if _, err := OpenManifest(folder, other, false); !errors.As(err, &taken) {
+	if _, err := OpenManifest(folder, other, false, nil); !errors.As(err, &taken) {
 		t.Errorf("other settings: got %v", err)
 	}
-	if m, err := OpenManifest(folder, other, true); err != nil || len(m.Kept()) != 0 {
+	if m, err := OpenManifest(folder, other, true, nil); err != nil || len(m.Kept()) != 0 {
 		t.Errorf("overwrite: got %v", err)
 	}
-	m, err := OpenManifest(folder, account, false)
+	m, err := OpenManifest(folder, account, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +198,7 @@ func TestManifestRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, manifestName), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenManifest(folder, account, false); !errors.As(err, &taken) {
+	if _, err := OpenManifest(folder, account, false, nil); !errors.As(err, &taken) {
 		t.Errorf("damaged: got %v", err)
 	}
 }

@@ -42,6 +42,7 @@ type Options struct {
 // Parts are what a run works with.
 type Parts struct {
 	Source       Source
+	Interrupt    func() // ends a Read of Source that waits for input, with reader.ErrInterrupted; nil where none does
 	Categorizer  client.Categorizer
 	Pacer        *client.Pacer               // of attempts; nil for no limit
 	Allowance    *client.Allowance           // of attempts; nil for no bound

@@ -12,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -40,14 +41,14 @@ type run struct {
 
 	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
 	settled chan struct{} // closed when open is 0: the workers have nothing to wait for
-	quiet   chan struct{} // closed when no task will be finished any more
+	quiet   chan struct{} // closed when nothing is committed, and so no task finished, any more
 
 	started time.Time
 	readAll atomic.Bool // every record that the run is to read has been read
 
 	soft context.Context // done when the run is to stop; requests in flight go on
 	stop context.CancelCauseFunc
-	asks context.Context // of the requests; outlives soft by the grace period
+	asks context.Context // of the requests; outlives soft, and a failure elsewhere, by the grace period
 }
 
 // Run runs to the end, closes the sink if the run is complete and aborts it otherwise.
@@ -72,7 +73,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		work:    make(chan *task, options.Workers),
 		parking: make(chan *task),
 		retries: make(chan *task),
-		commits: make(chan *task, options.Workers), // a kill loses no more than this beside what is in flight
+		commits: make(chan *task, options.Workers), // with a batch of them, what a kill loses beside what is in flight
 		rows:    make(chan *rowBatch, 1),
 		written: make(chan *rowBatch, rowBatches),
 		flights: flights{leader: make(map[string]*task)},
@@ -87,17 +88,23 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		stop:    stop,
 	}
 	r.open.Store(1)
+	if parts.Interrupt != nil {
+		defer context.AfterFunc(soft, parts.Interrupt)()
+	}
 	options.Manifest.count(parts.Counters)
-	asks, cancel := context.WithCancel(hard)
+	asks, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	r.asks = asks
+	if parts.Store == nil { // what they bring would be lost with the run
+		defer context.AfterFunc(hard, cancel)()
+	}
 
 	var published writer.Published
-	r.stage(g, 1, func() error { return r.read() }, func() { close(r.lookups); close(r.pending) })
-	r.stage(g, runtime.NumCPU(), func() error { return r.lookUp(hard) }, r.leave)
-	r.stage(g, options.Workers, func() error { return r.ask(hard) }, func() { close(r.commits) })
-	r.stage(g, 1, func() error { return r.holdParked() }, nil)
-	r.stage(g, 1, func() error { return r.commit() }, func() { close(r.quiet) })
+	r.stage(g, 1, r.read, func() { close(r.lookups); close(r.pending) })
+	r.stage(g, runtime.NumCPU(), r.lookUp, r.leave)
+	r.stage(g, options.Workers, r.ask, func() { close(r.commits) })
+	r.stage(g, 1, r.holdParked, nil)
+	r.stage(g, 1, r.commit, func() { close(r.quiet); cancel() }) // nothing can be kept after it
 	r.stage(g, 1, func() error { r.outage.guard(soft, r.settled, options.MaxOutage, stop); return nil }, nil)
 	r.stage(g, 1, func() error { r.endGrace(cancel); return nil }, nil)
 	if parts.WaitForQuota != nil {
@@ -142,12 +149,18 @@ func (r *run) read() error {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if errors.Is(err, reader.ErrInterrupted) && r.soft.Err() != nil {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		if m := r.options.Manifest; m != nil {
 			digest = digest.next(hash, &record)
 			if record.Number <= m.keptRecords() {
+				if r.soft.Err() != nil {
+					return nil
+				}
 				r.Counters.Read.Add(1)
 				if err := m.check(record.Number, digest); err != nil {
 					return err
@@ -163,7 +176,7 @@ func (r *run) read() error {
 				return nil
 			}
 		}
-		t.size = min(t.size, r.options.Window)
+		t.size = min(t.size, max(1, r.options.Window/8)) // so that what is never lent admits one
 		if r.window.acquire(r.soft, t.size) != nil {
 			return nil
 		}

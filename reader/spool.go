@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 )
 
@@ -12,29 +13,35 @@ import (
 // again. The pipe is emptied into the file as fast as it gives, however slow the run is,
 // and the run reads from the file: once the pipe has ended nothing of it can be lost.
 type Spool struct {
-	path string
+	path string   // where it is to be kept
+	name string   // where it is
 	in   *os.File // the file, for writing
 	out  *os.File // the file, for reading
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	written int64
-	read    int64
-	err     error // io.EOF once the pipe has ended
-	closed  bool
+	mu          sync.Mutex
+	changed     *sync.Cond
+	written     int64
+	read        int64
+	err         error // io.EOF once the pipe has ended
+	interrupted bool
+	closed      bool
 }
 
-// NewSpool starts to spool a pipe into the file path, which is replaced.
+// ErrInterrupted is what a reader of a pipe gets that was waiting when it was interrupted.
+var ErrInterrupted = errors.New("reading was interrupted")
+
+// NewSpool starts to spool a pipe into a new file beside path; Keep gives it that name.
+// Until then the spool of another run that is there is not touched.
 func NewSpool(pipe io.Reader, path string) (*Spool, error) {
-	in, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // an input may be confidential
+	in, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // for its owner only: an input may be confidential
 	if err != nil {
 		return nil, fmt.Errorf("keep standard input: %w", err)
 	}
-	out, err := os.Open(path)
+	out, err := os.Open(in.Name())
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("keep standard input: %w", err), in.Close())
+		return nil, errors.Join(fmt.Errorf("keep standard input: %w", err), in.Close(), os.Remove(in.Name()))
 	}
-	s := &Spool{path: path, in: in, out: out}
+	s := &Spool{path: path, name: in.Name(), in: in, out: out}
 	s.changed = sync.NewCond(&s.mu)
 	go s.fill(pipe) // ends with the pipe, or with the process where the pipe never does
 	return s, nil
@@ -67,7 +74,7 @@ func (s *Spool) fill(pipe io.Reader) {
 // Read gives what has been spooled, and waits for more until the pipe ends.
 func (s *Spool) Read(p []byte) (int, error) {
 	s.mu.Lock()
-	for s.read == s.written && s.err == nil && !s.closed {
+	for s.read == s.written && s.err == nil && !s.closed && !s.interrupted {
 		s.changed.Wait()
 	}
 	left, err, closed := s.written-s.read, s.err, s.closed
@@ -75,6 +82,8 @@ func (s *Spool) Read(p []byte) (int, error) {
 	switch {
 	case closed:
 		return 0, os.ErrClosed
+	case left == 0 && err == nil:
+		return 0, ErrInterrupted
 	case left == 0:
 		return 0, err
 	}
@@ -86,8 +95,26 @@ func (s *Spool) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Interrupt ends a Read that waits for the pipe, and those that would have to wait, with
+// ErrInterrupted.
+func (s *Spool) Interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interrupted = true
+	s.changed.Broadcast()
+}
+
+// Keep gives the file its name, in place of what is there.
+func (s *Spool) Keep() error {
+	if err := os.Rename(s.name, s.path); err != nil {
+		return fmt.Errorf("keep standard input: %w", err)
+	}
+	s.name = s.path
+	return nil
+}
+
 // Path is the file.
-func (s *Spool) Path() string { return s.path }
+func (s *Spool) Path() string { return s.name }
 
 // Whole says whether the pipe has ended, so that the file holds all of it.
 func (s *Spool) Whole() bool {
@@ -106,5 +133,24 @@ func (s *Spool) Close() error {
 	return errors.Join(s.in.Close(), s.out.Close())
 }
 
-// Remove removes the file of a run that is complete.
-func (s *Spool) Remove() error { return os.Remove(s.path) }
+// Remove removes the file of a run that is complete, or was not to begin.
+func (s *Spool) Remove() error { return os.Remove(s.name) }
+
+// Pump reads a pipe ahead by one piece, so that who waits for it can be interrupted.
+type Pump struct {
+	*io.PipeReader
+	in *io.PipeWriter
+}
+
+// NewPump starts to read a pipe.
+func NewPump(pipe io.Reader) *Pump {
+	out, in := io.Pipe()
+	go func() { // ends with the pipe, or with the process where the pipe never does
+		_, err := io.Copy(in, pipe)
+		in.CloseWithError(err) // io.EOF for nil
+	}()
+	return &Pump{out, in}
+}
+
+// Interrupt ends a Read that waits, and all to come, with ErrInterrupted.
+func (p *Pump) Interrupt() { p.in.CloseWithError(ErrInterrupted) }

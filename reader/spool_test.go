@@ -28,7 +28,10 @@ func TestSpoolGivesWhatThePipeGave(t *testing.T) {
 			if err != nil || string(got) != text || !s.Whole() {
 				t.Errorf("%d bytes, want %d (%v), whole %t", len(got), len(text), err, s.Whole())
 			}
-			if err := s.Close(); err != nil {
+			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("before it is kept: %v", err)
+			}
+			if err := errors.Join(s.Keep(), s.Close()); err != nil {
 				t.Fatal(err)
 			}
 			kept, err := os.ReadFile(path)
@@ -78,6 +81,82 @@ func TestSpoolOfABrokenPipe(t *testing.T) {
 	}
 	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// What waits for a pipe can be interrupted; what has come before is read first.
+func TestInterruptedPipe(t *testing.T) {
+	for name, start := range map[string]func(io.Reader) (io.Reader, func(), error){
+		"spool": func(pipe io.Reader) (io.Reader, func(), error) {
+			s, err := NewSpool(pipe, filepath.Join(t.TempDir(), "spool"))
+			return s, s.Interrupt, err
+		},
+		"pump": func(pipe io.Reader) (io.Reader, func(), error) {
+			p := NewPump(pipe)
+			return p, p.Interrupt, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, out := io.Pipe()
+			defer out.Close()
+			r, interrupt, err := start(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go out.Write([]byte("one line"))
+			got := make([]byte, len("one line"))
+			if _, err := io.ReadFull(r, got); err != nil || string(got) != "one line" {
+				t.Fatalf("got %q, %v", got, err)
+			}
+			ended := make(chan error)
+			go func() {
+				_, err := r.Read(got)
+				ended <- err
+			}()
+			interrupt()
+			if err := <-ended; err != ErrInterrupted {
+				t.Errorf("a read that waits: %v", err)
+			}
+			if _, err := r.Read(got); err != ErrInterrupted {
+				t.Errorf("the next one: %v", err)
+			}
+		})
+	}
+}
+
+func TestPumpGivesWhatThePipeGave(t *testing.T) {
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		pipe io.Reader
+		want error
+	}{{strings.NewReader("begin"), nil}, {io.MultiReader(strings.NewReader("begin"), iotest.ErrReader(broken)), broken}} {
+		if got, err := io.ReadAll(NewPump(tt.pipe)); string(got) != "begin" || err != tt.want {
+			t.Errorf("got %q, %v; want %v", got, err, tt.want)
+		}
+	}
+}
+
+// A spool that was not kept leaves that of another run alone.
+func TestSpoolBesideAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spool")
+	if err := os.WriteFile(path, []byte("of another run"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSpool(strings.NewReader("mine"), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(s); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Close(), s.Remove()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "of another run" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
+		t.Errorf("there are %v", left)
 	}
 }
 

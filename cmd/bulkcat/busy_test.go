@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -53,6 +55,64 @@ func TestTwoAtOnce(t *testing.T) {
 			close(service.release)
 			if got := statusOf(first.Wait()); got != exitComplete {
 				t.Errorf("the first: exit status %d\n%s", got, stderr.String())
+			}
+		})
+	}
+}
+
+// TestPipes wants of a run over a pipe that a second one on the same output leaves it
+// alone, and that a signal ends it though the pipe does not.
+func TestPipes(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	titles := strings.Repeat("Dog Collar of leather\nCordless Drill\n", 3000) // reading begins after 64 KiB
+	for name, args := range map[string][]string{
+		"spooled":     {"-o", "out.csv"},
+		"not spooled": {"-o", "out.csv", "--no-spool"},
+		"to a pipe":   {"-o", "-", "--store", "store"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			service := holdAll(t)
+			command := func(input io.Reader) *exec.Cmd {
+				cmd := exec.CommandContext(t.Context(), bulkcat, append([]string{"product", "-", "--quiet"}, args...)...)
+				cmd.Dir, cmd.Stdin = dir, input
+				cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
+				return cmd
+			}
+			pipe, input, err := os.Pipe() // never ends
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer input.Close()
+			first := command(pipe)
+			if err := first.Start(); err != nil {
+				t.Fatal(err)
+			}
+			pipe.Close()
+			if _, err := input.WriteString(titles); err != nil {
+				t.Fatal(err)
+			}
+			<-service.holding
+			told, err := command(strings.NewReader("Teapot\n")).CombinedOutput()
+			if got := statusOf(err); got != exitFailed {
+				t.Errorf("the second: exit status %d, want %d\n%s", got, exitFailed, told)
+			}
+			spools, _ := filepath.Glob(filepath.Join(dir, "out.csv.stdin*"))
+			for _, spool := range spools {
+				if got, err := os.ReadFile(spool); string(got) != titles {
+					t.Errorf("%s: %d bytes, want %d; %v", filepath.Base(spool), len(got), len(titles), err)
+				}
+			}
+			if want := name == "spooled"; len(spools) > 1 || (len(spools) == 1) != want {
+				t.Errorf("there are %v", spools)
+			}
+			if err := first.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			close(service.release)
+			if got := statusOf(first.Wait()); got != exitTerminated {
+				t.Errorf("the first: exit status %d, want %d", got, exitTerminated)
 			}
 		})
 	}

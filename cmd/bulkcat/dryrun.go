@@ -23,14 +23,16 @@ import (
 // the account's usage, which is free.
 func (f *runFlags) forecast(ctx context.Context, svc service, input *reader.Reader, log *slog.Logger) error {
 	parts := pipeline.Parts{Source: input, Counters: new(pipeline.Counters)}
-	if f.store.exists(f.output.path) {
-		store, err := f.store.open(f.output.path, svc.source)
-		if err != nil {
-			return err
-		}
-		defer store.Close() // only read from
-		parts.Store = store
+	stored := f.store.options(f.output.path, svc.source)
+	stored.ReadOnly = true // a dry run makes no store, and changes none
+	store, err := openStore(stored)
+	if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
+		return err
 	}
+	if store != nil {
+		defer store.Close() // only read from
+	}
+	parts.Store = store
 	options := pipeline.Options{
 		Kind: f.kind, Classification: f.classification,
 		Normalizer: client.Normalizer{Scheme: f.scheme}, Limit: f.limit,

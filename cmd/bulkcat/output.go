@@ -119,12 +119,12 @@ func (f *outputFlags) open(schema writer.Schema, metadata map[string]string, man
 	return writer.Open(options)
 }
 
-// manifest is nil unless the output is a folder.
-func (f *outputFlags) manifest(account *pipeline.Account) (*pipeline.Manifest, error) {
+// manifest is nil unless the output is a folder. Parts are kept whose records are settled.
+func (f *outputFlags) manifest(account *pipeline.Account, settled func(pipeline.Statuses) bool) (*pipeline.Manifest, error) {
 	if !f.folder() {
 		return nil, nil
 	}
-	return pipeline.OpenManifest(filepath.Clean(f.path), account, f.overwrite)
+	return pipeline.OpenManifest(filepath.Clean(f.path), account, f.overwrite, settled)
 }
 
 // accountPath is OUTPUT.run.json; "" for standard output, which has no place beside it.

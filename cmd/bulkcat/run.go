@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -147,18 +146,32 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	interrupt := f.interruptible(spool)
+	if interrupt != nil {
+		defer context.AfterFunc(ctx, interrupt)()
+	}
 	f.input.ExtraColumns = f.output.named()
 	input, err := f.input.open(f.kind, f.streams.in)
 	if err != nil {
-		return err
+		return errors.Join(causeOf(ctx, err), discardSpool(spool))
 	}
 	defer input.Close()
 	if f.dryRun {
-		return f.forecast(ctx, svc, input, log)
+		return causeOf(ctx, f.forecast(ctx, svc, input, log))
 	}
-	n := &session{flags: f, service: svc, input: input, spool: spool, log: log, counters: new(pipeline.Counters)}
+	n := &session{
+		flags: f, service: svc, input: input, spool: spool, interrupt: interrupt, log: log, counters: new(pipeline.Counters),
+	}
 	n.quota = newQuota(svc, n.counters, log)
 	return n.run(ctx)
+}
+
+// causeOf gives the reason for which reading was interrupted, and other errors as they are.
+func causeOf(ctx context.Context, err error) error {
+	if errors.Is(err, reader.ErrInterrupted) {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // asksNothing says whether the run is to send no request.
@@ -277,24 +290,25 @@ func (f *storeFlags) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service refused")
 }
 
-// open gives nil where there is no place for a store: output to a pipe, none named.
-func (f *storeFlags) open(output, source string) (*answers.Store, error) {
-	if f.dir == "" && (output == "-" || output == "") {
+// options say where the store lies, or would lie. Dir is empty where there is no place for
+// one: output to a pipe, none named.
+func (f *storeFlags) options(output, source string) answers.Options {
+	o := answers.Options{Dir: f.dir, Source: source, MaxAge: time.Duration(f.maxAge), RetryRejected: f.retryRejected}
+	if o.Dir == "" && output != "-" && output != "" {
+		o.Dir = filepath.Clean(output) + ".answers"
+	}
+	return o
+}
+
+// openStore gives nil where there is no place for a store.
+func openStore(o answers.Options) (*answers.Store, error) {
+	if o.Dir == "" {
 		return nil, nil
 	}
-	return answers.Open(answers.Options{Dir: f.path(output), Source: source, MaxAge: time.Duration(f.maxAge), RetryRejected: f.retryRejected})
+	return answers.Open(o)
 }
 
-// exists says whether the run's store is there, so that a dry run makes none.
-func (f *storeFlags) exists(output string) bool {
-	_, err := os.Stat(f.path(output))
-	return err == nil
-}
-
-// path is where the store lies, or would lie.
-func (f *storeFlags) path(output string) string {
-	if f.dir != "" {
-		return f.dir
-	}
-	return filepath.Clean(output) + ".answers"
+// settled says whether the flags leave the answers of these records alone.
+func (f *storeFlags) settled(s pipeline.Statuses) bool {
+	return f.maxAge == 0 && !(f.retryRejected && s.Rejected > 0)
 }

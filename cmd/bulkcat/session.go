@@ -18,10 +18,13 @@ type session struct {
 	flags    *runFlags
 	service  service
 	input    *reader.Reader
-	spool    *reader.Spool // nil unless the input is a pipe
+	spool    *reader.Spool // nil unless the input is a pipe that is to be kept
 	log      *slog.Logger
 	counters *pipeline.Counters
 	quota    *quota
+
+	interrupt func() // ends a read that waits for a pipe; nil where none does
+	claimed   bool   // the output is this run's to write
 }
 
 // run runs, and leaves an account of it however it ends. Only an output that is not
@@ -40,8 +43,8 @@ func (n *session) run(ctx context.Context) error {
 		n.tellChanged(account, last)
 	}
 	published, err := n.ask(ctx, account)
-	if isBusy(err) {
-		return err // the account is another process's, too
+	if !n.claimed {
+		return errors.Join(err, discardSpool(n.spool)) // what lies there has an account of its own
 	}
 	account.Inputs = inputsOf(n.input.Files())
 	account.Finish(err, n.counters.Snapshot(), published)
@@ -70,16 +73,6 @@ func (n *session) tellChanged(account, last *pipeline.Account) {
 	}
 }
 
-// isBusy says whether another process has the output or the store.
-func isBusy(err error) bool {
-	var (
-		output *writer.BusyError
-		store  *answers.LockedError
-		taken  *pipeline.OutputTakenError
-	)
-	return errors.As(err, &output) || errors.As(err, &store) || errors.As(err, &taken)
-}
-
 // ask opens the parts of the run and runs it.
 func (n *session) ask(ctx context.Context, account *pipeline.Account) (published writer.Published, err error) {
 	f := n.flags
@@ -87,10 +80,12 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	if err != nil {
 		return published, err
 	}
-	if options.Offline && n.service.hosted && !f.store.exists(f.output.path) {
+	stored := f.store.options(f.output.path, n.service.source)
+	stored.MustExist = options.Offline && n.service.hosted
+	if stored.MustExist && stored.Dir == "" {
 		return published, fmt.Errorf("there are no stored answers to write %s from: name their folder with --store", f.output.path)
 	}
-	store, err := f.store.open(f.output.path, n.service.source)
+	store, err := openStore(stored)
 	if err != nil {
 		return published, err
 	}
@@ -100,16 +95,22 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	if err := f.output.claim(account, store); err != nil {
 		return published, err
 	}
+	n.claimed = true
+	if n.spool != nil {
+		if err := n.spool.Keep(); err != nil {
+			return published, err
+		}
+	}
 	if !options.Offline {
 		if err := n.checkQuota(ctx, store, options); err != nil {
 			return published, err
 		}
 	}
-	parts := pipeline.Parts{Source: n.input, Categorizer: n.service.categorizer, Store: store, Counters: n.counters, Log: n.log}
+	parts := pipeline.Parts{Source: n.input, Interrupt: n.interrupt, Categorizer: n.service.categorizer, Store: store, Counters: n.counters, Log: n.log}
 	if err := f.pace.apply(&parts, n.service, n.quota); err != nil {
 		return published, err
 	}
-	if options.Manifest, err = f.output.manifest(account); err != nil {
+	if options.Manifest, err = f.output.manifest(account, f.store.settled); err != nil {
 		return published, err
 	}
 	if parts.Sink, err = f.output.open(options.Schema, f.metadata(), options.Manifest, f.streams.out); err != nil {

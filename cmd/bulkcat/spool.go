@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +17,20 @@ func (f *runFlags) spoolPath() string {
 		return ""
 	}
 	return filepath.Clean(f.output.path) + ".stdin"
+}
+
+// interruptible makes what is read from a pipe end when interrupt is called; nil where
+// standard input is not read, or is a file, which keeps nobody waiting.
+func (f *runFlags) interruptible(s *reader.Spool) (interrupt func()) {
+	switch {
+	case s != nil:
+		return s.Interrupt
+	case !slices.Contains(f.input.Paths, "-") || isRegular(f.streams.in):
+		return nil
+	}
+	pump := reader.NewPump(f.streams.in)
+	f.streams.in = pump
+	return pump.Interrupt
 }
 
 // isRegular says whether standard input is a file that the shell has opened.
@@ -40,6 +55,15 @@ func (f *runFlags) spool() (*reader.Spool, error) {
 	}
 	f.streams.in = s
 	return s, nil
+}
+
+// discardSpool drops what a run has taken that was not to begin: the pipe is there again, or
+// it would be for the run that it collides with to say what becomes of its own.
+func discardSpool(s *reader.Spool) error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(s.Close(), s.Remove())
 }
 
 // endSpool removes the spool of a complete run. The others need it to be started again:

@@ -110,14 +110,16 @@ func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, erro
 // openStore gives nil where there is none by default: embedded answers that cost nothing
 // are not stored, and an account has to say whose answers to look for.
 func (f *verifyFlags) openStore(account *pipeline.Account) (*answers.Store, error) {
-	there := f.store.exists(f.output.path)
+	stored := answers.Options{Dir: f.store.options(f.output.path, "").Dir, ReadOnly: true}
+	_, err := os.Stat(stored.Dir)
 	switch {
-	case !there && f.store.dir != "":
+	case err != nil && f.store.dir != "":
 		return nil, &usageError{fmt.Errorf("--store: %s is not there", f.store.dir)}
-	case !there || account == nil:
+	case err != nil || account == nil:
 		return nil, nil
 	}
-	return answers.Open(answers.Options{Dir: f.store.path(f.output.path), Source: account.Service, ReadOnly: true})
+	stored.Source = account.Service
+	return answers.Open(stored)
 }
 
 func (f *verifyFlags) print(report verify.Report) error {
