@@ -33,6 +33,8 @@ type run struct {
 	written   chan *rowBatch // to be filled again
 	flattened bool           // every record has its rows; set before rows is closed
 
+	answerSize atomic.Int64 // bytes of an answer beyond a few entries, on average of late
+
 	flights flights
 	turn    turn
 	outage  *outage
@@ -168,7 +170,7 @@ func (r *run) read() error {
 				continue
 			}
 		}
-		t := tasks.next(record)
+		t := tasks.next(record, r.answerSize.Load())
 		t.digest = digest
 		if r.options.Strict {
 			if err := r.check(t); err != nil { // in flight is only what comes before it

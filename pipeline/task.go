@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -34,23 +35,28 @@ type task struct {
 	followers []*task // guarded by flights.mu
 }
 
-// taskOverhead is what a task takes beside its strings: itself, slice headers, and an
-// answer of a few entries.
-const taskOverhead = 512
+const (
+	// taskOverhead is what a task takes beside its strings: itself, slice headers, and an
+	// answer of a few entries.
+	taskOverhead = 512
+	fewEntries   = 4
+	entrySize    = int64(unsafe.Sizeof(client.Entry{})) // its texts are shared
+)
 
 // tasks makes tasks, several with one allocation.
 type tasks struct{ slab []task }
 
 const slabTasks = 32
 
-func (s *tasks) next(record reader.Record) *task {
+// next makes a task, whose answer will probably take so much beyond a few entries.
+func (s *tasks) next(record reader.Record, answerSize int64) *task {
 	if len(s.slab) == 0 {
 		s.slab = make([]task, slabTasks)
 	}
 	t := &s.slab[0]
 	s.slab = s.slab[1:]
 	t.record = record
-	t.size = int64(taskOverhead + len(record.Input))
+	t.size = int64(taskOverhead+len(record.Input)) + answerSize
 	for _, field := range record.Fields {
 		t.size += int64(len(field)) + 16
 	}

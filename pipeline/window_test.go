@@ -3,6 +3,9 @@ package pipeline
 import (
 	"testing"
 	"testing/synctest"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 func TestWindow(t *testing.T) {
@@ -52,4 +55,38 @@ func TestWindow(t *testing.T) {
 			t.Error("a record as large as the window waits for ever")
 		}
 	})
+}
+
+// Long answers take their room in the window: the next tasks are taken for as long.
+func TestAnswersCountInTheWindow(t *testing.T) {
+	r := &run{Parts: Parts{Counters: new(Counters)}, rows: make(chan *rowBatch, 1), written: make(chan *rowBatch, 1)}
+	f := flattening{run: r, hard: t.Context(), batch: new(rowBatch)}
+	var tasks tasks
+	size := func() int64 { return tasks.next(reader.Record{}, r.answerSize.Load()).size }
+	pass := func(entries int) {
+		for range 10 {
+			f.add(&task{answer: client.Answer{Entries: make([]client.Entry, entries)}})
+		}
+		r.written <- new(rowBatch)
+		if !f.pass() {
+			t.Fatal("not passed")
+		}
+		<-r.rows
+	}
+	short := size()
+	if pass(3); size() != short {
+		t.Errorf("after short answers a task takes %d bytes, before %d", size(), short)
+	}
+	for range 20 {
+		pass(100)
+	}
+	if got, want := size()-short, 96*entrySize; got > want || got < want*9/10 {
+		t.Errorf("after long answers a task takes %d bytes more, want about %d", got, want)
+	}
+	for range 40 {
+		pass(1)
+	}
+	if got := size() - short; got > 3 {
+		t.Errorf("after short ones again it takes %d bytes more", got)
+	}
 }

@@ -29,6 +29,7 @@ type rowBatch struct {
 	statuses Statuses // of its records
 	marks    []mark   // of its records, for a manifest
 	size     int64    // of its records in the window
+	excess   int64    // bytes of its answers beyond a few entries each
 }
 
 func (b *rowBatch) reset() {
@@ -100,6 +101,8 @@ func (f *flattening) pass() bool {
 	if len(f.batch.rows) == 0 {
 		return true
 	}
+	size := &f.run.answerSize
+	size.Store((3*size.Load() + f.batch.excess/max(1, f.batch.statuses.records())) / 4)
 	select {
 	case f.run.rows <- f.batch:
 	case <-f.hard.Done():
@@ -137,6 +140,7 @@ func (f *flattening) add(t *task) {
 	result.Fields = b.fields[start:]
 	b.rows = o.Schema.Flatten(b.rows, result)
 	b.statuses.add(result.Status)
+	b.excess += entrySize * int64(max(0, len(t.answer.Entries)-fewEntries))
 	b.size += t.size
 	if o.Manifest != nil {
 		b.marks = append(b.marks, mark{t.record.Number, t.digest, result.Status})

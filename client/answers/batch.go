@@ -34,7 +34,8 @@ type leading struct {
 func (s *Store) NewBatch() *Batch { return &Batch{store: s, batch: s.db.NewBatch()} }
 
 // Add puts an outcome into the batch. Where the store has one of the same request, that is
-// removed: replaces is its position, as Query tells it, and 0 where there is none.
+// removed: replaces must be its position, as Query tells it, and 0 where there is none. One
+// that is left behind would be exported, and may be read ahead in place of the newer one.
 func (b *Batch) Add(r client.Request, o Outcome, replaces Position) error {
 	_, err := b.add(b.store.options.Source, r, o, replaces)
 	return err
