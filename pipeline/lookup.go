@@ -42,6 +42,7 @@ type lookups struct {
 // gather waits for a task and takes what has come in beside it, so that nothing waits
 // for a batch to fill. It says whether there is anything left.
 func (l *lookups) gather() bool {
+	l.run.lend()
 	first, ok := <-l.run.lookups
 	if !ok {
 		return false

@@ -89,6 +89,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		soft:    soft,
 		stop:    stop,
 	}
+	r.turn.waiting = r.lend
 	r.open.Store(1)
 	if parts.Interrupt != nil {
 		defer context.AfterFunc(soft, parts.Interrupt)()
@@ -193,6 +194,14 @@ func (r *run) read() error {
 	}
 	r.readAll.Store(true)
 	return nil
+}
+
+// lend has the reader read further ahead when the writer waits for a task and none is left
+// to be looked up: what there is to do meanwhile lies beyond. Whoever begins to wait calls it.
+func (r *run) lend() {
+	if len(r.lookups) == 0 && r.turn.awaited.Load() != nil {
+		r.window.lend()
+	}
 }
 
 // leave gives up one hold on the workers; the last lets them go.

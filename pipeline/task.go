@@ -134,6 +134,7 @@ func (f *flights) land(t *task) []*task {
 type turn struct {
 	awaited atomic.Pointer[task]
 	wake    chan struct{} // of capacity 1
+	waiting func()        // called when the writer has begun to wait
 }
 
 // finish marks a task done; nothing of it may be changed after.
@@ -155,6 +156,7 @@ func (w *turn) await(ctx context.Context, t *task, quiet <-chan struct{}) bool {
 	}
 	w.awaited.Store(t)
 	defer w.awaited.Store(nil)
+	w.waiting()
 	for !t.done.Load() {
 		select {
 		case <-w.wake: // maybe for an earlier task: look again

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// window bounds the bytes of records between reading and writing. As long as the writer
-// is busy an eighth of it is enough, and far less memory for the garbage collector to
-// walk through (15% of a run over answered inputs). When the writer waits, for a record
-// that waits for its retry, the rest is lent, so that others can go on meanwhile.
+// window bounds the bytes of records between reading and writing. As long as the writer or
+// the lookups are busy an eighth of it is enough, and far less memory for the garbage
+// collector to walk through (15% of a run over answered inputs). When the writer waits for
+// a record that waits for its retry, and all others are on their way, the rest is lent, so
+// that more can go on meanwhile.
 type window struct {
 	sem *semaphore.Weighted
 	far int64 // what is lent only
@@ -28,7 +29,7 @@ func newWindow(size int64) *window {
 // acquire waits for room. The error is the context's.
 func (w *window) acquire(ctx context.Context, size int64) error { return w.sem.Acquire(ctx, size) }
 
-// lend is for the writer to call when it is about to wait.
+// lend opens the rest of the window.
 func (w *window) lend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

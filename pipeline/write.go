@@ -48,7 +48,7 @@ func (r *run) flatten(hard context.Context) {
 		if !ok {
 			break
 		}
-		if !t.done.Load() && !f.idle() || !r.turn.await(hard, t, r.quiet) {
+		if !t.done.Load() && !f.pass() || !r.turn.await(hard, t, r.quiet) {
 			return
 		}
 		f.add(t)
@@ -68,26 +68,19 @@ type flattening struct {
 	categories categories
 }
 
-// next takes the next task; false at their end.
+// next takes the next task; false at their end. Before it waits for one the rows so far go
+// on.
 func (f *flattening) next() (*task, bool) {
 	select {
 	case t, ok := <-f.run.pending:
 		return t, ok
 	default:
 	}
-	if !f.idle() {
+	if !f.pass() {
 		return nil, false
 	}
 	t, ok := <-f.run.pending
 	return t, ok
-}
-
-// idle is what to do before waiting for a task: the rows before it go first, and the
-// reader may read further ahead.
-func (f *flattening) idle() bool {
-	ok := f.pass()
-	f.run.window.lend()
-	return ok
 }
 
 // pass sends the batch on, if anything is in it, and takes an empty one; false when the
