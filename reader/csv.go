@@ -254,6 +254,8 @@ func newCSVParser(f *file, lines *lines, width int, header bool) (*csvParser, er
 		switch {
 		case err != nil && err != io.EOF:
 			return nil, &ReadError{f.info.Name, r.line, err}
+		case r.fault != "":
+			return nil, &FormatError{f.info.Name, r.line, "malformed header: " + r.fault}
 		case !slices.Equal(columnNames(r.fields), f.columns):
 			return nil, &FormatError{f.info.Name, r.line, "the header has changed since the run began; start again"}
 		}

@@ -97,7 +97,7 @@ type ReadError struct {
 func (e *ReadError) Error() string {
 	reason := withoutPath(e.Err).Error()
 	if errors.Is(e.Err, io.ErrUnexpectedEOF) {
-		reason = "the compressed data is cut short (" + reason + "); fetch the file again"
+		reason = "the data is cut short, or followed by what does not belong to it (" + reason + "); fetch the file again"
 	}
 	return place(e.File, e.Line) + ": " + reason
 }

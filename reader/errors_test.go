@@ -136,7 +136,7 @@ func TestReadErrorInTheBeginning(t *testing.T) {
 	}{
 		{"source", io.MultiReader(strings.NewReader("domain\na.com\n"), iotest.ErrReader(broken)), "stdin:3: broken disk"},
 		{"truncated gzip", strings.NewReader(cut(gzipped(t, threeDomains), 9)), "cut short"},
-		{"gzip header", strings.NewReader("\x1f\x8b\x08"), "stdin:1: the compressed data is cut short"},
+		{"gzip header", strings.NewReader("\x1f\x8b\x08"), "stdin:1: the data is cut short"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

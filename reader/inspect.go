@@ -19,6 +19,7 @@ type file struct {
 	info    FileInfo
 	held    *stream // of standard input or a pipe, which cannot be opened again
 	comma   string  // CSV: what separates fields
+	cr      bool    // lines end with CR alone, as old spreadsheets write them
 	columns []string
 	input   int   // CSV: the input column's place in columns
 	places  []int // of columns among the run's; nil when they are the same
@@ -50,7 +51,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	}
 	if once {
 		r.total = -1
-		s.text = head.andRest()
+		s.text = head.andRest() // with LF for CR already
 		f.held = s
 		return f, nil
 	}
@@ -67,6 +68,10 @@ func (r *Reader) inspect(name string) (*file, error) {
 func (f *file) examine(s *sample, o *Options) error {
 	if err := s.grow(sampleSize); err != nil {
 		return err
+	}
+	if f.cr = s.endsLinesWithCR(); f.cr {
+		s.src = crReader{s.src}
+		replaceCR(s.data)
 	}
 	f.info.Format = o.Format
 	if f.info.Format == "" {
@@ -95,6 +100,8 @@ func (f *file) examineCSV(s *sample, o *Options) error {
 				return err
 			}
 			continue
+		case err == io.EOF && !s.whole:
+			return &FormatError{s.name, 1, "no row in the first 4 MiB: name the format with --input-format if this is no CSV"}
 		case err == io.EOF:
 			return nil // no records, so no columns
 		case first.fault != "":
@@ -154,6 +161,30 @@ func (s *sample) grow(size int) error {
 	}
 	s.whole = len(s.data) < size
 	return nil
+}
+
+// endsLinesWithCR says whether there is no other line end. A CR at the very end of a sample
+// may be half of one.
+func (s *sample) endsLinesWithCR() bool {
+	at := bytes.IndexByte(s.data, '\r')
+	return at >= 0 && bytes.IndexByte(s.data, '\n') < 0 && (s.whole || at < len(s.data)-1)
+}
+
+// crReader gives LF for CR.
+type crReader struct{ io.Reader }
+
+func (r crReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	replaceCR(p[:n])
+	return n, err
+}
+
+func replaceCR(text []byte) {
+	for i := range text {
+		if text[i] == '\r' {
+			text[i] = '\n'
+		}
+	}
 }
 
 func (s *sample) canGrow() bool { return !s.whole && len(s.data) < sampleLimit }

@@ -223,6 +223,9 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if err != nil {
 		return nil, &ReadError{f.info.Name, 1, err}
 	}
+	if f.cr {
+		s.text = crReader{s.text}
+	}
 	return s, nil
 }
 

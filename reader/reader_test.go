@@ -259,3 +259,50 @@ func TestProgressFromAnotherGoroutine(t *testing.T) {
 	close(stop)
 	<-done
 }
+
+// Old spreadsheets end lines with CR alone.
+func TestLinesThatEndWithCR(t *testing.T) {
+	for name, content := range map[string]string{
+		"csv":             "url,name\rhttps://a.com,A\rhttps://b.com,\"B, C\"\r",
+		"csv without end": "url,name\rhttps://a.com,A\rhttps://b.com,B",
+		"txt":             "https://a.com\rhttps://b.com\r",
+		"jsonl":           "{\"url\":\"https://a.com\"}\r{\"url\":\"https://b.com\"}\r",
+	} {
+		want := "2 https://a.com\n3 https://b.com"
+		if !strings.HasPrefix(name, "csv") {
+			want = "1 https://a.com\n2 https://b.com"
+		}
+		path := writeFile(t, "list", content)
+		for kind, o := range map[string]Options{"file": {Paths: []string{path}}, "pipe": fromString(content, Options{})} {
+			o.Candidates = candidates
+			r := openReader(t, o)
+			if got := strings.TrimSpace(summary(readAll(t, r))); got != want {
+				t.Errorf("%s, %s: got\n%s\nwant\n%s", name, kind, got, want)
+			}
+			if f := r.Files()[0]; f.SHA256 != digestOf(content) {
+				t.Errorf("%s, %s: the digest is not that of the file", name, kind)
+			}
+		}
+	}
+}
+
+// A list of many lines that end with CR is longer than any sample.
+func TestLongListWithCR(t *testing.T) {
+	content := "url\r" + strings.Repeat("https://a.com\r", 500_000)
+	r := openReader(t, fromString(content, Options{Candidates: candidates}))
+	if n := len(readAll(t, r)); n != 500_000 {
+		t.Errorf("%d records", n)
+	}
+}
+
+// A first line without end is no header: nothing would be read, and nobody told.
+func TestEndlessFirstLine(t *testing.T) {
+	for name, o := range map[string]Options{"header": {Column: "url"}, "no header": {NoHeader: true}} {
+		o.Format = "csv"
+		_, err := Open(fromString("url,"+strings.Repeat("x", 5<<20)+"\nhttps://a.com,A\n", o))
+		var format *FormatError
+		if !errors.As(err, &format) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
