@@ -120,6 +120,11 @@ func TestParseUsage(t *testing.T) {
 		{`{"plan":"pro","remaining":"1200"}`, Usage{"pro", "1200"}, 1200, true},
 		{`{"plan":"pro","remaining":1200}`, Usage{"pro", "1200"}, 1200, true},
 		{`{"plan":"free","remaining":"-3"}`, Usage{"free", "-3"}, 0, true},
+		{`{"plan":"pro","remaining":1500.5}`, Usage{"pro", "1500.5"}, 1500, true},
+		{`{"plan":"pro","remaining":"1,500"}`, Usage{"pro", "1,500"}, 1500, true},
+		{`{"plan":"pro","remaining":"0.0"}`, Usage{"pro", "0.0"}, 0, true},
+		{`{"plan":"pro","remaining":1e300}`, Usage{"pro", "1e300"}, 1 << 62, true},
+		{`{"plan":"pro","remaining":"nan"}`, Usage{"pro", "nan"}, 0, false},
 		{`{"plan":"enterprise","remaining":"unlimited"}`, Usage{"enterprise", "unlimited"}, 0, false},
 	} {
 		got, err := parseUsage([]byte(tt.body))

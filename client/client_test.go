@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -212,11 +213,32 @@ func TestUntrustedCertificateIsFatal(t *testing.T) {
 	}
 }
 
+// A proxy that wants a password will want it at the next attempt, too.
+func TestProxyWithoutPasswordIsFatal(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
+	defer proxy.Close()
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := newTransport(1, nil)
+	transport.Proxy = http.ProxyURL(at)
+	c, err := New(Options{BaseURL: "https://api.example.com", APIKey: testKey, Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = c.Categorize(t.Context(), testRequest); ClassOf(err) != Fatal || !strings.Contains(err.Error(), "HTTPS_PROXY") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestRefusedConnectionIsTransient(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
-	url := server.URL
+	address := server.URL
 	server.Close()
-	c, err := New(Options{BaseURL: url, APIKey: testKey})
+	c, err := New(Options{BaseURL: address, APIKey: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,7 +156,8 @@ func exchangeError(err error) *Error {
 	)
 	class := Transient
 	if errors.As(err, &unknown) || errors.As(err, &hostname) || errors.As(err, &invalid) ||
-		errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &redirect) || errors.Is(err, errRedirectLoop) {
+		errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &redirect) ||
+		errors.Is(err, errRedirectLoop) || errors.Is(err, errProxyAuth) {
 		class = Fatal
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

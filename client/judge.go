@@ -55,6 +55,9 @@ func (j *Judge) Categorize(ctx context.Context, r Request) (Answer, error) {
 	case errors.As(err, &e) && ambiguous(e.Status):
 		judged := *e
 		judged.Class = j.verdict(ctx, e, sent)
+		if ctx.Err() != nil {
+			return answer, ctx.Err() // usage was not asked to its end: there is no verdict
+		}
 		return answer, &judged
 	}
 	return answer, err

@@ -74,6 +74,20 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Who is interrupted while usage is asked has no verdict on the key.
+func TestJudgeInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	next := &fails{err: &Error{Class: Auth, Status: 403}}
+	j := &Judge{next: next, usage: func(ctx context.Context) (Usage, error) {
+		cancel()
+		return Usage{}, ctx.Err()
+	}}
+	var e *Error
+	if _, err := j.Categorize(ctx, testRequest); !errors.Is(err, context.Canceled) || errors.As(err, &e) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestJudgeLeavesClearErrorsAlone(t *testing.T) {
 	for _, want := range []error{&Error{Class: Rejected, Status: 404}, &Error{Class: Transient, Status: 500}, context.Canceled} {
 		j := &Judge{next: categorizerFunc(func() error { return want }), usage: func(context.Context) (Usage, error) {

@@ -16,6 +16,7 @@ type learner struct {
 	rate    float64 // requests a second, now
 	limit   float64 // where the service refused last; 0 while it never has
 	coarse  bool    // the limit was met at a run: it may be well above
+	stated  float64 // the limit that the service told last; 0 while it never has
 	latency time.Duration
 
 	cut      time.Time // when the rate was last cut
@@ -82,6 +83,7 @@ func (l *learner) answered(sent, now time.Time) {
 		l.rate *= math.Exp2(seconds / doubling.Seconds())
 	case l.rate < l.limit*underLimit:
 		l.rate = min(l.limit*underLimit, l.rate+l.limit*regrowth*seconds)
+	case l.stated > 0: // the service says where its limit is
 	case !now.Before(l.probe):
 		growth := probeGrowth
 		if l.coarse {
@@ -155,6 +157,9 @@ func (l *learner) refine(found float64, now time.Time) float64 {
 
 // told takes note of a limit that the service states.
 func (l *learner) told(perSecond float64, now time.Time) {
+	if perSecond > 0 {
+		l.stated = perSecond
+	}
 	if perSecond <= 0 || l.limit > 0 && math.Abs(perSecond-l.limit) <= sameLimit*l.limit {
 		return
 	}

@@ -25,7 +25,12 @@ type InputError struct {
 	Reason string
 }
 
-func (e *InputError) Error() string { return fmt.Sprintf("%s: %.100q", e.Reason, e.Input) }
+func (e *InputError) Error() string {
+	if e.Reason == errCredentials.Error() {
+		return e.Reason // and not repeated
+	}
+	return fmt.Sprintf("%s: %.100q", e.Reason, e.Input)
+}
 
 // Request normalizes one input of a kind. The error is an *InputError.
 func (n Normalizer) Request(kind Kind, input, classification string) (Request, error) {
@@ -135,8 +140,11 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 		return "", err
 	}
 	path := u.EscapedPath()
-	if path == "/" && u.RawQuery == "" {
+	switch {
+	case path == "/" && u.RawQuery == "":
 		path = ""
+	case path == "" && u.RawQuery != "":
+		path = "/"
 	}
 	query := ""
 	if u.RawQuery != "" {
@@ -168,9 +176,9 @@ func (n Normalizer) withScheme(text string) (string, error) {
 	return n.scheme() + "://" + bare, nil
 }
 
-// hostProfile maps like a browser's address bar (UTS #46, non-transitional) but lets
-// underscores pass, which real host names carry.
-var hostProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false))
+// hostProfile maps like a browser's address bar (UTS #46, non-transitional, hyphens
+// anywhere) but lets underscores pass, which real host names carry.
+var hostProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false), idna.CheckHyphens(false))
 
 const (
 	maxHost  = 253 // RFC 1035 §2.3.4, in text form
@@ -195,6 +203,9 @@ func normalizeHost(host string) (string, error) {
 		return "", errNotURL
 	}
 	ascii = strings.TrimSuffix(ascii, ".")
+	if ascii == "http" || ascii == "https" { // https://https://example.com
+		return "", errNotURL
+	}
 	if len(ascii) > maxHost || strings.ContainsFunc(ascii, notInHost) {
 		return "", errNotURL
 	}

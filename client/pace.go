@@ -188,7 +188,7 @@ func (p *Pacer) heed(sent, now time.Time, limit RateLimit, err error, e *Error) 
 			wait = watched
 		}
 		p.pauseUntil(now.Add(wait))
-	case refused: // of the same burst
+	case refused && wait <= shortestWait: // of the same burst
 	default:
 		p.pauseUntil(now.Add(wait))
 	}
@@ -217,10 +217,10 @@ func (p *Pacer) pauseUntil(until time.Time) {
 	}
 }
 
-// pauseFor is how long all are to wait: a refusal by the limit says so, and so does a
-// window in which nothing is left.
+// pauseFor is how long all are to wait: a refusal by the limit says so, a ban (a key that
+// has worked is forbidden), and a window in which nothing is left.
 func pauseFor(limit RateLimit, e *Error, refused bool) time.Duration {
-	if refused {
+	if refused || e != nil && e.Class == Transient && e.Status == http.StatusForbidden {
 		return e.RetryAfter
 	}
 	if limit.Reset > 0 && limit.Remaining == 0 {
@@ -257,9 +257,10 @@ const (
 )
 
 // ended takes note of an attempt's end and says how many slots to give back: 1 in
-// steady flow.
+// steady flow. A refusal by the limit is the rate's business, and an answer that is still
+// being calculated is no failure.
 func (f *flow) ended(now time.Time, e *Error) int {
-	if e != nil && e.Class == Transient && e.Status != 429 {
+	if e != nil && e.Class == Transient && e.Status != http.StatusTooManyRequests && e.Status != http.StatusAccepted {
 		f.failed++
 	} else {
 		f.sound++

@@ -34,6 +34,20 @@ func TestFlowFollowsTheShareOfFailures(t *testing.T) {
 	}
 }
 
+// An answer that is still being calculated, and a refusal by the limit, are no failures.
+func TestFlowOfASoundService(t *testing.T) {
+	for _, status := range []int{202, 429} {
+		now := time.Now()
+		f := flow{allowed: 64, most: 64, epoch: now}
+		for range 100 {
+			f.ended(now, &Error{Class: Transient, Status: status})
+		}
+		if f.ended(now.Add(flowEpoch), nil); f.allowed != 64 {
+			t.Errorf("%d: %d may be in flight", status, f.allowed)
+		}
+	}
+}
+
 // TestFlowKeepsItsSlots: however the number in flight goes up and down, none is lost.
 func TestFlowKeepsItsSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -59,22 +73,40 @@ func TestFlowKeepsItsSlots(t *testing.T) {
 }
 
 func TestRefusalPausesEverybody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := NewPacer(PacerOptions{Rate: 100, InFlight: 16})
-		turn, err := p.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		turn.Done(Answer{}, &Error{Class: Transient, Status: 429, RetryAfter: 20 * time.Second})
-		start := time.Now()
-		if turn, err = p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		turn.Done(Answer{}, nil)
-		if waited := time.Since(start); waited < 20*time.Second || waited > 21*time.Second {
-			t.Errorf("waited %v", waited)
-		}
-	})
+	for _, tt := range []struct {
+		status int
+		limit  rate.Limit // 0: to be learned
+		waits  []time.Duration
+	}{
+		{429, 100, []time.Duration{20 * time.Second}},
+		{403, 100, []time.Duration{20 * time.Second}}, // a ban
+		{429, 0, []time.Duration{20 * time.Second}},
+		{429, 0, []time.Duration{time.Second, 20 * time.Second}}, // of one burst
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := NewPacer(PacerOptions{Rate: tt.limit, InFlight: 16})
+			var turns []Turn
+			for range tt.waits {
+				turn, err := p.Wait(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				turns = append(turns, turn)
+			}
+			start := time.Now()
+			for i, wait := range tt.waits {
+				turns[i].Done(Answer{}, &Error{Class: Transient, Status: tt.status, RetryAfter: wait})
+			}
+			turn, err := p.Wait(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			turn.Done(Answer{}, nil)
+			if waited := time.Since(start); waited < 20*time.Second || waited > 21*time.Second {
+				t.Errorf("%+v: waited %v", tt, waited)
+			}
+		})
+	}
 }
 
 func TestLearningStartsWhereItEnded(t *testing.T) {
@@ -92,8 +124,14 @@ func TestStatedPolicyIsKeptTo(t *testing.T) {
 	l := newLearner(0, now)
 	l.rate = 500
 	l.told(100, now)
-	if l.rate > 100*underLimit {
-		t.Errorf("%v/s of 100/s", l.rate)
+	for range 10_000 { // and never beyond, to see whether there is more
+		now = now.Add(10 * time.Millisecond)
+		l.started(now)
+		l.answered(now, now)
+		l.told(100, now)
+		if l.rate > 100*underLimit {
+			t.Fatalf("%v/s of 100/s", l.rate)
+		}
 	}
 }
 

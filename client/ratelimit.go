@@ -41,6 +41,10 @@ func parseRateLimit(h http.Header, now time.Time) RateLimit {
 	return l
 }
 
+// longestWindow is how long the window of a policy may be that is taken for a rate. A
+// longer one bounds an amount: what is left of it is told beside it.
+const longestWindow = 60 // seconds
+
 // parsePolicy gives the tightest of the policies `"name";q=100;w=60` or `100;w=60`, in
 // requests a second; 0 if none can be read.
 func parsePolicy(text string) float64 {
@@ -58,7 +62,7 @@ func parsePolicy(text string) float64 {
 				window = parseCount(value)
 			}
 		}
-		if perSecond := quota / max(window, 1); window > 0 && perSecond > 0 && (tightest == 0 || perSecond < tightest) {
+		if perSecond := quota / max(window, 1); window > 0 && window <= longestWindow && perSecond > 0 && (tightest == 0 || perSecond < tightest) {
 			tightest = perSecond
 		}
 	}

@@ -20,8 +20,8 @@ type RetryPolicy struct {
 }
 
 // DefaultRetryPolicy backs off exponentially with full jitter: the wait before attempt
-// n+1 is uniform in [0, min(Cap, Base·2ⁿ)), which spreads a crowd of failed requests
-// best. Eight attempts span about half a minute on average, one minute at most.
+// n+1 is uniform in [0, min(Cap, Base·2ⁿ⁻¹)), which spreads a crowd of failed requests
+// best. Eight attempts span about a quarter of a minute on average, half a one at most.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts: 8,

@@ -1,12 +1,15 @@
 package client
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 )
@@ -26,8 +29,18 @@ func newTransport(connections int, roots *x509.CertPool) *http.Transport {
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
+		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+			if resp.StatusCode == http.StatusProxyAuthRequired {
+				return errProxyAuth
+			}
+			return nil
+		},
 	}
 }
+
+// errProxyAuth lasts until somebody does something: without it net/http tells the refusal
+// in words alone, and it would pass for an outage.
+var errProxyAuth = errors.New("the proxy refuses: check the user and password in HTTPS_PROXY")
 
 // LoadRootCAs gives the system's certificate authorities and those of a PEM file. The
 // error names the file.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -14,14 +15,14 @@ type Usage struct {
 	Remaining string // as the service gave it: usually a number, or a word such as "unlimited"
 }
 
-// Requests is the number of requests left, or false where it is not a number and so
-// limits nothing.
+// Requests is the number of whole requests left, or false where it is not a number and so
+// limits nothing. Nobody promises an integer: 1500.0 and 1,500 are numbers, too.
 func (u Usage) Requests() (int64, bool) {
-	n, err := strconv.ParseInt(strings.TrimSpace(u.Remaining), 10, 64)
-	if err != nil {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(u.Remaining), ",", ""), 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 		return 0, false
 	}
-	return max(n, 0), true
+	return int64(min(max(n, 0), 1<<62)), true
 }
 
 // Usage asks what is left. It costs nothing.

@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"container/heap"
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -48,11 +50,7 @@ type permit struct {
 
 // permit waits until an attempt may be made; false when the run stops meanwhile.
 func (r *run) permit() (permit, bool) {
-	var spent *client.SpentError
-	if err := r.Allowance.Take(r.soft); errors.As(err, &spent) {
-		r.stop(&StopError{Cause: Budget, Err: spent})
-		return permit{}, false
-	} else if err != nil {
+	if !r.takeAllowance() {
 		return permit{}, false
 	}
 	for {
@@ -74,6 +72,56 @@ func (r *run) permit() (permit, bool) {
 	}
 	r.Allowance.Return()
 	return permit{}, false
+}
+
+// usageTries is how often the service is asked what is left before it counts as unwilling
+// to say: over two minutes.
+const usageTries = 8
+
+// takeAllowance takes one request of what the run may spend; false when the run stops. What
+// the account must keep in reserve may come back, where the run is to wait for that.
+func (r *run) takeAllowance() bool {
+	for tries := 1; ; tries++ {
+		err := r.Allowance.Take(r.soft)
+		var spent *client.SpentError
+		switch {
+		case err == nil:
+			return true
+		case !errors.As(err, &spent):
+			return false
+		case spent.Err != nil && client.ClassOf(spent.Err) == client.Transient && tries < usageTries:
+			if sleep(r.soft, time.Second<<(tries-1)) != nil {
+				return false
+			}
+			continue
+		case r.WaitForQuota == nil || spent.Limit != "reserve":
+			r.stop(&StopError{Cause: Budget, Err: spent})
+			return false
+		}
+		r.dry(spent)
+		if r.drought.wait(r.soft) != nil {
+			return false
+		}
+	}
+}
+
+// sleep waits. The error is the context's.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// dry has all wait until the account has something again.
+func (r *run) dry(reason error) {
+	r.drought.begin(func() {
+		r.Log.Warn("nothing is left of the account: waiting until there is", "error", reason)
+	})
 }
 
 // attempt asks once and sends the task where the outcome says: to be committed, to
@@ -200,9 +248,7 @@ func (r *run) outOfQuota(t *task, e *client.Error) error {
 	}
 	t.attempts--
 	t.err = e
-	r.drought.begin(func() {
-		r.Log.Warn("nothing is left of the account: waiting until there is", "error", e)
-	})
+	r.dry(e)
 	r.park(t, 0)
 	return nil
 }
@@ -219,7 +265,7 @@ func (r *run) holdParked() error {
 		if len(waiting) > 0 {
 			head = waiting[0]
 			wait := time.Until(head.due)
-			if wait <= 0 && !paid {
+			if wait <= 0 && !paid && !isCalculating(head.err) {
 				wait = r.budget.take(time.Now())
 				paid = wait <= 0
 			}
@@ -243,6 +289,13 @@ func (r *run) holdParked() error {
 			return nil
 		}
 	}
+}
+
+// isCalculating says whether the service was still at work: to ask again is what it wants,
+// and no burden on one that fails.
+func isCalculating(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Status == http.StatusAccepted
 }
 
 // parked is a heap of tasks, the next due first.

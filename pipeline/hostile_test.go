@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -27,7 +28,8 @@ type night struct {
 	inputs  []string
 	files   vfs.FS // of the store
 	limits  client.AllowanceLimits
-	await   bool // for quota
+	await   bool  // for quota
+	reserve int64 // more than which must be left
 
 	counters *Counters
 	sink     *rows
@@ -73,7 +75,8 @@ func (n *night) runAt(t *testing.T, baseURL string, transport http.RoundTripper)
 				if err := wait(ctx, time.Minute); err != nil {
 					return err
 				}
-				if usage, err := c.Usage(ctx); err == nil && usage.Remaining != "0" {
+				usage, err := c.Usage(ctx)
+				if left, _ := usage.Requests(); err == nil && left > n.reserve {
 					return nil
 				}
 			}
@@ -276,6 +279,52 @@ func TestWaitForQuota(t *testing.T) {
 		}
 		if late := n.server.Audit().Late; late > 8 {
 			t.Errorf("%d requests while nothing was left", late)
+		}
+	})
+}
+
+// What must stay in the account is waited for as well, and to ask for it may fail at times.
+func TestWaitForTheReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(hostile.Options{Quota: 150, Latency: 50 * time.Millisecond}, 300)
+		n.pace = client.PacerOptions{Rate: 50, InFlight: 8}
+		n.limits.Reserve = 50
+		n.await = true
+		n.reserve = 50
+		time.AfterFunc(3*time.Hour, func() { n.server.Refill(1000) })
+		start := time.Now()
+		if err := n.run(t); err != nil {
+			t.Fatal(err)
+		}
+		n.checkRows(t)
+		n.checkAudit(t)
+		if took := time.Since(start); took < 3*time.Hour || took > 3*time.Hour+2*time.Minute {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+// A service that answers each input with 202 twice is as fast as it is.
+func TestServiceThatCalculates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTrial(numbered(2000)...)
+		x.options.Workers = 32
+		x.pacer = client.NewPacer(client.PacerOptions{Rate: rate.Inf, InFlight: 32})
+		x.service.answer = func(ctx context.Context, _ string, attempt int) error {
+			if err := wait(ctx, 10*time.Millisecond); err != nil || attempt > 2 {
+				return err
+			}
+			return &client.Error{Class: client.Transient, Status: http.StatusAccepted}
+		}
+		start := time.Now()
+		if err := x.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("took %v", took)
+		}
+		if s := x.counters.Snapshot(); s.OK != 2000 {
+			t.Errorf("%+v", s)
 		}
 	})
 }

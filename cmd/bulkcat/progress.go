@@ -20,6 +20,7 @@ type progress struct {
 	counters *pipeline.Counters
 	input    func() (read, total int64) // bytes
 	quota    func() string              // what is left; "" if unknown
+	limit    int64                      // records read at most; 0 for all
 	pace     pace
 	show     func(status)
 	clear    func()
@@ -82,11 +83,14 @@ type status struct {
 
 func (p *progress) status(now time.Time) status {
 	s := status{counts: p.counters.Snapshot(), quota: p.quota()}
-	p.pace.add(now, s.counts.Written)
+	p.pace.add(now, s.counts.Written-s.counts.Kept)
 	s.rate = p.pace.rate()
 	read, total := p.input()
 	if total > 0 && read > 0 {
 		s.total = max(s.counts.Read, int64(float64(s.counts.Read)*float64(total)/float64(read)))
+		if p.limit > 0 {
+			s.total = min(s.total, p.limit)
+		}
 		if s.rate > 0 {
 			s.left = time.Duration(float64(s.total-s.counts.Written) / s.rate * float64(time.Second))
 		}

@@ -20,15 +20,16 @@ type quota struct {
 	log      *slog.Logger
 	costs    *client.Costs
 
-	mu      sync.Mutex
-	usage   client.Usage
-	counted pipeline.Snapshot // when usage was asked
-	asked   time.Time
+	mu       sync.Mutex
+	usage    client.Usage
+	counted  pipeline.Snapshot // when usage was asked
+	asked    time.Time
+	sampling bool // for the bar
 }
 
 const (
 	quotaInterval = time.Minute
-	quotaTimeout  = 10 * time.Second // what is left is only for show; it must not hold up the bar
+	quotaTimeout  = 10 * time.Second // what is left is only for show
 
 	// pollInterval doubles up to pollLast while the account is empty: quotas come back
 	// by the hour, the day or the month.
@@ -94,19 +95,27 @@ func (q *quota) metered() bool {
 }
 
 // left tells what is left, and for how many records that will do; "" where the service
-// does not say.
+// does not say. It is asked meanwhile, and nobody waits for that.
 func (q *quota) left() string {
 	q.mu.Lock()
-	stale := q.service.hosted && time.Since(q.asked) >= quotaInterval
+	stale := q.service.hosted && !q.sampling && time.Since(q.asked) >= quotaInterval
+	q.sampling = q.sampling || stale
 	q.mu.Unlock()
 	if stale {
-		ctx, cancel := context.WithTimeout(context.Background(), quotaTimeout)
-		defer cancel()
-		if err := q.sample(ctx); err != nil {
-			q.log.Debug("the service does not say what is left", "error", err)
-		}
+		go q.sampleForShow()
 	}
 	return q.forecast()
+}
+
+func (q *quota) sampleForShow() {
+	ctx, cancel := context.WithTimeout(context.Background(), quotaTimeout)
+	defer cancel()
+	if err := q.sample(ctx); err != nil {
+		q.log.Debug("the service does not say what is left", "error", err)
+	}
+	q.mu.Lock()
+	q.sampling = false
+	q.mu.Unlock()
 }
 
 func (q *quota) forecast() string {
@@ -125,7 +134,8 @@ func (q *quota) forecast() string {
 	return fmt.Sprintf("%s (for about %.0f more requests)", q.usage.Remaining, max(0, (float64(left)-spent)/cost))
 }
 
-// await waits until more than a reserve is left.
+// await waits until more than a reserve is left. Where the service does not say for a
+// while, the next request will show.
 func (q *quota) await(ctx context.Context, reserve int64) error {
 	for interval := pollInterval; ; interval = min(2*interval, pollLast) {
 		timer := time.NewTimer(interval)
@@ -136,8 +146,11 @@ func (q *quota) await(ctx context.Context, reserve int64) error {
 			return ctx.Err()
 		}
 		if err := q.sample(ctx); err != nil {
-			q.log.Debug("the service does not say what is left", "error", err)
-			continue
+			q.log.Warn("the service does not say what is left", "error", err)
+			if interval < pollLast {
+				continue
+			}
+			return nil
 		}
 		q.mu.Lock()
 		left, isNumber := q.usage.Requests()

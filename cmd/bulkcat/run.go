@@ -103,6 +103,8 @@ func (f *runFlags) check() error {
 	switch {
 	case f.scheme != "" && f.scheme != "https" && f.scheme != "http":
 		return fmt.Errorf("--scheme: %q must be https or http", f.scheme)
+	case f.grace < 0:
+		return fmt.Errorf("--grace: %v must not be negative", f.grace)
 	case f.limit < 0:
 		return fmt.Errorf("--limit: %d must not be negative", f.limit)
 	case f.output.path == "" && !f.dryRun:
@@ -201,7 +203,7 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 		Strict:         f.strict,
 		Known:          knownCategories(svc, f.classification),
 		Offline:        f.storedOnly(svc),
-		Grace:          f.grace,
+		Grace:          max(f.grace, 1), // 0 is a default there
 		Schema: writer.Schema{
 			Levels:        f.output.levels,
 			NAICS:         f.classification == client.NAICS,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -148,7 +149,7 @@ func (f *serviceFlags) readProfile(log *slog.Logger) error {
 		}
 	}
 	if strings.TrimRight(f.baseURL, "/") != f.profile.BaseURL {
-		log.Warn("the profile is of another service", "profile", f.profile.BaseURL, "asked", f.baseURL)
+		log.Warn("the profile is of another service than --base-url", "profile", f.profile.BaseURL)
 	}
 	return nil
 }
@@ -204,7 +205,7 @@ func (f *serviceFlags) apiKey() (string, error) {
 		if key := strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")); key != "" {
 			return key, nil
 		}
-		return "", &usageError{fmt.Errorf("no API key for %s: set BULKCAT_API_KEY or --api-key-file", f.baseURL)}
+		return "", &usageError{errors.New("no API key for the service: set BULKCAT_API_KEY or --api-key-file")}
 	}
 	text, err := os.ReadFile(f.apiKeyFile)
 	if err != nil {

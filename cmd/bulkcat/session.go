@@ -116,7 +116,13 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	if parts.Sink, err = f.output.open(options.Schema, f.metadata(), options.Manifest, f.streams.out); err != nil {
 		return published, err
 	}
-	progress := startProgress(f.log, f.streams.err, n.log, &progress{counters: n.counters, input: n.input.Progress, quota: n.quota.left})
+	left := n.quota.left
+	if options.Offline {
+		left = n.quota.forecast // asks nothing
+	}
+	progress := startProgress(f.log, f.streams.err, n.log, &progress{
+		counters: n.counters, input: n.input.Progress, quota: left, limit: options.Limit,
+	})
 	published, err = pipeline.Run(ctx, parts, options)
 	progress.stop()
 	n.warnUnknownKeys()

@@ -24,7 +24,7 @@ func summarize(out io.Writer, a *pipeline.Account, quota *quota, redirection str
 	}
 	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
 	if seconds := took.Seconds(); seconds > 0 {
-		line("rate", "%.1f records/s", float64(c.Written)/seconds)
+		line("rate", "%.1f records/s", float64(c.Written-c.Kept)/seconds)
 	}
 	if d := c.Drift; d != (pipeline.DriftCount{}) {
 		line("drift", "%d entries without a value (dropped), %d confidences outside 0 to 1, %d categories that the taxonomy does not have", d.Dropped, d.Confidence, d.Category)
@@ -71,8 +71,8 @@ func place(output string) string {
 	return output
 }
 
-// resumeCommand is the command line to be typed again; it holds no secret, for none can
-// be given on it.
+// resumeCommand is the command line to be typed again. It holds no secret: those have
+// files, since every user of a machine can see its command lines.
 func resumeCommand(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
