@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -131,17 +132,16 @@ func (f *evalFlags) check() (client.Kind, error) {
 
 // measure is a run whose rows are counted and not written.
 func (f *evalFlags) measure(ctx context.Context, kind client.Kind, svc service, input *reader.Reader) (*evaluate.Tally, error) {
-	label := outputFlags{carry: f.labelColumn}
-	carry, places, err := label.carried(input.Columns())
-	if err != nil {
-		return nil, err
+	place := slices.Index(input.Columns(), f.labelColumn)
+	if place < 0 {
+		return nil, &usageError{fmt.Errorf("--label-column: the input has no column %q; it has: %s", f.labelColumn, strings.Join(input.Columns(), ", "))}
 	}
 	sink := &tallySink{tally: f.newTally()}
 	parts := pipeline.Parts{Source: input, Categorizer: svc.categorizer, Sink: sink, Counters: new(pipeline.Counters)}
-	_, err = pipeline.Run(ctx, parts, pipeline.Options{
+	_, err := pipeline.Run(ctx, parts, pipeline.Options{
 		Kind: kind, Classification: f.classification, Retry: client.DefaultRetryPolicy(),
 		Workers: embeddedWorkers, Limit: f.limit,
-		Schema: writer.Schema{Carry: carry}, Carry: places,
+		Schema: writer.Schema{Carry: []string{f.labelColumn}}, Carry: []int{place},
 	})
 	return sink.tally, err
 }

@@ -99,7 +99,7 @@ func newFixture(t *testing.T, format writer.Format, folder bool) *fixture {
 		t.Fatal(err)
 	}
 	for _, info := range source.Files() {
-		f.account.Inputs = append(f.account.Inputs, pipeline.Input{Name: info.Name, Bytes: info.Bytes, SHA256: info.SHA256})
+		f.account.Inputs = append(f.account.Inputs, pipeline.Input{Name: info.Name, Bytes: info.Bytes, SHA256: info.SHA256, Whole: info.Whole})
 	}
 	f.account.Finish(nil, counters.Snapshot(), published)
 	return f

@@ -134,6 +134,14 @@ func (g *group) checkNoEntry() {
 	}
 }
 
+// agrees says whether nothing speaks against the record's stored outcome.
+func (g *group) agrees(o answers.Outcome) bool {
+	trial := *g
+	trial.report = new(Report)
+	trial.compareAnswer(o)
+	return len(trial.report.Findings) == 0
+}
+
 // compareAnswer holds the record against its stored outcome.
 func (g *group) compareAnswer(o answers.Outcome) {
 	if o.Rejection != nil {

@@ -40,6 +40,7 @@ type layout struct {
 // newLayout tells the layout of an output by its columns, which must be those that the
 // account promises, and carry those of the input; either may be nil.
 func newLayout(names []string, account *pipeline.Account, input []string) (*layout, *Finding) {
+	names, input = sameTexts(names), sameTexts(input)
 	schema := schemaOf(names)
 	if account != nil {
 		s := account.Settings
@@ -90,7 +91,7 @@ func carriedNames(account *pipeline.Account, input, tail []string) (names []stri
 	case carry == "none" || carry == "":
 		return nil, true
 	case carry != "all":
-		return strings.Split(carry, ","), true
+		return sameTexts(strings.Split(carry, ",")), true
 	case input == nil:
 		return nil, false
 	case account == nil && len(tail) != len(input):

@@ -234,10 +234,29 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 		v.report.NotStored++
 		return nil
 	}
-	if g.status() == writer.StatusPending && outcome.Answer.AnsweredAt.After(v.Account.Started) {
-		return nil // answered since the output was written
+	if v.isLater(g, outcome) {
+		v.report.NotStored++
+		return nil
 	}
 	v.report.Stored++
 	g.compareAnswer(outcome)
 	return nil
+}
+
+// isLater says whether the store may have another answer than the record got: the run had
+// none for it, or one that cost nothing and so was not stored, and an equal input had more
+// luck; or a later run asked again.
+func (v *verification) isLater(g *group, o answers.Outcome) bool {
+	at := o.Answer.AnsweredAt
+	if ended := v.Account.Ended; !ended.IsZero() && at.After(ended) {
+		return true
+	}
+	if !at.After(v.Account.Started) {
+		return false
+	}
+	switch g.status() {
+	case writer.StatusPending, writer.StatusFailed:
+		return true
+	}
+	return !strings.HasPrefix(v.Account.Service, "http") && !g.agrees(o)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -120,6 +122,63 @@ func deepCopy(rows []writer.Row) []writer.Row {
 		rows[i].Fields = slices.Clone(rows[i].Fields)
 	}
 	return rows
+}
+
+// What the store has learned since is nothing against the output.
+func TestAnswersThatCameLater(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		service  string
+		at       func(a *pipeline.Account) time.Time
+		balanced bool
+	}{
+		{"by a later run", service, func(a *pipeline.Account) time.Time { return a.Ended.Add(time.Hour) }, true},
+		{"in the run, to an equal input", service, func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false},
+		{"in the run, where some cost nothing", "embedded", func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, true},
+		{"before the run", "embedded", func(a *pipeline.Account) time.Time { return a.Started.Add(-time.Hour) }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, writer.CSV, false)
+			f.account.Service = tt.service
+			if tt.service != service {
+				rows := f.rows()
+				for i := range rows {
+					rows[i].Source = tt.service
+				}
+				f.rewrite(rows)
+			}
+			request := client.Request{Kind: client.Website, Input: "https://two.example", Classification: client.TaxonomyV3}
+			queries := []answers.Query{{Request: request}}
+			f.check(f.store.LookupAll(queries))
+			batch := f.store.NewBatch()
+			defer batch.Close()
+			body := []byte(`{"taxonomy_v3":[{"value":"Another","confidence":0.5}]}`)
+			f.check(batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: tt.at(f.account)}}, queries[0].Position))
+			f.check(batch.Commit())
+			if report := f.verify(); report.Balanced != tt.balanced {
+				t.Errorf("balanced %t: %v", report.Balanced, report.Findings)
+			}
+		})
+	}
+	v := &verification{Options: Options{Account: &pipeline.Account{Service: service, Started: time.Unix(1000, 0), Ended: time.Unix(2000, 0)}}}
+	during := answers.Outcome{Answer: client.Answer{AnsweredAt: time.Unix(1500, 0)}}
+	for status, later := range map[writer.Status]bool{
+		writer.StatusFailed: true, writer.StatusPending: true, writer.StatusOK: false, writer.StatusRejected: false,
+	} {
+		r := make(row, atLevels)
+		r[atStatus] = string(status)
+		if got := v.isLater(&group{rows: []row{r}}, during); got != later {
+			t.Errorf("%s: later %t", status, got)
+		}
+	}
+}
+
+func TestSameText(t *testing.T) {
+	for text, want := range map[string]string{"a\r\nb": "a\nb", "a\r\r\nb": "a\nb", "a\rb": "a\rb", "a\xffb": "a\uFFFDb", "a\n\rb": "a\n\rb"} {
+		if got := sameText(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
 }
 
 func TestTamperedFilesAreFound(t *testing.T) {
