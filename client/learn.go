@@ -110,7 +110,10 @@ func (l *learner) refused(sent, now time.Time) bool {
 		return false
 	}
 	l.passed--
-	found := min(l.rate, float64(l.starts.count(sent.Add(-measured), sent))/measured.Seconds())
+	found := l.rate
+	if from := sent.Add(-measured); now.Sub(from) < tallySpan { // else nobody knows any more
+		found = min(found, float64(l.starts.count(from, sent))/measured.Seconds())
+	}
 	coarse := l.coarse
 	switch l.coarse = false; {
 	case coarse && l.soon(now): // the guess was too high; what got through since is a better one
@@ -179,13 +182,19 @@ func (l *learner) settle(limit float64, now time.Time) {
 
 // tally counts events by time, over the last seconds.
 type tally struct {
-	slots [64]struct {
+	slots [tallySlots]struct {
 		slot int64 // number of the slot's time
 		n    int
 	}
 }
 
-const tallySlot = 25 * time.Millisecond
+// tallySpan is how far back a tally goes: a refusal may be noticed some seconds after its
+// request was sent, for the service is slow or usage is asked first.
+const (
+	tallySlots = 512
+	tallySlot  = 25 * time.Millisecond
+	tallySpan  = tallySlots * tallySlot
+)
 
 func (t *tally) add(at time.Time, n int) {
 	slot := at.UnixNano() / int64(tallySlot)

@@ -164,3 +164,29 @@ func TestPacerGathersSpeedWithManyWorkers(t *testing.T) {
 		}
 	})
 }
+
+// A refusal may be noticed late, for a slow service or because usage was asked first: the
+// rate that met the limit is known all the same, or the present one is taken.
+func TestLateRefusal(t *testing.T) {
+	for _, late := range []time.Duration{0, 700 * time.Millisecond, 2 * time.Second, 8 * time.Second, 30 * time.Second} {
+		now := time.Now()
+		l := newLearner(0, now)
+		l.rate = 100
+		var sent time.Time
+		for range 200 { // at 100/s
+			now = now.Add(10 * time.Millisecond)
+			l.started(now)
+			sent = now
+		}
+		for range int(late / (10 * time.Millisecond)) {
+			now = now.Add(10 * time.Millisecond)
+			l.started(now)
+		}
+		if !l.refused(sent, now) {
+			t.Fatalf("%v late: no news", late)
+		}
+		if l.limit < 80 || l.limit > 101 {
+			t.Errorf("%v late: a limit of %v/s", late, l.limit)
+		}
+	}
+}

@@ -135,9 +135,11 @@ func (v *visit) rules(ctx context.Context, u *url.URL) (robots.Rules, error) {
 	if c := book.find(origin(u)); c != nil { // learned while we waited
 		return c.recall()
 	}
+	left := v.left
 	rules, err := v.learn(ctx, u)
 	var failed *Error
-	if errors.As(err, &failed) && ctx.Err() == nil {
+	hurried := left < v.fetcher.opts.Timeout/2 // sites before this one took the time
+	if errors.As(err, &failed) && ctx.Err() == nil && !(hurried && failed.Reason == Timeout) {
 		book.keep(chapter{origin: origin(u), failed: failed}, silenceLasts)
 	}
 	return rules, err
