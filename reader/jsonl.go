@@ -13,6 +13,9 @@ import (
 const (
 	// sampleRecords is how many JSONL records show the columns of a file.
 	sampleRecords = 1000
+	// maxColumns are carried of objects: more are keys that are data. What is
+	// beyond counts as unknown, and is warned of.
+	maxColumns = 4096
 	// unknownShown bounds the names of unknown keys: a file whose keys are data
 	// has millions.
 	unknownShown = 20
@@ -203,13 +206,13 @@ func sampleObjects(data []byte) []string {
 	return objects
 }
 
-// keysOf returns the top-level keys in order of first appearance.
+// keysOf returns the top-level keys in order of first appearance, at most maxColumns.
 func keysOf(objects []string) []string {
 	var keys []string
 	seen := map[string]bool{}
 	for _, object := range objects {
 		for key := range members(object) {
-			if !seen[key] {
+			if !seen[key] && len(keys) < maxColumns {
 				seen[key] = true
 				keys = append(keys, strings.Clone(key))
 			}

@@ -147,3 +147,25 @@ func TestOtherJSONIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// Objects whose keys are data make no column of each.
+func TestKeysThatAreData(t *testing.T) {
+	var b strings.Builder
+	for i := range 2 * maxColumns { // one record has very many
+		fmt.Fprintf(&b, "%s\"m%d\":1", map[bool]string{true: "{\"url\":\"b.com\",", false: ","}[i == 0], i)
+	}
+	b.WriteString("}\n")
+	for i := range 3 * maxColumns {
+		fmt.Fprintf(&b, "{\"url\":\"a.com\",\"k%d\":1,\"l%d\":2}\n", i, i)
+	}
+	r := openReader(t, fromString(b.String(), Options{Candidates: candidates}))
+	if n := len(r.Columns()); n != maxColumns {
+		t.Errorf("%d columns", n)
+	}
+	if n := len(readAll(t, r)); n != 3*maxColumns+1 {
+		t.Errorf("%d records", n)
+	}
+	if names, records := r.UnknownKeys(); len(names) == 0 || records < maxColumns {
+		t.Errorf("%d records have unknown keys such as %v", records, names)
+	}
+}
