@@ -78,6 +78,11 @@ func (f *file) examine(s *sample, o *Options) error {
 		f.info.Format = formatByName(s.name)
 	}
 	if f.info.Format == "" {
+		if len(s.lines()) == 0 && s.canGrow() { // of a long first line nothing would be seen
+			if err := s.grow(sampleLimit); err != nil {
+				return err
+			}
+		}
 		f.info.Format = sniffFormat(s.lines(), o)
 	}
 	switch f.info.Format {
