@@ -79,6 +79,10 @@ func canceled() *apiError {
 	return &apiError{Status: http.StatusServiceUnavailable, Message: "the request was canceled before its answer was ready"}
 }
 
+func crowded() *apiError {
+	return &apiError{Status: http.StatusServiceUnavailable, Message: "too many ask for pages of this host at once", Wait: patience}
+}
+
 func missing(param string) *apiError {
 	return malformed(fmt.Sprintf("the parameter %q is missing", param))
 }

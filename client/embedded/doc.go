@@ -64,5 +64,5 @@
 //	414  an input over 64 KiB, in the query
 //	429  the key asks faster than its rate; Retry-After says when to come again
 //	503  the request was canceled before its answer was ready, or too many
-//	     requests are in flight, with Retry-After
+//	     requests are in flight or wait for the pages of one host, with Retry-After
 package embedded

@@ -3,12 +3,15 @@ package embedded
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
@@ -147,6 +150,60 @@ type canceling struct{ cancel context.CancelFunc }
 func (c canceling) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.cancel()
 	return nil, req.Context().Err()
+}
+
+// slowSite takes nine seconds for a page.
+type slowSite struct{}
+
+func (slowSite) RoundTrip(req *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	if req.URL.Path == "/robots.txt" {
+		rec.WriteHeader(http.StatusNotFound)
+		return rec.Result(), nil
+	}
+	select {
+	case <-time.After(9 * time.Second):
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+	rec.Header().Set("Content-Type", "text/html")
+	rec.WriteString("<title>Hotels and rooms</title><p>Book a hotel room by the sea, with breakfast.")
+	return rec.Result(), nil
+}
+
+// Who has waited too long for the pages of one host is told so, and not charged.
+func TestQueueForOneHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{
+			Keys:   map[string]Quota{"k": 100},
+			Fetch:  page.New(page.Options{Transport: slowSite{}, Logger: quiet}),
+			Logger: quiet,
+		})
+		const asked = 6
+		statuses := make(chan int, asked)
+		start := time.Now()
+		for i := range asked {
+			go func() {
+				input := fmt.Sprintf("https://hotels.example/%d", i)
+				req := httptest.NewRequest(http.MethodGet, target(WebsitePath, "url", input, "classification", "naics"), nil)
+				req.Header.Set("x-api-key", "k")
+				statuses <- send(t, s, req).status
+			}()
+		}
+		got := make(map[int]int)
+		for range asked {
+			got[<-statuses]++
+		}
+		if got[http.StatusOK] < 2 || got[http.StatusServiceUnavailable] < 2 {
+			t.Errorf("answers by status: %v", got)
+		}
+		if took := time.Since(start); took > patience+time.Second {
+			t.Errorf("the last one took %v", took)
+		}
+		if account, _ := s.account("k"); account.remaining() != int64(100-got[http.StatusOK]) {
+			t.Errorf("%v left after %v", account.remaining(), got)
+		}
+	})
 }
 
 func TestServerHasLimits(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
@@ -204,6 +205,11 @@ func (op *operation) methods() []string {
 	return getOrPost
 }
 
+// patience is how long an answer may take. Pages of a host are fetched one after the
+// other: a catalog of one shop makes a long queue, whose end no client waits for, and
+// which would fill the server.
+const patience = 25 * time.Second
+
 // answer categorizes one input on an account.
 func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, acct *account) ([]byte, *apiError) {
 	params, problem := readParams(w, r, op.input)
@@ -217,14 +223,19 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ac
 	if acct.isUsedUp() {
 		return b, noQuota()
 	}
-	j, problem := op.judge(r.Context(), c, params.input)
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	j, problem := op.judge(ctx, c, params.input)
 	if problem != nil {
 		return b, problem
 	}
-	// Without its caller a fetch fails, and the judgement is worth less than
-	// the caller would take it for.
-	if r.Context().Err() != nil {
+	// Without its caller, or beyond our patience, a fetch fails, and the
+	// judgement is worth less than the caller would take it for.
+	switch {
+	case r.Context().Err() != nil:
 		return b, canceled()
+	case ctx.Err() != nil:
+		return b, crowded()
 	}
 	if !acct.take() {
 		return b, noQuota()
