@@ -57,8 +57,8 @@ func (f *runFlags) spool() (*reader.Spool, error) {
 	return s, nil
 }
 
-// discardSpool drops what a run has taken that was not to begin: the pipe is there again, or
-// it would be for the run that it collides with to say what becomes of its own.
+// discardSpool drops what was taken from the pipe by a run that was not to begin, as any
+// command does that fails at its start.
 func discardSpool(s *reader.Spool) error {
 	if s == nil {
 		return nil
