@@ -152,7 +152,8 @@ func (r *run) read() error {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if errors.Is(err, reader.ErrInterrupted) && r.soft.Err() != nil {
+		if errors.Is(err, reader.ErrInterrupted) { // by the caller, unless the run has stopped already
+			r.stop(&StopError{Cause: Interrupted})
 			return nil
 		}
 		if err != nil {
