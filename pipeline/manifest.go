@@ -116,9 +116,9 @@ func (e *InputChangedError) Error() string {
 // OpenManifest reads the manifest of a folder, for a run with these settings, and finds
 // the parts to keep: the first ones, as long as they are full, as they were published,
 // and of records that are settled: not failed nor pending, and settled says so unless it
-// is nil. The last part of a run is not full and
-// is written again, for more may come after it. A folder without a manifest gets a new
-// one; so does one of another run, if it is to be overwritten.
+// is nil. The last part of a run is not full and is written again, for more may come after
+// it. A folder without a manifest gets a new one; so does one of another run, if it is to
+// be overwritten.
 func OpenManifest(folder string, account *Account, overwrite bool, settled func(Statuses) bool) (*Manifest, error) {
 	m := &Manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
 	text, err := os.ReadFile(m.path)
