@@ -69,10 +69,11 @@ func or[T comparable](v, fallback T) T {
 // HTTP is a Categorizer that asks a service. It makes one attempt for each call and is
 // safe for concurrent use.
 type HTTP struct {
-	options Options
-	base    *url.URL
-	header  http.Header // the same for every request; never written to
-	secrets secrets
+	options  Options
+	base     *url.URL
+	header   http.Header // the same for every request; never written to
+	secrets  secrets
+	attempts attempts
 }
 
 // New checks the options and gives a client. It makes no request.
@@ -96,6 +97,7 @@ func New(options Options) (*HTTP, error) {
 	}
 	return &HTTP{
 		options: o, base: base, header: header, secrets: newSecrets(o.APIKey, o.Headers),
+		attempts: newAttempts(o.Timeout, o.Connections),
 	}, nil
 }
 
@@ -135,6 +137,7 @@ func (c *HTTP) Source() string { return c.base.String() }
 
 // Close gives idle connections back.
 func (c *HTTP) Close() {
+	c.attempts.close()
 	if t, ok := c.options.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
@@ -243,20 +246,19 @@ func encodeParams(params [][2]string) string {
 
 // do makes one exchange and gives the body of a 2xx response, or an *Error, or the
 // caller's own context error.
-func (c *HTTP) do(ctx context.Context, req *http.Request) (*http.Response, []byte, error) {
-	attempt, cancel := context.WithTimeout(ctx, c.options.Timeout)
-	defer cancel()
-	resp, err := c.send(req.WithContext(attempt))
+func (c *HTTP) do(ctx context.Context, req *http.Request) (resp *http.Response, body []byte, err error) {
+	attempt := c.attempts.begin(ctx)
+	defer func() { c.attempts.end(attempt, err == nil) }()
+	resp, err = c.send(req.WithContext(attempt))
 	if err != nil {
-		return nil, nil, c.exchangeError(ctx, err)
+		return nil, nil, c.exchangeError(attempt, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 || resp.StatusCode == http.StatusAccepted {
 		return nil, nil, c.statusError(ctx, resp)
 	}
-	body, err := readBody(resp)
-	if err != nil {
-		return nil, nil, c.exchangeError(ctx, err)
+	if body, err = readBody(resp); err != nil {
+		return nil, nil, c.exchangeError(attempt, err)
 	}
 	return resp, c.secrets.hideInAnswer(body), nil
 }
@@ -275,9 +277,12 @@ func (c *HTTP) statusError(ctx context.Context, resp *http.Response) error {
 	}
 }
 
-func (c *HTTP) exchangeError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+func (c *HTTP) exchangeError(t *attempt, err error) error {
+	if t.parent.Err() != nil {
+		return context.Cause(t.parent)
+	}
+	if t.timedOut() {
+		return &Error{Class: Transient, Err: errTimeout}
 	}
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -159,9 +158,6 @@ func exchangeError(err error) *Error {
 		errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &redirect) ||
 		errors.Is(err, errRedirectLoop) || errors.Is(err, errProxyAuth) {
 		class = Fatal
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errTimeout
 	}
 	return &Error{Class: class, Err: err}
 }

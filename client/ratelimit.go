@@ -19,26 +19,38 @@ type RateLimit struct {
 
 // parseRateLimit reads the fields that services use, the IETF draft's first
 // (draft-ietf-httpapi-ratelimit-headers, in its newer and its older form), then those
-// with X- that came before it.
+// with X- that came before it. Names are as net/http spells them.
 func parseRateLimit(h http.Header, now time.Time) RateLimit {
 	l := RateLimit{Remaining: -1}
-	if policy := h.Get("RateLimit-Policy"); policy != "" {
+	if policy := first(h["Ratelimit-Policy"]); policy != "" {
 		l.PerSecond = parsePolicy(policy)
 	}
-	if field := h.Get("RateLimit"); field != "" {
+	if field := first(h["Ratelimit"]); field != "" {
 		l.readField(field)
 	}
-	for _, prefix := range []string{"Ratelimit-", "X-Ratelimit-"} { // as net/http spells them
-		if l.Remaining < 0 {
-			if n, err := strconv.ParseInt(strings.TrimSpace(h.Get(prefix+"Remaining")), 10, 64); err == nil && n >= 0 {
-				l.Remaining = n
-			}
-		}
-		if l.Reset == 0 {
-			l.Reset = parseReset(h.Get(prefix+"Reset"), now)
+	l.readCounts(first(h["Ratelimit-Remaining"]), first(h["Ratelimit-Reset"]), now)
+	l.readCounts(first(h["X-Ratelimit-Remaining"]), first(h["X-Ratelimit-Reset"]), now)
+	return l
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
+// readCounts reads what is not known yet. Most services tell nothing, and a number that is
+// not there is not parsed: the errors would take 7% of an exchange.
+func (l *RateLimit) readCounts(remaining, reset string, now time.Time) {
+	if remaining != "" && l.Remaining < 0 {
+		if n, err := strconv.ParseInt(strings.TrimSpace(remaining), 10, 64); err == nil && n >= 0 {
+			l.Remaining = n
 		}
 	}
-	return l
+	if reset != "" && l.Reset == 0 {
+		l.Reset = parseReset(reset, now)
+	}
 }
 
 // longestWindow is how long the window of a policy may be that is taken for a rate. A
