@@ -128,6 +128,12 @@ func look(options Options) (there, signed bool, err error) {
 // the filters, lookups read them from disk again and again: a table in memory of 16 MB and
 // a cache of 32 made lookups in order take three times as long (BenchmarkLookup).
 //
+// Keys come in any order, so that each merge of the latest tables rewrites all of the first
+// level. They are merged when eight lie one above the other, and levels begin with 16 MiB:
+// with the database's own two and 64, storing 3,000,000 answers wrote 5.7 GB instead of 2.4
+// and took twice the instructions, more with every million. Scattered lookups are slower by
+// 13% for it.
+//
 // Blocks of 8 KiB make a store a seventh smaller than those of 4, lookups in order faster
 // by 8%, and scattered ones slower by 4%. A table has one index, since an index of blocks
 // is one more block to be read; with the faster compression that makes scattered lookups
@@ -144,6 +150,10 @@ func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 		MemTableSize: 4 << 20,
 		CacheSize:    48 << 20,
 		MaxOpenFiles: 1000,
+
+		L0CompactionThreshold: 16, // merged at half of it
+		L0StopWritesThreshold: 32, // tables one above the other
+		LBaseMaxBytes:         16 << 20,
 	}
 	answers := pebble.KeyRange{Start: []byte(answerPrefix), End: []byte(afterAnswers)}
 	o.Experimental.SpanPolicyFunc = pebble.MakeStaticSpanPolicyFunc(bytes.Compare, answers, pebble.SpanPolicy{})
