@@ -49,6 +49,7 @@ func (b *Batch) add(source string, r client.Request, o Outcome, replaces Positio
 	b.keys = appendKey(b.keys, source, r)
 	to := leading{b.keys[start:len(b.keys):len(b.keys)], Position(b.store.arrived.Add(1))}
 	b.led = append(b.led, to)
+	b.store.keys.add(to.key) // before it is there for anybody
 	b.value = appendValue(b.value[:0], to.key, o)
 	b.place = appendPositionKey(b.place[:0], to.position)
 	err := b.batch.Set(b.place, b.value, nil)

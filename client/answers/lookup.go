@@ -95,7 +95,7 @@ func (l *lookup) run() error {
 	}
 	l.store.ahead.release(l.taken)
 	ready := len(l.positions)
-	if err := l.seekAll(missing); err != nil {
+	if err := l.seekAll(l.store.keys.strike(missing)); err != nil {
 		return err
 	}
 	sought := len(l.positions) - ready

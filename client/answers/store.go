@@ -45,6 +45,7 @@ type Store struct {
 	damage  damage
 	arrived atomic.Uint64 // the last position that was given
 	ahead   ahead
+	keys    *filter // of all requests; nil where some were there when the store was opened
 }
 
 const (
@@ -191,6 +192,9 @@ func (s *Store) prepare() error {
 	}
 	if err := s.findLast(); err != nil {
 		return err
+	}
+	if !found && s.arrived.Load() == 0 {
+		s.keys = newFilter()
 	}
 	return s.signOwner()
 }
