@@ -8,7 +8,8 @@ import (
 // three times as much (BenchmarkLookup in client/answers).
 const lookupBatch = 256
 
-// lookUp finishes tasks that need no request and hands on the others.
+// lookUp finishes tasks that need no request and hands on the others, in input order: what
+// a run has answered when its quota ends is the beginning of the input.
 func (r *run) lookUp() error {
 	l := lookups{run: r}
 	for l.gather() {
@@ -18,6 +19,11 @@ func (r *run) lookUp() error {
 		if err := l.resolve(); err != nil {
 			return err
 		}
+		select {
+		case <-l.before:
+		case <-r.soft.Done():
+			return nil
+		}
 		for _, t := range l.missed {
 			r.open.Add(1)
 			select {
@@ -26,8 +32,21 @@ func (r *run) lookUp() error {
 				return nil
 			}
 		}
+		close(l.handedOn)
 	}
 	return nil
+}
+
+// gathering is held by the one who gathers a batch of tasks. In it lies what is closed when
+// the batch before has been handed on.
+type gathering chan chan struct{}
+
+func newGathering() gathering {
+	none := make(chan struct{})
+	close(none)
+	g := make(gathering, 1)
+	g <- none
+	return g
 }
 
 // lookups are tasks that are looked up together.
@@ -37,11 +56,16 @@ type lookups struct {
 	led     []*task // of them, to be looked up: valid, and no equal one is under way
 	queries []answers.Query
 	missed  []*task // to be asked
+
+	before   <-chan struct{} // closed when the tasks before these have been handed on
+	handedOn chan struct{}
 }
 
 // gather waits for a task and takes what has come in beside it, so that nothing waits
 // for a batch to fill. It says whether there is anything left.
 func (l *lookups) gather() bool {
+	l.before, l.handedOn = <-l.run.gathering, make(chan struct{})
+	defer func() { l.run.gathering <- l.handedOn }()
 	l.run.lend()
 	first, ok := <-l.run.lookups
 	if !ok {

@@ -35,11 +35,12 @@ type run struct {
 
 	answerSize atomic.Int64 // bytes of an answer beyond a few entries, on average of late
 
-	flights flights
-	turn    turn
-	outage  *outage
-	budget  *retryBudget
-	drought drought
+	gathering gathering
+	flights   flights
+	turn      turn
+	outage    *outage
+	budget    *retryBudget
+	drought   drought
 
 	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
 	settled chan struct{} // closed when open is 0: the workers have nothing to wait for
@@ -69,25 +70,26 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	admitted := options.Window/taskOverhead + 1 // tasks that the window lets in at once, at most
 	r := &run{
 		Parts: parts, options: options,
-		window:  newWindow(options.Window),
-		pending: make(chan *task, admitted),
-		lookups: make(chan *task, admitted),
-		work:    make(chan *task, options.Workers),
-		parking: make(chan *task),
-		retries: make(chan *task),
-		commits: make(chan *task, options.Workers), // with a batch of them, what a kill loses beside what is in flight
-		rows:    make(chan *rowBatch, 1),
-		written: make(chan *rowBatch, rowBatches),
-		flights: flights{leader: make(map[string]*task)},
-		turn:    turn{wake: make(chan struct{}, 1)},
-		outage:  newOutage(parts.Log),
-		budget:  newRetryBudget(time.Now()),
-		drought: drought{began: make(chan struct{}, 1)},
-		settled: make(chan struct{}),
-		quiet:   make(chan struct{}),
-		started: time.Now(),
-		soft:    soft,
-		stop:    stop,
+		window:    newWindow(options.Window),
+		pending:   make(chan *task, admitted),
+		lookups:   make(chan *task, admitted),
+		work:      make(chan *task, options.Workers),
+		parking:   make(chan *task),
+		retries:   make(chan *task),
+		commits:   make(chan *task, options.Workers), // with a batch of them, what a kill loses beside what is in flight
+		rows:      make(chan *rowBatch, 1),
+		written:   make(chan *rowBatch, rowBatches),
+		gathering: newGathering(),
+		flights:   flights{leader: make(map[string]*task)},
+		turn:      turn{wake: make(chan struct{}, 1)},
+		outage:    newOutage(parts.Log),
+		budget:    newRetryBudget(time.Now()),
+		drought:   drought{began: make(chan struct{}, 1)},
+		settled:   make(chan struct{}),
+		quiet:     make(chan struct{}),
+		started:   time.Now(),
+		soft:      soft,
+		stop:      stop,
 	}
 	r.turn.waiting = r.lend
 	r.open.Store(1)

@@ -190,6 +190,24 @@ func TestRowsComeInInputOrder(t *testing.T) {
 	})
 }
 
+func TestOneWorkerAsksInInputOrder(t *testing.T) {
+	for range 50 { // batches that are looked up beside each other end in any order
+		x := newTrial(numbered(40)...)
+		x.options.Workers = 1
+		var asked []string
+		x.service.answer = func(_ context.Context, input string, _ int) error {
+			asked = append(asked, input)
+			return nil
+		}
+		if err := x.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := numbered(40); !slices.Equal(asked, want) {
+			t.Fatalf("asked %q, want %q", asked, want)
+		}
+	}
+}
+
 func TestCarriedColumnsStayWithTheirRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTrial(numbered(3000)...)
