@@ -31,6 +31,10 @@ const (
 	quotaInterval = time.Minute
 	quotaTimeout  = 10 * time.Second // what is left is only for show
 
+	// leastCost is what a record must take of the account for a forecast: what is learned of
+	// a service that charges nothing comes close to 0, but not quite there.
+	leastCost = 0.001
+
 	// pollInterval doubles up to pollLast while the account is empty: quotas come back
 	// by the hour, the day or the month.
 	pollInterval = time.Minute
@@ -127,7 +131,7 @@ func (q *quota) forecast() string {
 	}
 	now := q.counters.Snapshot()
 	cost := q.costs.PerRecord(answered(now), now.Refused, now.Transient)
-	if cost <= 0 {
+	if cost < leastCost {
 		return q.usage.Remaining
 	}
 	spent := float64(answered(now)-answered(q.counted)) * q.costs.Answer // since it was asked
