@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -16,8 +17,9 @@ const (
 	// waits 10 ms for its turn falls behind by 4,000 answers.
 	maxChunks = 32
 
-	// maxIdle batches may find nothing before all is dropped. To look in vain costs as much
-	// as a filter, and the rest of a run that has come to what is new would do so.
+	// maxIdle batches may find less than an eighth of their answers here before all is
+	// dropped. To look in vain costs as much as a filter, and the rest of a run that has come
+	// to what is new would do so, with a hit now and then where inputs come again.
 	maxIdle = 100
 
 	// reach is how far apart, in positions, answers may lie that were asked for one after
@@ -30,14 +32,15 @@ const (
 // their keys: found here, an answer costs a tenth of one that is sought by its key
 // (BenchmarkLookup).
 //
-// It follows the middle of what a batch of requests has found, which single answers that
-// came late do not move. Where the answers of a batch lie far apart, nothing is read ahead.
+// It follows the crowd: the quarter of what a batch of requests has found that lies closest
+// together. Answers that came late do not move it, nor do those to inputs that come again
+// and again, which lie anywhere. Where there is no crowd, nothing is read ahead.
 type ahead struct {
 	mu     sync.Mutex
 	chunks []*chunk // one behind the other in the order of arrival
 	spare  []*chunk // were dropped: their memory is used again when nobody reads it
-	missed Position // the middle of the last batch that had not been read ahead
-	idle   int      // batches since one has found something here
+	missed Position // where the last crowd was that had not been read ahead
+	idle   int      // batches since one has found enough here
 }
 
 // chunk is some answers that lie together.
@@ -61,7 +64,7 @@ type arrived struct {
 func (a *ahead) take(order []sought, taken []*chunk) []*chunk {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at := 0 // the chunk that had the last one probably has the next
+	hits, at := 0, 0 // the chunk that had the last one probably has the next
 	for i := range order {
 		for j := range a.chunks {
 			n := (at + j) % len(a.chunks)
@@ -75,10 +78,11 @@ func (a *ahead) take(order []sought, taken []*chunk) []*chunk {
 				taken = append(taken, c)
 			}
 			order[i].arrived, at = found, n
+			hits++
 			break
 		}
 	}
-	if a.idle++; len(taken) > 0 {
+	if a.idle++; hits > len(order)/8 {
 		a.idle = 0
 	} else if a.idle > maxIdle {
 		a.drop(len(a.chunks))
@@ -98,34 +102,48 @@ func (a *ahead) release(taken []*chunk) {
 // sought is how many of them had not been read ahead, and end the last that there is, 0 if
 // that is unknown.
 //
-// It takes two batches that lie together to begin elsewhere: one alone may be that of a
+// It takes two crowds that lie together to begin elsewhere: one alone may be that of a
 // goroutine which has fallen behind.
 func (a *ahead) follow(db *pebble.DB, positions []Position, sought int, end Position) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n := len(positions)
-	middle := positions[n/2]
+	crowd, extent := crowdOf(positions)
 	switch {
-	case a.holds(middle):
-		if a.readAhead(middle) >= aheadChunks {
+	case extent > reach:
+		return
+	case a.holds(crowd):
+		if a.readAhead(crowd) >= aheadChunks {
 			return
 		}
-	case sought <= n/2 || positions[n-1-n/4]-positions[n/4] > reach:
+	case sought <= len(positions)/2:
 		return
 	default:
-		near := distance(middle, a.missed) <= reach
-		a.missed = middle
+		near := distance(crowd, a.missed) <= reach
+		a.missed = crowd
 		if !near {
 			return
 		}
-		if a.last() > middle || middle-a.last() > reach {
+		if a.last() > crowd || crowd-a.last() > reach {
 			a.drop(len(a.chunks))
 		}
 	}
 	if len(a.chunks) > 0 && end >= a.last() && end-a.last() < chunkAnswers {
 		return // else the end of a store that grows would be read in crumbs
 	}
-	a.read(db, middle)
+	a.read(db, crowd)
+}
+
+// crowdOf finds the quarter of sorted positions that lies closest together, the last of
+// them if there are several: its middle, and how far it reaches.
+func crowdOf(positions []Position) (middle, extent Position) {
+	others := len(positions) / 4
+	extent = math.MaxUint64
+	for i := range positions[others:] {
+		if e := positions[i+others] - positions[i]; e <= extent {
+			middle, extent = positions[i+others/2], e
+		}
+	}
+	return middle, extent
 }
 
 func distance(a, b Position) Position { return max(a, b) - min(a, b) }

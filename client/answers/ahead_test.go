@@ -107,6 +107,33 @@ func TestReadsAhead(t *testing.T) {
 	}
 }
 
+// TestReadsAheadAmongDuplicates wants it where most requests are the same as some before,
+// whose answers lie anywhere.
+func TestReadsAheadAmongDuplicates(t *testing.T) {
+	const n, fresh, of = 40_000, 3, 10 // three in ten are there for the first time
+	s := storeSpread(t, vfs.NewMem(), n)
+	defer closed(t, s)
+	rng := rand.New(rand.NewPCG(1, 1))
+	ahead := 0
+	for next := 0; next < n; {
+		var indexes []int
+		for i := range lookedUp {
+			index := rng.IntN(next + 1)
+			if i%of < fresh {
+				index, next = min(next, n-1), next+1
+				if s.ahead.holds(Position(index + 1)) {
+					ahead++
+				}
+			}
+			indexes = append(indexes, index)
+		}
+		lookUpSpread(t, s, indexes)
+	}
+	if want := n * 95 / 100; ahead < want {
+		t.Errorf("%d of %d were read ahead, want at least %d", ahead, n, want)
+	}
+}
+
 // TestReadsAheadOneByOne wants the same of requests that are looked up alone, and of a
 // store that grows meanwhile.
 func TestReadsAheadOneByOne(t *testing.T) {
@@ -147,6 +174,18 @@ func TestIdleAnswersAreDropped(t *testing.T) {
 	lookUpSpread(t, s, []int{1, 2, 3})
 	if lookUpSpread(t, s, []int{4, 5, 6}) != 3 {
 		t.Error("nothing is read ahead any more")
+	}
+	for i := range maxIdle + 1 { // hits now and then
+		queries := []Query{{Request: spread(i)}}
+		for k := range 15 {
+			queries = append(queries, Query{Request: spread(n + 15*i + k)})
+		}
+		if err := s.LookupAll(queries); err != nil || !queries[0].Found {
+			t.Fatalf("found %t, %v", queries[0].Found, err)
+		}
+	}
+	if len(s.ahead.chunks) > 0 {
+		t.Error("what hardly anybody asks for is held")
 	}
 }
 

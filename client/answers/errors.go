@@ -77,11 +77,14 @@ func (e *DamageError) Unwrap() error { return e.Err }
 // storeError gives an error of the database its type. File is the one that it is about
 // unless the database knows better.
 func storeError(dir, file string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var (
 		failed *FailedError
 		damage *DamageError
 	)
-	if err == nil || errors.As(err, &failed) || errors.As(err, &damage) {
+	if errors.As(err, &failed) || errors.As(err, &damage) {
 		return err
 	}
 	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
