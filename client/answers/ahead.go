@@ -48,12 +48,12 @@ type chunk struct {
 	first, last Position
 	answers     map[string]arrived // by key
 
-	values  []byte // of all answers
-	keys    int    // bytes of them, which the next answers are likely to have too
-	readers int    // batches that have taken values
+	packs   []pack
+	keys    int // bytes of them, which the next answers are likely to have too
+	readers int // batches that have taken values
 }
 
-// arrived is an answer's value. It is in the chunk's memory.
+// arrived is an answer's value. It is in the memory of a chunk's pack.
 type arrived struct {
 	position Position
 	value    []byte
@@ -99,12 +99,11 @@ func (a *ahead) release(taken []*chunk) {
 }
 
 // follow reads on from where a batch has found its answers. The positions are sorted;
-// sought is how many of them had not been read ahead, and end the last that there is, 0 if
-// that is unknown.
+// sought is how many of them had not been read ahead.
 //
 // It takes two crowds that lie together to begin elsewhere: one alone may be that of a
 // goroutine which has fallen behind.
-func (a *ahead) follow(db *pebble.DB, positions []Position, sought int, end Position) {
+func (a *ahead) follow(s *Store, positions []Position, sought int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	crowd, extent := crowdOf(positions)
@@ -127,10 +126,10 @@ func (a *ahead) follow(db *pebble.DB, positions []Position, sought int, end Posi
 			a.drop(len(a.chunks))
 		}
 	}
-	if len(a.chunks) > 0 && end >= a.last() && end-a.last() < chunkAnswers {
+	if end := s.last(); len(a.chunks) > 0 && end >= a.last() && end-a.last() < chunkAnswers {
 		return // else the end of a store that grows would be read in crumbs
 	}
-	a.read(db, crowd)
+	a.read(s, crowd)
 }
 
 // crowdOf finds the quarter of sorted positions that lies closest together, the last of
@@ -171,17 +170,13 @@ func (a *ahead) readAhead(p Position) int {
 
 // read reads chunks until enough lie ahead of a position. What can't be read is not there:
 // whoever needs it seeks it by its key, and is told why.
-func (a *ahead) read(db *pebble.DB, p Position) {
+func (a *ahead) read(s *Store, p Position) {
 	a.idle = 0
 	from := a.last()
 	if from == 0 {
 		from = p - min(reach, p)
 	}
-	it, err := db.NewIter(&pebble.IterOptions{
-		KeyTypes:   pebble.IterKeyTypePointsOnly,
-		LowerBound: appendPositionKey(nil, from+1),
-		UpperBound: []byte(afterAnswers),
-	})
+	it, err := s.newAnswersIter(from)
 	if err != nil {
 		return
 	}
@@ -211,7 +206,7 @@ func (a *ahead) newChunk() *chunk {
 			continue
 		}
 		a.spare = slices.Delete(a.spare, i, i+1)
-		if cap(c.values) > 2*chunkBytes {
+		if c.memory() > 2*chunkBytes {
 			break // a single long answer's would be kept for good
 		}
 		clear(c.answers)
@@ -220,47 +215,76 @@ func (a *ahead) newChunk() *chunk {
 	return &chunk{answers: make(map[string]arrived, chunkAnswers)}
 }
 
-// fill reads answers into an empty chunk, and says whether there are more. All keys and
-// all values share a piece of memory.
-func (c *chunk) fill(it *pebble.Iterator) (more bool) {
-	var all [chunkAnswers]struct {
-		position   Position
-		key, value int // where they end
+// memory is what the packs hold, in bytes, for these answers or the next.
+func (c *chunk) memory() (n int) {
+	for _, p := range c.packs[:cap(c.packs)] {
+		n += cap(p.memory)
 	}
-	keys, values := make([]byte, 0, c.keys+c.keys/4), c.values[:0]
-	n := 0
-	for more = true; more && n < len(all) && len(values) < chunkBytes; more = it.Next() {
+	return n
+}
+
+// fill reads packs into an empty chunk, and says whether there are more.
+func (c *chunk) fill(it *pebble.Iterator) (more bool) {
+	c.packs = c.packs[:0]
+	answers, bytes := 0, 0
+	for more = true; more && answers < chunkAnswers && bytes < chunkBytes; more = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
 			more = false
 			break
 		}
-		key, _, _ := splitValue(value) // none in a damaged one, which is told of when it is sought
-		keys, values = append(keys, key...), append(values, value...)
-		all[n].position, all[n].key, all[n].value = parsePositionKey(it.Key()), len(keys), len(values)
-		n++
+		p := c.nextPack()
+		_ = p.parse(parsePositionKey(it.Key()), value) // of a damaged one is told when it is sought
+		answers += len(p.values)
+		bytes += len(p.memory)
 	}
-	if n == 0 {
+	if len(c.packs) == 0 {
 		return false
 	}
-	c.first, c.last, c.keys, c.values = all[0].position, all[n-1].position, len(keys), values
-	text, key, value := string(keys), 0, 0
-	for _, one := range all[:n] {
-		if one.key > key {
-			c.answers[text[key:one.key]] = arrived{one.position, values[value:one.value:one.value]}
-		}
-		key, value = one.key, one.value
-	}
+	c.first, c.last = c.packs[0].first(), c.packs[len(c.packs)-1].last
+	c.index()
 	return more
 }
 
-// forget drops the answers to requests that have newer ones.
-func (a *ahead) forget(newer []leading) {
+// nextPack makes room for a pack, if there was one before in its memory.
+func (c *chunk) nextPack() *pack {
+	n := len(c.packs)
+	c.packs = slices.Grow(c.packs, 1)[:n+1]
+	return &c.packs[n]
+}
+
+// index finds the answers' keys, which share a piece of memory.
+func (c *chunk) index() {
+	keys := make([]byte, 0, c.keys+c.keys/4)
+	for i := range c.packs {
+		for _, value := range c.packs[i].values {
+			key, _, _ := splitValue(value) // none in one that has been replaced
+			keys = append(keys, key...)
+		}
+	}
+	c.keys = len(keys)
+	text, end := string(keys), 0
+	for i := range c.packs {
+		p := &c.packs[i]
+		for k, value := range p.values {
+			if key, _, ok := splitValue(value); ok {
+				start := end
+				end += len(key)
+				c.answers[text[start:end]] = arrived{p.first() + Position(k), value}
+			}
+		}
+	}
+}
+
+// forget drops the answers to requests that have newer ones. Their keys end at ends.
+func (a *ahead) forget(keys []byte, ends []int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, to := range newer {
+	start := 0
+	for _, end := range ends {
 		for _, c := range a.chunks {
-			delete(c.answers, string(to.key))
+			delete(c.answers, string(keys[start:end]))
 		}
+		start = end
 	}
 }

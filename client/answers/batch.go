@@ -1,8 +1,6 @@
 package answers
 
 import (
-	"bytes"
-	"cmp"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -11,83 +9,172 @@ import (
 )
 
 // Batch gathers outcomes that become durable together.
-//
-// The keys of the requests follow the answers, sorted: the database finds the place of
-// each from that of the one before, which takes a tenth off the making of a store.
 type Batch struct {
-	store    *Store
-	batch    *pebble.Batch
-	value    []byte
-	place    []byte // the key of a position
+	store *Store
+	batch *pebble.Batch
+
 	keys     []byte // of the requests, one behind the other
-	led      []leading
-	replaced bool // some of the requests had an answer, which goes with the commit
+	ends     []int  // of the keys
+	value    []byte
+	packer   packer
+	packed   []byte // full packs, one behind the other
+	packs    []fullPack
+	replaced []Position // whose answers go with the commit
+	packKey  []byte     // of the database
 }
 
-// leading is a request's key, and where it leads to.
-type leading struct {
-	key      []byte
-	position Position
-}
+// fullPack is where a pack and its answers end in a batch.
+type fullPack struct{ bytes, answers int }
 
 // NewBatch starts an empty batch. It is for one goroutine, and reused after Commit.
 func (s *Store) NewBatch() *Batch { return &Batch{store: s, batch: s.db.NewBatch()} }
 
-// Add puts an outcome into the batch. Where the store has one of the same request, that is
-// removed: replaces must be its position, as Query tells it, and 0 where there is none. One
-// that is left behind would be exported, and may be read ahead in place of the newer one.
+// Add puts an outcome into the batch, which must not have one of the same request. Where
+// the store has one, that is removed: replaces must be its position, as Query tells it, and
+// 0 where there is none. One that is left behind would be exported, and may be read ahead
+// in place of the newer one.
 func (b *Batch) Add(r client.Request, o Outcome, replaces Position) error {
-	_, err := b.add(b.store.options.Source, r, o, replaces)
-	return err
+	return b.add(b.store.options.Source, r, o, replaces)
 }
 
-func (b *Batch) add(source string, r client.Request, o Outcome, replaces Position) (Position, error) {
+func (b *Batch) add(source string, r client.Request, o Outcome, replaces Position) error {
 	if err := b.store.fate.err(); err != nil {
-		return 0, err // a commit that was given up may still read the batch
+		return err // a commit that was given up may still read the batch
 	}
 	start := len(b.keys)
 	b.keys = appendKey(b.keys, source, r)
-	to := leading{b.keys[start:len(b.keys):len(b.keys)], Position(b.store.arrived.Add(1))}
-	b.led = append(b.led, to)
-	b.store.keys.add(to.key) // before it is there for anybody
-	b.value = appendValue(b.value[:0], to.key, o)
-	b.place = appendPositionKey(b.place[:0], to.position)
-	err := b.batch.Set(b.place, b.value, nil)
-	if replaces != 0 && err == nil {
-		b.replaced = true
-		b.place = appendPositionKey(b.place[:0], replaces)
-		err = b.batch.Delete(b.place, nil)
+	b.ends = append(b.ends, len(b.keys))
+	key := b.keys[start:]
+	b.store.keys.add(key) // before it is there for anybody
+	b.value = appendValue(b.value[:0], key, o)
+	b.packer.add(b.value)
+	if b.packer.isFull() {
+		b.pack()
 	}
-	return to.position, storeError(b.store.options.Dir, "", err)
+	if replaces != 0 {
+		b.replaced = append(b.replaced, replaces)
+	}
+	return nil
+}
+
+func (b *Batch) pack() {
+	b.packed = b.packer.appendPack(b.packed)
+	b.packs = append(b.packs, fullPack{len(b.packed), len(b.ends)})
 }
 
 // Commit makes all that was added durable with one fsync, and empties the batch. After
 // a *FailedError some or all of it may be there nevertheless.
 func (b *Batch) Commit() error {
-	if err := b.store.fate.err(); err != nil {
+	s := b.store
+	if err := s.fate.err(); err != nil {
 		return err
 	}
-	slices.SortFunc(b.led, func(a, b leading) int {
-		return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.position, b.position))
-	})
-	for _, to := range b.led {
-		b.place = appendPosition(b.place[:0], to.position)
-		if err := b.batch.Set(to.key, b.place, nil); err != nil {
-			return storeError(b.store.options.Dir, "", err)
-		}
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	last := s.last()
+	if err := b.commit(last); err != nil {
+		return storeError(s.options.Dir, "", err)
 	}
-	_, err := guard(b.store.fate, func() (struct{}, error) {
-		return struct{}{}, b.batch.Commit(pebble.Sync)
-	})
-	if err != nil {
-		return storeError(b.store.options.Dir, "", err)
-	}
-	if b.replaced {
-		b.store.ahead.forget(b.led) // not before: it would be read again
+	s.arrived.Store(uint64(last) + uint64(len(b.ends)))
+	if len(b.replaced) > 0 {
+		s.ahead.forget(b.keys, b.ends) // not before: it would be read again
 	}
 	b.batch.Reset()
-	b.keys, b.led, b.replaced = b.keys[:0], b.led[:0], false
+	b.keys, b.ends = b.keys[:0], b.ends[:0]
+	b.packed, b.packs, b.replaced = b.packed[:0], b.packs[:0], b.replaced[:0]
+	if len(s.recent.places) < mostRecent {
+		return nil
+	}
+	return s.writeRecent()
+}
+
+// commit stores the answers in the positions after a last one.
+func (b *Batch) commit(last Position) error {
+	recent := &b.store.recent
+	if len(b.replaced) > 0 {
+		recent.mu.Lock()
+		defer recent.mu.Unlock()
+	}
+	_, err := guard(b.store.fate, func() (struct{}, error) { return struct{}{}, b.write(last) })
+	if err != nil {
+		return err
+	}
+	if len(b.replaced) == 0 {
+		recent.mu.Lock()
+		defer recent.mu.Unlock()
+	}
+	recent.add(b.keys, b.ends, b.packs, last)
 	return nil
+}
+
+func (b *Batch) write(last Position) error {
+	if b.packer.count > 0 {
+		b.pack()
+	}
+	start := 0
+	for _, p := range b.packs {
+		b.packKey = appendPositionKey(b.packKey[:0], last+Position(p.answers))
+		if err := b.batch.Set(b.packKey, b.packed[start:p.bytes], nil); err != nil {
+			return err
+		}
+		start = p.bytes
+	}
+	if err := b.remove(b.replaced); err != nil {
+		return err
+	}
+	return b.batch.Commit(pebble.Sync)
+}
+
+// remove removes answers from their packs, and with the last of them the pack. So does the
+// first from a damaged pack, since none of the others can be had again.
+func (b *Batch) remove(replaced []Position) error {
+	if len(replaced) == 0 {
+		return nil
+	}
+	it, err := b.store.newAnswersIter(0)
+	if err != nil {
+		return err
+	}
+	defer it.Close() // gives the error of the seek once more
+	slices.Sort(replaced)
+	var p pack
+	for len(replaced) > 0 {
+		b.packKey = appendPositionKey(b.packKey[:0], replaced[0])
+		if !it.SeekGE(b.packKey) {
+			return it.Error()
+		}
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		n := 0
+		if last := parsePositionKey(it.Key()); p.parse(last, value) != nil {
+			n = 1
+		}
+		for n < len(replaced) && replaced[n] <= p.last {
+			if p.holds(replaced[n]) {
+				p.values[replaced[n]-p.first()] = nil
+			}
+			n++
+		}
+		if err := b.rewrite(it.Key(), &p); err != nil {
+			return err
+		}
+		replaced = replaced[n:]
+	}
+	return nil
+}
+
+// rewrite writes what is left of a pack.
+func (b *Batch) rewrite(key []byte, p *pack) error {
+	if !slices.ContainsFunc(p.values, func(value []byte) bool { return len(value) > 0 }) {
+		return b.batch.Delete(key, nil)
+	}
+	var left packer
+	for _, value := range p.values {
+		left.add(value)
+	}
+	return b.batch.Set(key, left.appendPack(nil), nil)
 }
 
 // Close gives the batch's memory back.

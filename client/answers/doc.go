@@ -10,22 +10,35 @@
 // come again mostly in the order in which they were first asked, and so their answers are
 // read one after the other, whatever the order of their keys ([Store.LookupAll]).
 //
-// A request's key leads to the position of its answer. It is source, kind, classification
-// and normalized input, in this order and separated by NUL, and does not change between
-// versions or machines. The position is 8 bytes, big endian.
+// Answers that became durable together are packed together: a pack is one value of the
+// database, some kilobytes of answers in successive positions and mostly compressed, under
+// the last of them. It is, in this order:
 //
-// An answer's value is, in this order:
+//	version    1 byte, currently 3
+//	encoding   1 byte: 0 the answers as they are, 1 an S2 block of them
+//	checksum   4 bytes, big endian: CRC-32C of all other bytes of the pack
+//	count      of the answers, as a varint
+//	answers    each with its length before it as a varint; one of length 0 was replaced
+//
+// An answer is, in this order:
 //
 //	version    1 byte, currently 2
 //	outcome    1 byte: 1 an answer, 2 a rejection
 //	status     2 bytes, big endian: the HTTP status
 //	time       8 bytes, big endian: Unix microseconds of the answer
-//	checksum   4 bytes, big endian: CRC-32C of all other bytes of the value
+//	checksum   4 bytes, big endian: CRC-32C of all other bytes of the answer
 //	key        the request's key, its length before it as a varint
 //	body       the answer's body as it came, or the rejection's reason
 //
-// Stores of format 1 had the value under the request's key, without a key in it: such
-// values are read and kept, and what comes new is stored as above.
+// A request's key leads to the place of its answer: 8 bytes, big endian, of the position,
+// and a byte that counts the answers behind it in its pack, if there are any. The key is
+// source, kind, classification and normalized input, in this order and separated by NUL,
+// and does not change between versions or machines. The latest keys are held in memory and
+// gathered from the answers when the store is opened; then many go to the database at once.
+//
+// Stores of format 2 had an answer in the place of each pack, and those of format 1 had it
+// under the request's key, without a key in it: such answers are read and kept, and what
+// comes new is stored as above.
 //
 // Three things can go wrong with a store, and each ends otherwise. A value is damaged:
 // it counts as none and is asked again. A file is damaged: a [DamageError] names it, and

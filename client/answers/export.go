@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 )
@@ -78,7 +77,7 @@ const (
 // reader's if that fails.
 func (s *Store) Import(from io.Reader, file string) (Imported, error) {
 	r := &failing{Reader: from}
-	im := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]placed)}
+	im := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]int)}
 	defer im.batch.Close()
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -126,40 +125,30 @@ func (f *failing) Read(p []byte) (int, error) {
 type importer struct {
 	store   *Store
 	batch   *Batch
-	pending map[string]placed // by key, what the batch holds
-	lines   int               // since the last commit
-	bytes   int               // of answers in the batch
+	newer   []newer        // than what is stored, in their order
+	pending map[string]int // by key, which of them
+	lines   int            // since the last commit
+	bytes   int            // of answers in newer
 	kept    int64
 	added   int64
 	done    Imported
 }
 
-// placed is where an answer is, and when it came.
-type placed struct {
-	position Position
-	at       time.Time
+// newer is an outcome that is to be stored, and the position of the older one.
+type newer struct {
+	source   string
+	request  client.Request
+	outcome  Outcome
+	replaces Position
 }
 
 func (im *importer) add(source string, r client.Request, o Outcome) error {
 	key := appendKey(nil, source, r)
-	last, found := im.pending[string(key)]
-	if !found {
-		var err error
-		if last, err = im.store.last(key, r.Classification); err != nil {
-			return err
-		}
-	}
 	im.lines++
-	if !last.at.IsZero() && !o.Answer.AnsweredAt.After(last.at) {
-		im.kept++
-	} else {
-		position, err := im.batch.add(source, r, o, last.position)
-		if err != nil {
-			return err
-		}
-		im.added++
-		im.bytes += len(o.Answer.Body)
-		im.pending[string(key)] = placed{position, o.Answer.AnsweredAt}
+	if i, found := im.pending[string(key)]; found {
+		im.choose(&im.newer[i], o)
+	} else if err := im.compare(key, newer{source, r, o, 0}); err != nil {
+		return err
 	}
 	if im.lines < importBatch && im.bytes < importBytes {
 		return nil
@@ -167,34 +156,50 @@ func (im *importer) add(source string, r client.Request, o Outcome) error {
 	return im.commit()
 }
 
-// last is what the store has under a key. Its time is zero if there is nothing, or
-// nothing that is sound.
-func (s *Store) last(key []byte, classification string) (placed, error) {
-	value, found, err := s.get(key)
-	if err != nil || !found {
-		return placed{}, err
+// choose keeps the newer of two outcomes that are to be stored.
+func (im *importer) choose(n *newer, o Outcome) {
+	if !o.Answer.AnsweredAt.After(n.outcome.Answer.AnsweredAt) {
+		im.kept++
+		return
 	}
-	position, parse := parsePosition(value), parseInline
-	if position != 0 {
-		parse = parseValue
-		if value, _, err = s.get(appendPositionKey(nil, position)); err != nil {
-			return placed{}, err
-		}
+	im.added++
+	im.bytes += len(o.Answer.Body)
+	n.outcome = o
+}
+
+// compare keeps an outcome if it is newer than what is stored.
+func (im *importer) compare(key []byte, n newer) error {
+	queries := []Query{{Request: n.request, source: n.source}}
+	if err := im.store.LookupAll(queries); err != nil {
+		return err
 	}
-	o, err := parse(key, value, classification) // a damaged one is written over
-	if err != nil && isOfAnother(key, value) {
-		position = 0
+	last := queries[0]
+	if !last.answeredAt.IsZero() && !n.outcome.Answer.AnsweredAt.After(last.answeredAt) {
+		im.kept++
+		return nil
 	}
-	return placed{position, o.Answer.AnsweredAt}, nil
+	n.replaces = last.Position
+	im.pending[string(key)] = len(im.newer)
+	im.newer = append(im.newer, n)
+	im.added++
+	im.bytes += len(n.outcome.Answer.Body)
+	return nil
 }
 
 func (im *importer) commit() error {
+	for _, n := range im.newer {
+		if err := im.batch.add(n.source, n.request, n.outcome, n.replaces); err != nil {
+			return err
+		}
+	}
 	if err := im.batch.Commit(); err != nil {
 		return err
 	}
 	im.done.Added += im.added
 	im.done.Kept += im.kept
 	im.added, im.kept, im.lines, im.bytes = 0, 0, 0, 0
+	clear(im.newer)
+	im.newer = im.newer[:0]
 	clear(im.pending)
 	return nil
 }

@@ -39,10 +39,8 @@ func fill(t *testing.T, s *Store) {
 	custom := client.Request{Kind: client.Product, Input: "Dog\tCollar \x7f", Classification: client.CustomPrefix + "pets"}
 	none := sound(noon.Add(-time.Hour))
 	none.Answer.Body = []byte(`{"pets":[]}`)
-	if _, err := b.add("https://other.example.com", custom, none, 0); err != nil {
-		t.Fatal(err)
-	}
 	if err := errors.Join(
+		b.add("https://other.example.com", custom, none, 0),
 		b.Add(request, sound(noon), 0),
 		b.Add(naics, exact, 0),
 		b.Add(client.Request{Kind: client.Website, Input: "https://gone.example", Classification: client.TaxonomyV3},

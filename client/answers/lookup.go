@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -18,6 +19,9 @@ type Query struct {
 	Found    bool     // there is an outcome that still counts
 	Outcome  Outcome  // set where Found
 	Position Position // of an outcome, whether it counts or is damaged or not; for Batch.Add
+
+	source     string    // whose outcome it is; "" for the store's own
+	answeredAt time.Time // of an outcome, whether it counts or not; zero for a damaged one
 }
 
 // Lookup gives the stored outcome of a request, and whether there is one that still
@@ -61,6 +65,7 @@ type lookup struct {
 	taken     []*chunk   // that some answers are in
 	positions []Position // of what was found
 	bound     []byte     // of the answers' keys
+	pack      pack       // of the last answer that was sought
 }
 
 // sought is a query's key, and what has been found of it so far.
@@ -68,6 +73,7 @@ type sought struct {
 	key   []byte
 	query *Query
 	arrived
+	pack Position // as in place; 0 where it was read ahead
 }
 
 var lookups = sync.Pool{New: func() any { return new(lookup) }}
@@ -77,7 +83,8 @@ func (s *Store) newLookup(queries []Query) *lookup {
 	l.store, l.queries, l.keys, l.order, l.positions = s, queries, l.keys[:0], l.order[:0], l.positions[:0]
 	for i := range queries {
 		start := len(l.keys)
-		l.keys = appendKey(l.keys, s.options.Source, queries[i].Request)
+		queries[i].source = cmp.Or(queries[i].source, s.options.Source)
+		l.keys = appendKey(l.keys, queries[i].source, queries[i].Request)
 		l.order = append(l.order, sought{key: l.keys[start:len(l.keys):len(l.keys)], query: &queries[i]})
 	}
 	return l
@@ -101,7 +108,7 @@ func (l *lookup) run() error {
 	sought := len(l.positions) - ready
 	if len(l.positions) > 0 {
 		slices.Sort(l.positions)
-		l.store.ahead.follow(l.store.db, l.positions, sought, Position(l.store.arrived.Load()))
+		l.store.ahead.follow(l.store, l.positions, sought)
 	}
 	return nil
 }
@@ -111,21 +118,31 @@ func (l *lookup) seekAll(missing []sought) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	it, err := l.store.db.NewIter(&pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true})
+	it, recent, err := l.look(missing)
 	if err != nil {
 		return err
 	}
 	defer it.Close() // gives the error of the seek once more
-	slices.SortFunc(missing, func(a, b sought) int { return bytes.Compare(a.key, b.key) })
-	if err := l.seekKeys(it, missing); err != nil {
-		return err
+	if older := missing[recent:]; len(older) > 0 {
+		slices.SortFunc(older, func(a, b sought) int { return bytes.Compare(a.key, b.key) })
+		if err := l.seekKeys(it, older); err != nil {
+			return err
+		}
 	}
 	placed := slices.DeleteFunc(missing, func(w sought) bool { return w.position == 0 })
-	if len(placed) == 0 {
-		return nil
-	}
-	slices.SortFunc(placed, func(a, b sought) int { return cmp.Compare(a.position, b.position) })
+	slices.SortFunc(placed, func(a, b sought) int { return cmp.Compare(b.position, a.position) })
 	return l.seekAnswers(it, placed)
+}
+
+// look finds the positions of what came last, as recent's find does, and makes an iterator
+// for all else.
+func (l *lookup) look(missing []sought) (it *pebble.Iterator, recent int, err error) {
+	r := &l.store.recent
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	recent = r.find(missing)
+	it, err = l.store.db.NewIter(&pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true})
+	return it, recent, err
 }
 
 // seekKeys finds the positions of keys. Seeking by prefix asks the filters first (a key
@@ -138,7 +155,7 @@ func (l *lookup) seekKeys(it *pebble.Iterator, missing []sought) error {
 	for i := range missing[n:] {
 		w := &missing[n+i]
 		if it.SeekPrefixGE(w.key) {
-			err = l.place(it, w)
+			err = l.take(it, w)
 		} else {
 			err = it.Error()
 		}
@@ -165,7 +182,7 @@ func (l *lookup) walkKeys(it *pebble.Iterator, missing []sought) (n int, err err
 		if !at || !bytes.Equal(it.Key(), w.key) {
 			return n, it.Error()
 		}
-		if err := l.place(it, w); err != nil {
+		if err := l.take(it, w); err != nil {
 			return n, err
 		}
 		n++
@@ -173,13 +190,14 @@ func (l *lookup) walkKeys(it *pebble.Iterator, missing []sought) (n int, err err
 	return n, nil
 }
 
-// place takes the position from the key that the iterator is at.
-func (l *lookup) place(it *pebble.Iterator, w *sought) error {
+// take takes the place from the key that the iterator is at.
+func (l *lookup) take(it *pebble.Iterator, w *sought) error {
 	value, err := it.ValueAndErr()
 	if err != nil {
 		return err
 	}
-	if w.position = parsePosition(value); w.position == 0 {
+	at := parsePlace(value)
+	if w.position, w.pack = at.position, at.pack; w.position == 0 {
 		outcome, err := parseInline(w.key, value, w.query.Request.Classification)
 		l.answer(*w, outcome, err)
 	}
@@ -188,30 +206,30 @@ func (l *lookup) place(it *pebble.Iterator, w *sought) error {
 
 // seekAnswers answers queries whose positions are known.
 func (l *lookup) seekAnswers(it *pebble.Iterator, placed []sought) error {
-	var at Position // of the iterator; 0 where it is at no answer
+	l.pack.reset()
 	for _, w := range placed {
-		for at != 0 && at < w.position && w.position-at <= maxSteps && it.Next() {
-			at = parsePositionKey(it.Key())
-		}
-		if at != w.position {
-			at = 0
-			l.bound = appendPositionKey(l.bound[:0], w.position)
-			if it.SeekGE(l.bound) {
-				at = parsePositionKey(it.Key())
+		if l.pack.last != w.pack {
+			if err := l.seekPack(it, w.pack); err != nil {
+				return err
 			}
 		}
-		var value []byte // none is a damaged one
-		var err error
-		if at == w.position {
-			value, err = it.ValueAndErr()
-		} else {
-			err = it.Error()
-		}
-		if err != nil {
-			return err
-		}
-		l.found(w, value)
+		l.found(w, l.pack.value(w.position)) // none is a damaged one
 	}
+	return nil
+}
+
+// seekPack reads the pack that lies at a position, if there is one.
+func (l *lookup) seekPack(it *pebble.Iterator, at Position) error {
+	l.pack.reset()
+	l.bound = appendPositionKey(l.bound[:0], at)
+	if !it.SeekGE(l.bound) || !bytes.Equal(it.Key(), l.bound) {
+		return it.Error()
+	}
+	value, err := it.ValueAndErr()
+	if err != nil {
+		return err
+	}
+	_ = l.pack.parse(at, value) // one that is damaged has no answers
 	return nil
 }
 
@@ -232,9 +250,10 @@ func (l *lookup) answer(w sought, outcome Outcome, damaged error) {
 		if w.position != 0 {
 			key = appendPositionKey(nil, w.position)
 		}
-		l.store.damage.note(l.store.options, key, l.store.options.Source, w.query.Request)
+		l.store.damage.note(l.store.options, key, w.query.source, w.query.Request)
 		return
 	}
+	w.query.answeredAt = outcome.Answer.AnsweredAt
 	if l.store.counts(outcome) {
 		w.query.Outcome, w.query.Found = outcome, true
 	}

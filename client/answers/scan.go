@@ -30,11 +30,12 @@ type visitor func(a stored, damaged error) error
 // comes when all the rest was visited.
 func (s *Store) scan(visit visitor) error {
 	_, err := guard(s.fate, func() (struct{}, error) {
-		damaged := s.walk(firstSource, nil, func(key, value []byte) error { return visitInline(key, value, visit) })
+		damaged := s.walk(firstSource, nil, func(key, value []byte) error { return s.visitInline(key, value, visit) })
 		if _, ok := errors.AsType[*DamageError](damaged); !ok && damaged != nil {
 			return struct{}{}, damaged
 		}
-		err := s.walk([]byte(answerPrefix), []byte(afterAnswers), func(key, value []byte) error { return visitAnswer(key, value, visit) })
+		var p pack
+		err := s.walk([]byte(answerPrefix), []byte(afterAnswers), func(key, value []byte) error { return visitPack(&p, key, value, visit) })
 		if _, ok := errors.AsType[*DamageError](err); ok {
 			return struct{}{}, cmp.Or(damaged, err)
 		}
@@ -43,16 +44,28 @@ func (s *Store) scan(visit visitor) error {
 	return err
 }
 
-func visitAnswer(key, value []byte, visit visitor) error {
-	own, body, _ := splitValue(value)
-	a := stored{key: key, body: body}
-	damaged := a.parse(own, value, parseValue)
-	return visit(a, damaged)
+// visitPack visits the answers of a pack, or what is damaged as one answer.
+func visitPack(p *pack, key, value []byte, visit visitor) error {
+	if err := p.parse(parsePositionKey(key), value); err != nil {
+		return visit(stored{key: key}, err)
+	}
+	for i, value := range p.values {
+		if len(value) == 0 {
+			continue
+		}
+		own, body, _ := splitValue(value)
+		a := stored{key: appendPositionKey(nil, p.first()+Position(i)), body: body}
+		damaged := a.parse(own, value, parseValue)
+		if err := visit(a, damaged); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// visitInline visits what is under a request's key if that is an answer.
-func visitInline(key, value []byte, visit visitor) error {
-	if parsePosition(value) != 0 {
+// visitInline visits what is under a request's key if that is an answer, and the last one.
+func (s *Store) visitInline(key, value []byte, visit visitor) error {
+	if parsePlace(value).position != 0 || s.recent.has(key) {
 		return nil
 	}
 	a := stored{key: key, body: value[min(len(value), headerSize):]}

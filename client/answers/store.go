@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -45,17 +46,13 @@ type Store struct {
 	damage  damage
 	arrived atomic.Uint64 // the last position that was given
 	ahead   ahead
-	keys    *filter // of all requests; nil where some were there when the store was opened
+	recent  recent
+	commits sync.Mutex // of one after the other, since each begins where the last one ended
+	keys    *filter    // of all requests; nil where some were there when the store was opened
 }
 
-const (
-	formatVersion = "2"
-	formatInline  = "1"     // is read, and becomes a 2 when it is opened for writing
-	ownerFile     = "OWNER" // the process that has, or last had, the store open for writing
-)
-
-// formatKey sorts before every source and can be no source: none begins with NUL.
-var formatKey = []byte("\x00format")
+// ownerFile names the process that has, or last had, the store open for writing.
+const ownerFile = "OWNER"
 
 // Open opens the store, or makes it. The error is a *LockedError, a *VersionError, a
 // *MissingError, a *DamageError or a *FailedError.
@@ -172,48 +169,16 @@ func isLocked(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process")
 }
 
-// prepare checks the format of an old store, marks a new one, and signs it.
-func (s *Store) prepare() error {
-	value, found, err := s.get(formatKey)
-	_, damaged := errors.AsType[*DamageError](err)
-	switch {
-	case damaged && s.options.ReadOnly:
-		return nil // what is readable is to be saved; values have a version of their own
-	case err != nil:
-		return err
-	case found && string(value) != formatVersion && string(value) != formatInline:
-		return &VersionError{Dir: s.options.Dir, Version: string(value)}
-	case s.options.ReadOnly:
-		return nil
-	case string(value) != formatVersion:
-		if err := s.set(formatKey, []byte(formatVersion)); err != nil {
-			return err
-		}
-	}
-	if err := s.findLast(); err != nil {
-		return err
-	}
-	if !found && s.arrived.Load() == 0 {
-		s.keys = newFilter()
-	}
-	return s.signOwner()
-}
+// last is the last position that was given.
+func (s *Store) last() Position { return Position(s.arrived.Load()) }
 
-// findLast finds the last position that was given.
-func (s *Store) findLast() error {
-	last, err := guard(s.fate, func() (Position, error) {
-		it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte(answerPrefix), UpperBound: []byte(afterAnswers)})
-		if err != nil {
-			return 0, err
-		}
-		var last Position
-		for more := it.Last(); more && last == 0; more = it.Prev() { // what is no answer's key tells nothing
-			last = parsePositionKey(it.Key())
-		}
-		return last, it.Close()
+// newAnswersIter iterates over the answers after a position.
+func (s *Store) newAnswersIter(after Position) (*pebble.Iterator, error) {
+	return s.db.NewIter(&pebble.IterOptions{
+		KeyTypes:   pebble.IterKeyTypePointsOnly,
+		LowerBound: appendPositionKey(nil, after+1),
+		UpperBound: []byte(afterAnswers),
 	})
-	s.arrived.Store(uint64(last))
-	return storeError(s.options.Dir, "", err)
 }
 
 func (s *Store) signOwner() error {

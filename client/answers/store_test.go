@@ -194,7 +194,7 @@ func TestDamagedPositionHarmsNoOther(t *testing.T) {
 	for name, ask := range map[string]func(s *Store, o Outcome){
 		"asked again": func(s *Store, o Outcome) { commit(t, s, request, o) },
 		"imported": func(s *Store, o Outcome) {
-			b := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]placed)}
+			b := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]int)}
 			defer b.batch.Close()
 			if err := errors.Join(b.add(s.options.Source, request, o), b.commit()); err != nil {
 				t.Fatal(err)
@@ -219,8 +219,8 @@ func TestDamagedPositionHarmsNoOther(t *testing.T) {
 
 func set(t *testing.T, s *Store, key, value []byte) {
 	t.Helper()
-	s.ahead.drop(len(s.ahead.chunks)) // as if the store had been opened again
-	if err := s.db.Set(key, value, pebble.NoSync); err != nil {
+	s.ahead.drop(len(s.ahead.chunks)) // as if it had been there for long
+	if err := errors.Join(s.writeRecent(), s.db.Set(key, value, pebble.NoSync)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -293,13 +293,13 @@ func TestSecondProcessIsRefused(t *testing.T) {
 func TestNewerFormatIsRefused(t *testing.T) {
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})
-	if err := s.db.Set(formatKey, []byte("3"), pebble.Sync); err != nil {
+	if err := s.db.Set(formatKey, []byte("4"), pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
 	closed(t, s)
 	_, err := Open(Options{Dir: "store", FS: files})
 	var version *VersionError
-	if !errors.As(err, &version) || version.Version != "3" {
+	if !errors.As(err, &version) || version.Version != "4" {
 		t.Errorf("got %v", err)
 	}
 }
