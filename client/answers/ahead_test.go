@@ -243,7 +243,7 @@ func TestDamageAheadIsNotMet(t *testing.T) {
 	const n = 8000
 	files := vfs.NewMem()
 	s := storeSpread(t, files, n)
-	if err := errors.Join(s.Compact(t.Context()), s.writeRecent(), s.Close()); err != nil {
+	if err := errors.Join(s.Compact(t.Context()), s.moveRecent(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	contents := readStore(t, files)

@@ -49,7 +49,7 @@ func (b *Batch) add(source string, r client.Request, o Outcome, replaces Positio
 	b.value = appendValue(b.value[:0], key, o)
 	b.packer.add(b.value)
 	if b.packer.isFull() {
-		b.pack()
+		b.endPack()
 	}
 	if replaces != 0 {
 		b.replaced = append(b.replaced, replaces)
@@ -57,13 +57,14 @@ func (b *Batch) add(source string, r client.Request, o Outcome, replaces Positio
 	return nil
 }
 
-func (b *Batch) pack() {
+func (b *Batch) endPack() {
 	b.packed = b.packer.appendPack(b.packed)
 	b.packs = append(b.packs, fullPack{len(b.packed), len(b.ends)})
 }
 
 // Commit makes all that was added durable with one fsync, and empties the batch. After
-// a *FailedError some or all of it may be there nevertheless.
+// a *FailedError some or all of it may be there nevertheless; after a *DamageError, met
+// where something was to be replaced, nothing is.
 func (b *Batch) Commit() error {
 	s := b.store
 	if err := s.fate.err(); err != nil {
@@ -72,44 +73,33 @@ func (b *Batch) Commit() error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
 	last := s.last()
-	if err := b.commit(last); err != nil {
+	err := b.fill(last)
+	if err == nil && len(b.replaced) > 0 {
+		_, err = guard(s.fate, func() (struct{}, error) { return struct{}{}, b.remove(b.replaced) })
+	}
+	if err == nil {
+		err = b.commit(last)
+	}
+	if err != nil {
 		return storeError(s.options.Dir, "", err)
 	}
 	s.arrived.Store(uint64(last) + uint64(len(b.ends)))
 	if len(b.replaced) > 0 {
 		s.ahead.forget(b.keys, b.ends) // not before: it would be read again
 	}
-	b.batch.Reset()
 	b.keys, b.ends = b.keys[:0], b.ends[:0]
 	b.packed, b.packs, b.replaced = b.packed[:0], b.packs[:0], b.replaced[:0]
-	if len(s.recent.places) < mostRecent {
+	if !s.recent.isFull() {
 		return nil
 	}
-	return s.writeRecent()
+	return s.moveRecent()
 }
 
-// commit stores the answers in the positions after a last one.
-func (b *Batch) commit(last Position) error {
-	recent := &b.store.recent
-	if len(b.replaced) > 0 {
-		recent.mu.Lock()
-		defer recent.mu.Unlock()
-	}
-	_, err := guard(b.store.fate, func() (struct{}, error) { return struct{}{}, b.write(last) })
-	if err != nil {
-		return err
-	}
-	if len(b.replaced) == 0 {
-		recent.mu.Lock()
-		defer recent.mu.Unlock()
-	}
-	recent.add(b.keys, b.ends, b.packs, last)
-	return nil
-}
-
-func (b *Batch) write(last Position) error {
+// fill puts the answers into the positions after a last one.
+func (b *Batch) fill(last Position) error {
+	b.batch.Reset()
 	if b.packer.count > 0 {
-		b.pack()
+		b.endPack()
 	}
 	start := 0
 	for _, p := range b.packs {
@@ -119,18 +109,31 @@ func (b *Batch) write(last Position) error {
 		}
 		start = p.bytes
 	}
-	if err := b.remove(b.replaced); err != nil {
+	return nil
+}
+
+// commit makes durable what was filled in.
+func (b *Batch) commit(last Position) error {
+	recent := &b.store.recent
+	if len(b.replaced) > 0 {
+		recent.mu.Lock()
+		defer recent.mu.Unlock()
+	}
+	_, err := guard(b.store.fate, func() (struct{}, error) { return struct{}{}, b.batch.Commit(pebble.Sync) })
+	if err != nil {
 		return err
 	}
-	return b.batch.Commit(pebble.Sync)
+	if len(b.replaced) == 0 {
+		recent.mu.Lock()
+		defer recent.mu.Unlock()
+	}
+	recent.addAll(b.keys, b.ends, last)
+	return nil
 }
 
 // remove removes answers from their packs, and with the last of them the pack. So does the
 // first from a damaged pack, since none of the others can be had again.
 func (b *Batch) remove(replaced []Position) error {
-	if len(replaced) == 0 {
-		return nil
-	}
 	it, err := b.store.newAnswersIter(0)
 	if err != nil {
 		return err
@@ -147,18 +150,16 @@ func (b *Batch) remove(replaced []Position) error {
 		if err != nil {
 			return err
 		}
-		n := 0
-		if last := parsePositionKey(it.Key()); p.parse(last, value) != nil {
-			n = 1
-		}
+		damaged := p.parse(parsePositionKey(it.Key()), value) != nil
+		n, held := 1, p.empty(replaced[0])
 		for n < len(replaced) && replaced[n] <= p.last {
-			if p.holds(replaced[n]) {
-				p.values[replaced[n]-p.first()] = nil
-			}
+			held = p.empty(replaced[n]) || held
 			n++
 		}
-		if err := b.rewrite(it.Key(), &p); err != nil {
-			return err
+		if held || damaged {
+			if err := b.rewrite(it.Key(), &p); err != nil {
+				return err
+			}
 		}
 		replaced = replaced[n:]
 	}

@@ -62,32 +62,6 @@ func parseKey(key []byte) (source string, r client.Request, ok bool) {
 	return parts[0], client.Request{Kind: client.Kind(parts[1]), Classification: parts[2], Input: parts[3]}, true
 }
 
-// place is where an answer lies.
-type place struct {
-	position Position
-	pack     Position // of the last answer in its pack, which is the pack's
-}
-
-// appendPlace appends what a request's key leads to: the position, and, unless the answer is
-// the last one in its pack, how many follow it there.
-func appendPlace(dst []byte, at place) []byte {
-	dst = appendPosition(dst, at.position)
-	if behind := at.pack - at.position; behind > 0 {
-		dst = append(dst, byte(behind))
-	}
-	return dst
-}
-
-// parsePlace reads what a request's key leads to; the zero place for what is none.
-func parsePlace(value []byte) place {
-	if len(value) == positionSize+1 {
-		position := parsePosition(value[:positionSize])
-		return place{position, position + Position(value[positionSize])}
-	}
-	position := parsePosition(value)
-	return place{position, position}
-}
-
 // appendPositionKey appends the key of an answer to dst.
 func appendPositionKey(dst []byte, p Position) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, answerPrefix...), uint64(p))
@@ -106,7 +80,7 @@ func appendPosition(dst []byte, p Position) []byte {
 	return binary.BigEndian.AppendUint64(dst, uint64(p))
 }
 
-// parsePosition reads a position back; 0 for what is none.
+// parsePosition reads what a request's key leads to; 0 for what is no position.
 func parsePosition(value []byte) Position {
 	if len(value) != positionSize {
 		return 0

@@ -30,19 +30,21 @@
 //	key        the request's key, its length before it as a varint
 //	body       the answer's body as it came, or the rejection's reason
 //
-// A request's key leads to the place of its answer: 8 bytes, big endian, of the position,
-// and a byte that counts the answers behind it in its pack, if there are any. The key is
+// A request's key leads to the position of its answer, 8 bytes, big endian. The key is
 // source, kind, classification and normalized input, in this order and separated by NUL,
-// and does not change between versions or machines. The latest keys are held in memory and
-// gathered from the answers when the store is opened; then many go to the database at once.
+// and does not change between versions or machines. The latest keys are held in memory, and
+// many go to the database at once; with them goes the position up to which all are there,
+// under a key of its own. Behind it, keys are gathered from the answers when the store is
+// opened.
 //
 // Stores of format 2 had an answer in the place of each pack, and those of format 1 had it
 // under the request's key, without a key in it: such answers are read and kept, and what
 // comes new is stored as above.
 //
 // Three things can go wrong with a store, and each ends otherwise. A value is damaged:
-// it counts as none and is asked again. A file is damaged: a [DamageError] names it, and
-// [Store.Export] saves what is readable. The disk refuses a write: the store has failed,
+// it counts as none, with a pack all its answers do, and they are asked again. A file is
+// damaged: a [DamageError] names it, when it is come to or, with the latest answers in it, by
+// [Open], and [Store.Export] saves what is readable. The disk refuses a write: the store has failed,
 // every call gives the same [FailedError], and a run started again goes on from what was
 // committed. In none of them does a wrong answer come back, or the process end.
 package answers

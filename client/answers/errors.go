@@ -30,7 +30,7 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the store %s has format %q, this bulkcat reads format %s: use a newer bulkcat, or choose another store with --store", e.Dir, e.Version, formatVersion)
+	return fmt.Sprintf("the store %s has format %q, this bulkcat reads formats up to %s: use a newer bulkcat, or choose another store with --store", e.Dir, e.Version, formatVersion)
 }
 
 // MissingError says that there is no store in a folder.

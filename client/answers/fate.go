@@ -66,6 +66,12 @@ func (f *fate) end(err error) {
 	runtime.Goexit()
 }
 
+// wait fails, and never returns: whoever may not go on, and holds what may not be let go.
+func (f *fate) wait(err error) {
+	f.fail(err)
+	select {}
+}
+
 // guard does work on a goroutine of its own, which may end or hang with the store, and
 // gives up waiting for it when the store fails. A panic of the database counts as a
 // failure, too. What the work uses belongs to it from then on.

@@ -29,7 +29,8 @@ func (s *Store) prepare() error {
 		return &VersionError{Dir: s.options.Dir, Version: string(format)}
 	}
 	if _, damaged := errors.AsType[*DamageError](err); damaged && s.options.ReadOnly {
-		return nil // what is readable is to be saved; values have a version of their own
+		s.unreadable = err // but what is readable is to be saved; values have a version of their own
+		return nil
 	}
 	if err != nil || s.options.ReadOnly {
 		return err

@@ -48,6 +48,9 @@ func (s *Store) LookupAll(queries []Query) error {
 	clear(l.taken)
 	l.queries = nil
 	lookups.Put(l)
+	if s.unreadable != nil && slices.ContainsFunc(queries, func(q Query) bool { return !q.Found && q.Position == 0 }) {
+		return s.unreadable
+	}
 	return nil
 }
 
@@ -55,8 +58,8 @@ func (s *Store) LookupAll(queries []Query) error {
 //
 // What was read ahead is there already. The keys of the others are sought in their order,
 // and then the answers in theirs, since what lies together shares blocks. It is done with
-// one iterator: making one costs as much as ten seeks, and it sees the store as it was at
-// one moment, in which every key has its answer.
+// one iterator: making one costs as much as ten seeks, and it sees the database as it was at
+// one moment.
 type lookup struct {
 	store     *Store
 	queries   []Query
@@ -73,7 +76,6 @@ type sought struct {
 	key   []byte
 	query *Query
 	arrived
-	pack Position // as in place; 0 where it was read ahead
 }
 
 var lookups = sync.Pool{New: func() any { return new(lookup) }}
@@ -155,7 +157,7 @@ func (l *lookup) seekKeys(it *pebble.Iterator, missing []sought) error {
 	for i := range missing[n:] {
 		w := &missing[n+i]
 		if it.SeekPrefixGE(w.key) {
-			err = l.take(it, w)
+			err = l.place(it, w)
 		} else {
 			err = it.Error()
 		}
@@ -182,7 +184,7 @@ func (l *lookup) walkKeys(it *pebble.Iterator, missing []sought) (n int, err err
 		if !at || !bytes.Equal(it.Key(), w.key) {
 			return n, it.Error()
 		}
-		if err := l.take(it, w); err != nil {
+		if err := l.place(it, w); err != nil {
 			return n, err
 		}
 		n++
@@ -190,26 +192,26 @@ func (l *lookup) walkKeys(it *pebble.Iterator, missing []sought) (n int, err err
 	return n, nil
 }
 
-// take takes the place from the key that the iterator is at.
-func (l *lookup) take(it *pebble.Iterator, w *sought) error {
+// place takes the position from the key that the iterator is at.
+func (l *lookup) place(it *pebble.Iterator, w *sought) error {
 	value, err := it.ValueAndErr()
 	if err != nil {
 		return err
 	}
-	at := parsePlace(value)
-	if w.position, w.pack = at.position, at.pack; w.position == 0 {
+	if w.position = parsePosition(value); w.position == 0 {
 		outcome, err := parseInline(w.key, value, w.query.Request.Classification)
 		l.answer(*w, outcome, err)
 	}
 	return nil
 }
 
-// seekAnswers answers queries whose positions are known.
+// seekAnswers answers queries whose positions are known, the last one first: on the way
+// forward the database would try the next packs before it seeks, and read blocks for nothing.
 func (l *lookup) seekAnswers(it *pebble.Iterator, placed []sought) error {
 	l.pack.reset()
 	for _, w := range placed {
-		if l.pack.last != w.pack {
-			if err := l.seekPack(it, w.pack); err != nil {
+		if !l.pack.holds(w.position) {
+			if err := l.seekPack(it, w.position); err != nil {
 				return err
 			}
 		}
@@ -218,18 +220,18 @@ func (l *lookup) seekAnswers(it *pebble.Iterator, placed []sought) error {
 	return nil
 }
 
-// seekPack reads the pack that lies at a position, if there is one.
+// seekPack reads the pack that a position is in, if there is one.
 func (l *lookup) seekPack(it *pebble.Iterator, at Position) error {
 	l.pack.reset()
 	l.bound = appendPositionKey(l.bound[:0], at)
-	if !it.SeekGE(l.bound) || !bytes.Equal(it.Key(), l.bound) {
+	if !it.SeekGE(l.bound) {
 		return it.Error()
 	}
 	value, err := it.ValueAndErr()
 	if err != nil {
 		return err
 	}
-	_ = l.pack.parse(at, value) // one that is damaged has no answers
+	_ = l.pack.parse(parsePositionKey(it.Key()), value) // a damaged one has no answers
 	return nil
 }
 

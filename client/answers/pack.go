@@ -129,6 +129,15 @@ func (p *pack) first() Position { return p.last - Position(len(p.values)) + 1 }
 
 func (p *pack) holds(at Position) bool { return p.first() <= at && at <= p.last }
 
+// empty takes the answer in a position out, and says whether it is one of the pack's.
+func (p *pack) empty(at Position) bool {
+	if !p.holds(at) {
+		return false
+	}
+	p.values[at-p.first()] = nil
+	return true
+}
+
 // value gives the answer in a position; nothing if it is not here, or has been replaced.
 func (p *pack) value(at Position) []byte {
 	if !p.holds(at) {

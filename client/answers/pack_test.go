@@ -94,20 +94,6 @@ func TestPack(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
-	for _, at := range []place{{1, 1}, {1, 2}, {1 << 40, 1<<40 + packAnswers - 1}} {
-		value := appendPlace(nil, at)
-		if got := parsePlace(value); got != at {
-			t.Errorf("%v is %v", at, got)
-		}
-		for n := range value {
-			if got := parsePlace(value[:n]); n != positionSize && got != (place{}) {
-				t.Errorf("%d bytes of %v are %v", n, at, got)
-			}
-		}
-	}
-}
-
 // FuzzParsePack wants no more than what is there from any bytes, whose checksum is right.
 func FuzzParsePack(f *testing.F) {
 	for _, values := range [][][]byte{random(1, 100), random(20, 400), {nil, []byte("x"), nil}} {
@@ -276,8 +262,8 @@ func TestFormat2(t *testing.T) {
 		if got := strings.Count(export(t, s), "\n"); got != n {
 			t.Errorf("exported %d", got)
 		}
-		if len(s.recent.places) != 0 {
-			t.Errorf("%d keys are not in the database", len(s.recent.places))
+		if len(s.recent.positions) != 0 {
+			t.Errorf("%d keys are not in the database", len(s.recent.positions))
 		}
 		if readOnly {
 			closed(t, s)
@@ -297,5 +283,24 @@ func TestFormat2(t *testing.T) {
 	}
 	if format, _, err := s.get(formatKey); string(format) != formatVersion || err != nil {
 		t.Errorf("format %q, %v: older programs must not write into it", format, err)
+	}
+}
+
+// Who is led to another's answer, or behind the last one, in whatever pack, leaves it alone.
+func TestDamagedPositionHarmsNoneInPacks(t *testing.T) {
+	const n, led = 100, 3
+	for _, to := range []Position{1, 2, 50, n - 1, n, n + 1} {
+		s := storeSpread(t, vfs.NewMem(), n)
+		set(t, s, appendKey(nil, s.options.Source, spread(led)), appendPosition(nil, to))
+		if _, found, err := s.Lookup(spread(led)); found || err != nil {
+			t.Errorf("at %d: found %t, %v", to, found, err)
+		}
+		commit(t, s, spread(led), spreadAnswer(led))
+		for i := range n {
+			if _, found, err := s.Lookup(spread(i)); !found || err != nil {
+				t.Errorf("at %d: answer %d: found %t, %v", to, i, found, err)
+			}
+		}
+		closed(t, s)
 	}
 }

@@ -1,7 +1,8 @@
 package answers
 
 import (
-	"cmp"
+	"bytes"
+	"maps"
 	"slices"
 	"sync"
 
@@ -13,53 +14,59 @@ import (
 // indexedKey leads to the position up to which keys are in the database.
 var indexedKey = []byte("\x00indexed")
 
-// mostRecent keys are held back, 1 MiB of them. With more at once the tables of keys are
-// larger and fewer, and merged less; opening a store takes longer, with these up to 20 ms.
-const mostRecent = 16 << 10
+const (
+	// mostRecent keys are held back, and most often 1 MiB of them. With more at once the tables
+	// of keys are larger and fewer, and merged less; opening a store takes longer, with these
+	// up to 20 ms.
+	mostRecent      = 16 << 10
+	mostRecentBytes = 4 << 20
 
-// recent leads from the keys of the latest answers to their places. Each key is part of
+	// moved keys go to the database with one write. One that fills half of a table in memory
+	// has the database change its log on the spot, and end the process if that fails.
+	moved      = 2 << 10
+	movedBytes = 1 << 20
+)
+
+// recent leads from the keys of the latest answers to their positions. Each key is part of
 // its answer and durable with it. To the database they go many at once, in their order: to
 // find a place for each alone, as it comes, takes a quarter of the time that storing an
 // answer takes. Those that have not gone there are gathered from the answers when the store
 // is opened.
 type recent struct {
-	// mu is held by a lookup from its look at the places until it has an iterator of the
-	// database, and by a commit that replaces answers: or a lookup might come to a position
-	// that was replaced since, and find nothing there.
-	mu     sync.RWMutex
-	places map[string]place
-	sorted []indexed // memory for write
+	// mu is held by a lookup from its look at the positions until it has an iterator of the
+	// database, and by whoever changes them. A commit that replaces answers holds it for as
+	// long as it writes: or a lookup might come to a position that was replaced since, and
+	// find nothing there.
+	mu        sync.RWMutex
+	positions map[string]Position
+	bytes     int      // of the keys
+	sorted    []string // memory for write
 }
 
-// indexed is a key, and the position it leads to.
-type indexed struct {
-	key string
-	at  place
-}
+func (r *recent) isFull() bool { return len(r.positions) >= mostRecent || r.bytes >= mostRecentBytes }
 
-// add adds the keys of answers in the positions after a last one, which end at ends.
-func (r *recent) add(keys []byte, ends []int, packs []fullPack, last Position) {
-	if r.places == nil {
-		r.places = make(map[string]place)
+func (r *recent) add(key string, at Position) {
+	if r.positions == nil {
+		r.positions = make(map[string]Position)
 	}
-	text, start, pack := string(keys), 0, 0 // one piece of memory for all
+	r.positions[key] = at
+	r.bytes += len(key)
+}
+
+// addAll adds the keys of answers in the positions after a last one. The keys end at ends.
+func (r *recent) addAll(keys []byte, ends []int, last Position) {
+	text, start := string(keys), 0 // one piece of memory for all
 	for i, end := range ends {
-		if i == packs[pack].answers {
-			pack++
-		}
-		r.places[text[start:end]] = place{last + Position(i) + 1, last + Position(packs[pack].answers)}
+		r.add(text[start:end], last+Position(i)+1)
 		start = end
 	}
 }
 
 // addPack adds the keys of a pack's answers.
 func (r *recent) addPack(p *pack) {
-	if r.places == nil {
-		r.places = make(map[string]place)
-	}
 	for i, value := range p.values {
 		if key, _, ok := splitValue(value); ok {
-			r.places[string(key)] = place{p.first() + Position(i), p.last}
+			r.add(string(key), p.first()+Position(i))
 		}
 	}
 }
@@ -67,18 +74,16 @@ func (r *recent) addPack(p *pack) {
 func (r *recent) has(key []byte) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	_, ok := r.places[string(key)]
-	return ok
+	return r.positions[string(key)] != 0
 }
 
-// find fills in the places of the first n: it moves those whose keys are here there.
+// find fills in the positions of the first n: it moves those whose keys are here there.
 func (r *recent) find(missing []sought) (n int) {
-	if len(r.places) == 0 {
+	if len(r.positions) == 0 {
 		return 0
 	}
 	for i := range missing {
-		if at, ok := r.places[string(missing[i].key)]; ok {
-			missing[i].position, missing[i].pack = at.position, at.pack
+		if missing[i].position = r.positions[string(missing[i].key)]; missing[i].position != 0 {
 			missing[n], missing[i] = missing[i], missing[n]
 			n++
 		}
@@ -86,24 +91,25 @@ func (r *recent) find(missing []sought) (n int) {
 	return n
 }
 
-// write moves all keys to the database; last is the last position of all answers. They are
-// durable with what is committed next.
-func (r *recent) write(db *pebble.DB, last Position) error {
-	r.sorted = r.sorted[:0]
-	size := 0
-	for key, at := range r.places {
-		r.sorted = append(r.sorted, indexed{key, at})
-		size += len(key) + 2*positionSize
-	}
-	slices.SortFunc(r.sorted, func(a, b indexed) int { return cmp.Compare(a.key, b.key) })
-	batch := db.NewBatchWithSize(size)
-	defer batch.Close()
+// move moves all keys to the database; last is the last position of all answers. Until
+// indexedKey is durable, which comes last, they are gathered anew.
+func (r *recent) move(db *pebble.DB, last Position) error {
+	r.sorted = slices.AppendSeq(r.sorted[:0], maps.Keys(r.positions))
+	slices.Sort(r.sorted)
+	batch := db.NewBatch()
 	var key, value []byte
-	for _, to := range r.sorted {
-		key, value = append(key[:0], to.key...), appendPlace(value[:0], to.at)
+	for _, text := range r.sorted {
+		key, value = append(key[:0], text...), appendPosition(value[:0], r.positions[text])
 		if err := batch.Set(key, value, nil); err != nil {
 			return err
 		}
+		if batch.Count() < moved && batch.Len() < movedBytes {
+			continue
+		}
+		if err := batch.Commit(pebble.NoSync); err != nil {
+			return err
+		}
+		batch.Reset()
 	}
 	if err := batch.Set(indexedKey, appendPosition(nil, last), nil); err != nil {
 		return err
@@ -114,52 +120,43 @@ func (r *recent) write(db *pebble.DB, last Position) error {
 	clear(r.sorted) // keep no key alive
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	clear(r.places)
-	return nil
+	clear(r.positions)
+	r.bytes = 0
+	return batch.Close()
 }
 
-func (s *Store) writeRecent() error {
-	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, s.recent.write(s.db, s.last()) })
+func (s *Store) moveRecent() error {
+	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, s.recent.move(s.db, s.last()) })
 	return storeError(s.options.Dir, "", err)
 }
 
-// gatherRecent finds the keys that are not in the database, and the last position.
+// gatherRecent finds the keys that are not in the database, and the last position. The error
+// is a *DamageError if some could not be read; all others are then there nevertheless.
 func (s *Store) gatherRecent() error {
 	value, _, err := s.get(indexedKey)
 	if err != nil {
 		return err
 	}
-	_, err = guard(s.fate, func() (struct{}, error) { return struct{}{}, s.gatherFrom(parsePosition(value)) })
+	_, err = guard(s.fate, func() (struct{}, error) { return struct{}{}, s.gatherAfter(parsePosition(value)) })
 	return storeError(s.options.Dir, "", err)
 }
 
-func (s *Store) gatherFrom(indexed Position) error {
+func (s *Store) gatherAfter(indexed Position) error {
 	s.arrived.Store(uint64(indexed))
-	it, err := s.newAnswersIter(indexed)
-	if err != nil {
-		return err
-	}
-	defer it.Close() // gives the error of the walk once more
 	var p pack
-	for more := it.First(); more; more = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return err
-		}
-		last := parsePositionKey(it.Key())
+	return s.walk(appendPositionKey(nil, indexed+1), []byte(afterAnswers), func(key, value []byte) error {
+		last := parsePositionKey(key)
 		if last == 0 {
-			continue
+			return nil
 		}
 		s.arrived.Store(uint64(last))
 		if p.parse(last, value) != nil {
-			s.damage.note(s.options, it.Key(), "", client.Request{})
+			s.damage.note(s.options, bytes.Clone(key), "", client.Request{})
 		}
 		s.recent.addPack(&p)
-		if len(s.recent.places) >= mostRecent && !s.options.ReadOnly {
-			if err := s.recent.write(s.db, last); err != nil {
-				return err
-			}
+		if !s.recent.isFull() || s.options.ReadOnly {
+			return nil
 		}
-	}
-	return it.Error()
+		return s.recent.move(s.db, last)
+	})
 }

@@ -79,7 +79,7 @@ func TestKeysAreHeldBack(t *testing.T) {
 	if err := addMany(s, 0, n); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(s.recent.places); got > mostRecent {
+	if got := len(s.recent.positions); got > mostRecent {
 		t.Errorf("%d keys are held", got)
 	}
 	if err := s.db.Delete(indexedKey, pebble.NoSync); err != nil {
@@ -88,11 +88,65 @@ func TestKeysAreHeldBack(t *testing.T) {
 	closed(t, s)
 
 	s = open(t, Options{FS: files}) // all of them are gathered
-	if got := len(s.recent.places); got > mostRecent {
+	if got := len(s.recent.positions); got > mostRecent {
 		t.Errorf("%d keys are held", got)
 	}
 	lookUpMany(t, s, n)
 	closed(t, s)
+}
+
+// TestLongKeysAreHeldBack wants few bytes of them in memory.
+func TestLongKeysAreHeldBack(t *testing.T) {
+	const batches, size = 30, 30
+	files := vfs.NewMem()
+	s := open(t, Options{FS: files})
+	for i := range batches {
+		if err := commitLong(s, i*size, (i+1)*size); err != nil {
+			t.Fatal(err)
+		}
+		if s.recent.isFull() {
+			t.Fatalf("%d bytes of keys are held", s.recent.bytes)
+		}
+	}
+	closed(t, s)
+	s = open(t, Options{FS: files})
+	defer closed(t, s)
+	if s.recent.isFull() || s.last() != batches*size {
+		t.Errorf("%d bytes of keys are held, the last is %d", s.recent.bytes, s.last())
+	}
+}
+
+// TestUnreadableKeys damages the file of the latest answers: it must not look as if they
+// had never been there.
+func TestUnreadableKeys(t *testing.T) {
+	const n = 8000
+	files := vfs.NewMem()
+	s := storeSpread(t, files, n)
+	if err := errors.Join(s.Compact(t.Context()), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	contents := readStore(t, files)
+	table := largestTable(contents)
+	contents[table] = flip(contents[table], len(contents[table])/2)
+	_, err := Open(Options{Dir: "store", Source: s.options.Source, FS: lay(t, contents)})
+	wantDamageError(t, table, err)
+
+	s = open(t, Options{FS: lay(t, contents), ReadOnly: true})
+	defer closed(t, s)
+	const probes = 100
+	readable := 0
+	for i := range probes {
+		_, found, err := s.Lookup(spread(i * (n / probes)))
+		switch {
+		case found:
+			readable++
+		default:
+			wantDamageError(t, table, err)
+		}
+	}
+	if readable < probes/2 || readable == probes {
+		t.Errorf("%d answers of %d are readable", readable, probes)
+	}
 }
 
 // TestKeysOfDamagedPack opens a store with a damaged pack among the latest.
@@ -159,7 +213,7 @@ func TestLookupsWhileAnswersAreReplaced(t *testing.T) {
 	const n, rounds = 20, 300
 	s := storeSpread(t, vfs.NewMem(), n)
 	defer closed(t, s)
-	if err := s.writeRecent(); err != nil { // what is replaced first is found in the database
+	if err := s.moveRecent(); err != nil { // what is replaced first is found in the database
 		t.Fatal(err)
 	}
 	var over atomic.Bool
@@ -181,7 +235,7 @@ func TestLookupsWhileAnswersAreReplaced(t *testing.T) {
 			}
 		}
 		if round%10 == 0 {
-			if err := s.writeRecent(); err != nil {
+			if err := s.moveRecent(); err != nil {
 				t.Error(err)
 			}
 		}

@@ -65,7 +65,7 @@ func visitPack(p *pack, key, value []byte, visit visitor) error {
 
 // visitInline visits what is under a request's key if that is an answer, and the last one.
 func (s *Store) visitInline(key, value []byte, visit visitor) error {
-	if parsePlace(value).position != 0 || s.recent.has(key) {
+	if parsePosition(value) != 0 || s.recent.has(key) {
 		return nil
 	}
 	a := stored{key: key, body: value[min(len(value), headerSize):]}

@@ -49,6 +49,8 @@ type Store struct {
 	recent  recent
 	commits sync.Mutex // of one after the other, since each begins where the last one ended
 	keys    *filter    // of all requests; nil where some were there when the store was opened
+
+	unreadable error // why, in a store that is only read, a key that is not found may be there
 }
 
 // ownerFile names the process that has, or last had, the store open for writing.
@@ -76,7 +78,7 @@ func Open(options Options) (*Store, error) {
 		}
 	}
 	s := &Store{options: options, opened: time.Now().UTC().Truncate(time.Microsecond), fate: newFate(options.Dir)}
-	files := &namingFS{FS: options.FS}
+	files := &namingFS{FS: &logFS{options.FS, s.fate}}
 	settings := pebbleOptions(files, s.fate)
 	settings.ReadOnly = options.ReadOnly
 	settings.ErrorIfNotExists = signed                  // one that has lost its data is not begun anew

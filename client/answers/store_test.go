@@ -220,7 +220,7 @@ func TestDamagedPositionHarmsNoOther(t *testing.T) {
 func set(t *testing.T, s *Store, key, value []byte) {
 	t.Helper()
 	s.ahead.drop(len(s.ahead.chunks)) // as if it had been there for long
-	if err := errors.Join(s.writeRecent(), s.db.Set(key, value, pebble.NoSync)); err != nil {
+	if err := errors.Join(s.moveRecent(), s.db.Set(key, value, pebble.NoSync)); err != nil {
 		t.Fatal(err)
 	}
 }
