@@ -3,6 +3,7 @@ package answers
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"slices"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -51,8 +52,8 @@ func (p *packer) appendPack(dst []byte) []byte {
 	if n := len(p.answers); leastPacked <= n && n <= mostPacked {
 		dst[start+1] = packS2
 		at, most := len(dst), s2.MaxEncodedLen(n)
-		dst = append(dst, make([]byte, most)...)
-		dst = dst[:at+len(s2.Encode(dst[at:], p.answers))]
+		dst = slices.Grow(dst, most)
+		dst = dst[:at+len(s2.Encode(dst[at:at+most], p.answers))]
 	} else {
 		dst = append(dst, p.answers...)
 	}
