@@ -21,8 +21,8 @@ const (
 	mostRecent      = 16 << 10
 	mostRecentBytes = 4 << 20
 
-	// moved keys go to the database with one write. One that fills half of a table in memory
-	// has the database change its log on the spot, and end the process if that fails.
+	// moved keys go to the database with one write. One that would fill half of a table in
+	// memory has the database begin a new log on the spot, and wait for the old one.
 	moved      = 2 << 10
 	movedBytes = 1 << 20
 )
@@ -40,7 +40,7 @@ type recent struct {
 	mu        sync.RWMutex
 	positions map[string]Position
 	bytes     int      // of the keys
-	sorted    []string // memory for write
+	sorted    []string // memory for move
 }
 
 func (r *recent) isFull() bool { return len(r.positions) >= mostRecent || r.bytes >= mostRecentBytes }

@@ -134,10 +134,9 @@ func look(options Options) (there, signed bool, err error) {
 // and took twice the instructions, more with every million. Scattered lookups are slower by
 // 13% for it.
 //
-// Blocks of 8 KiB make a store a seventh smaller than those of 4, lookups in order faster
-// by 8%, and scattered ones slower by 4%. A table has one index, since an index of blocks
-// is one more block to be read; with the faster compression that makes scattered lookups
-// faster by 13%, and those in order by 4%.
+// Blocks of 8 KiB make a store a twelfth smaller than those of 4. A table has one index,
+// since an index of blocks is one more block to be read; with the faster compression that
+// makes scattered lookups faster by 13%, and those in order by 4%.
 func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 	o := &pebble.Options{
 		FS:                 files,
