@@ -6,6 +6,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
+// logExt ends the name of a log.
+const logExt = ".log"
+
 // logFS has the store fail once its log can't be written. The database itself would panic
 // then, without a lock that it gives up once more on its way out, and that ends the process.
 // So who wanted to write waits for ever; guard releases those who wait for it.
@@ -37,7 +40,7 @@ func (f *logFS) OpenDir(name string) (vfs.File, error) {
 
 func (f *logFS) log(name string, file vfs.File, err error) (vfs.File, error) {
 	switch {
-	case filepath.Ext(name) != ".log":
+	case filepath.Ext(name) != logExt:
 		return file, err
 	case err != nil:
 		f.fate.wait(err)

@@ -60,7 +60,7 @@ const ownerFile = "OWNER"
 // *MissingError, a *DamageError or a *FailedError.
 func Open(options Options) (*Store, error) {
 	if options.FS == nil {
-		options.FS = vfs.Default
+		options.FS = machineFS()
 	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)

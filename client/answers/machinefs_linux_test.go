@@ -1,0 +1,79 @@
+package answers
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// TestMachineFS syncs files on disk, and in memory, where the kernel knows of none.
+func TestMachineFS(t *testing.T) {
+	fs, ok := machineFS().(*syncFS)
+	if !ok {
+		t.Skip("this kernel syncs no file by itself")
+	}
+	var inMemory syncs
+	for name, fs := range map[string]*syncFS{
+		"disk":   fs,
+		"memory": {&countingFS{vfs.NewMem(), &inMemory}, fs.logs, fs.others},
+	} {
+		dir := t.TempDir()
+		if err := fs.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		write := func(f vfs.File, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.Write([]byte("a line\n"))
+			if err := errors.Join(err, f.SyncData(), f.Sync(), f.Close()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		log, table := filepath.Join(dir, "1.log"), filepath.Join(dir, "1.sst")
+		write(fs.Create(log, vfs.WriteCategoryUnspecified))
+		write(fs.Create(table, vfs.WriteCategoryUnspecified))
+		write(fs.ReuseForWrite(log, filepath.Join(dir, "2.log"), vfs.WriteCategoryUnspecified))
+		if f, err := fs.Create(filepath.Join(dir, "no", "3.log"), vfs.WriteCategoryUnspecified); err == nil || f != nil {
+			t.Errorf("%s: created in a folder that is not there: %v", name, f)
+		}
+	}
+	if want := (syncs{3, 3}); inMemory != want {
+		t.Errorf("got %+v, want %+v", inMemory, want)
+	}
+}
+
+type syncs struct{ data, all int }
+
+type countingFS struct {
+	vfs.FS
+	syncs *syncs
+}
+
+func (f *countingFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := f.FS.Create(name, category)
+	return &countingFile{file, f.syncs}, err
+}
+
+func (f *countingFS) ReuseForWrite(older, name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := f.FS.ReuseForWrite(older, name, category)
+	return &countingFile{file, f.syncs}, err
+}
+
+type countingFile struct {
+	vfs.File
+	syncs *syncs
+}
+
+func (f *countingFile) Sync() error {
+	f.syncs.all++
+	return f.File.Sync()
+}
+
+func (f *countingFile) SyncData() error {
+	f.syncs.data++
+	return f.File.SyncData()
+}
