@@ -8,17 +8,22 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// TestMachineFS syncs files on disk, and in memory, where the kernel knows of none.
-func TestMachineFS(t *testing.T) {
-	fs, ok := machineFS().(*syncFS)
-	if !ok {
-		t.Skip("this kernel syncs no file by itself")
-	}
-	var inMemory syncs
-	for name, fs := range map[string]*syncFS{
-		"disk":   fs,
-		"memory": {&countingFS{vfs.NewMem(), &inMemory}, fs.logs, fs.others},
+// TestSyncFS syncs files on disk, and in memory, where the kernel knows of none. Few syncs
+// are made the plain way.
+func TestSyncFS(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		fs     vfs.FS
+		before int64 // syncs
+		plain  syncs
+	}{
+		{"disk, few", vfs.Default, 0, syncs{3, 3}},
+		{"disk", vfs.Default, fewSyncs, syncs{}},
+		{"memory", vfs.NewMem(), fewSyncs, syncs{3, 3}},
 	} {
+		var plain syncs
+		fs, name := newSyncFS(&countingFS{test.fs, &plain}), test.name
+		fs.syncs.Store(test.before)
 		dir := t.TempDir()
 		if err := fs.MkdirAll(dir, 0o777); err != nil {
 			t.Fatal(err)
@@ -40,9 +45,17 @@ func TestMachineFS(t *testing.T) {
 		if f, err := fs.Create(filepath.Join(dir, "no", "3.log"), vfs.WriteCategoryUnspecified); err == nil || f != nil {
 			t.Errorf("%s: created in a folder that is not there: %v", name, f)
 		}
-	}
-	if want := (syncs{3, 3}); inMemory != want {
-		t.Errorf("got %+v, want %+v", inMemory, want)
+		if test.before > 0 {
+			s := fs.log()
+			if s == nil {
+				t.Skip("this kernel syncs no file by itself")
+			}
+			defer s.Close()
+			defer fs.others().Close()
+		}
+		if plain != test.plain {
+			t.Errorf("%s: the plain way %+v, want %+v", name, plain, test.plain)
+		}
 	}
 }
 
