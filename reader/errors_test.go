@@ -106,6 +106,8 @@ func TestReadErrors(t *testing.T) {
 		{"truncated zstd", cut(zstdCompressed(t, noise()+rows), 5), "cut short"},
 		{"gzip checksum", flip(gzipped(t, noise()+rows), 6), "checksum"},
 		{"text behind gzip", gzipped(t, noise()+rows) + "some text that is no gzip member", "invalid header"},
+		{"text behind the padding of gzip", gzipped(t, noise()+rows) + "\x00some text that is no gzip member", "invalid header"},
+		{"a byte behind gzip", gzipped(t, noise()+rows) + "\x1f", "cut short"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

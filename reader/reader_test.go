@@ -46,6 +46,8 @@ func TestStoredForms(t *testing.T) {
 		{"gzip", "a.csv.gz", "", gz},
 		{"gzip by another name", "a.csv", "", gz},
 		{"gzip of several members", "a.csv.gz", "", gzipped(t, threeDomains[:20]) + gzipped(t, threeDomains[20:])},
+		{"gzip with padding", "a.csv.gz", "", gz + strings.Repeat("\x00", 512)},
+		{"gzip with padding between members", "a.csv.gz", "", gzipped(t, threeDomains[:20]) + "\x00" + gzipped(t, threeDomains[20:])},
 		{"gzip of UTF-16", "a.csv.gz", "", gzipped(t, utf16le)},
 		{"zstd", "a.csv.zst", "", zstdCompressed(t, threeDomains)},
 		{"zstd by another name", "a.dat", "", zstdCompressed(t, threeDomains)},

@@ -62,7 +62,7 @@ func decompress(r *bufio.Reader) (io.ReadCloser, error) {
 	magic, _ := r.Peek(4) // an error here is met again by whoever reads
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}): // RFC 1952 §2.3.1
-		return gzip.NewReader(r)
+		return newGzipReader(r)
 	case isZstd(magic):
 		// With a concurrency of 1 it decodes in Read, without goroutines of its own.
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
@@ -74,6 +74,58 @@ func decompress(r *bufio.Reader) (io.ReadCloser, error) {
 		return io.NopCloser(r), nil
 	}
 }
+
+// gzipReader reads the members of a gzip file one behind the other, and passes over the
+// zeros that backups and tapes fill their last block with, as the gzip tool does.
+type gzipReader struct {
+	member *gzip.Reader
+	src    *bufio.Reader
+}
+
+func newGzipReader(r *bufio.Reader) (*gzipReader, error) {
+	member, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	member.Multistream(false)
+	return &gzipReader{member, r}, nil
+}
+
+func (g *gzipReader) Read(p []byte) (int, error) {
+	for {
+		n, err := g.member.Read(p)
+		if err != io.EOF {
+			return n, err
+		}
+		if n > 0 {
+			return n, nil
+		}
+		if err := g.next(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// next begins the next member. The error is io.EOF where there is none.
+func (g *gzipReader) next() error {
+	b, err := g.src.ReadByte()
+	for b == 0 && err == nil {
+		b, err = g.src.ReadByte()
+	}
+	if err != nil {
+		return err
+	}
+	if err := g.src.UnreadByte(); err != nil {
+		return err
+	}
+	if err := g.member.Reset(g.src); err != nil {
+		return err
+	}
+	g.member.Multistream(false)
+	return nil
+}
+
+func (g *gzipReader) Close() error { return g.member.Close() }
 
 // isZstd also knows the skippable frames (RFC 8878 §3.1.2) that parallel
 // compressors put first.
