@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 	"sync"
@@ -47,11 +48,21 @@ type ahead struct {
 type chunk struct {
 	first, last Position
 	answers     map[string]arrived // by key
+	marks       marks              // of the keys
 
 	packs   []pack
 	keys    int // bytes of them, which the next answers are likely to have too
 	readers int // batches that have taken values
 }
+
+// marks tells most keys that are not there: with 256 that are, 97% of the others.
+type marks [1 << 13 / 64]uint64
+
+var markSeed = maphash.MakeSeed()
+
+func (m *marks) add(hash uint64) { m[hash/64%uint64(len(m))] |= 1 << (hash % 64) }
+
+func (m *marks) has(hash uint64) bool { return m[hash/64%uint64(len(m))]&(1<<(hash%64)) != 0 }
 
 // arrived is an answer's value. It is in the memory of a chunk's pack.
 type arrived struct {
@@ -66,21 +77,16 @@ func (a *ahead) take(order []sought, taken []*chunk) []*chunk {
 	defer a.mu.Unlock()
 	hits, at := 0, 0 // the chunk that had the last one probably has the next
 	for i := range order {
-		for j := range a.chunks {
-			n := (at + j) % len(a.chunks)
-			c := a.chunks[n]
-			found, ok := c.answers[string(order[i].key)]
-			if !ok {
-				continue
-			}
-			if !slices.Contains(taken, c) {
-				c.readers++
-				taken = append(taken, c)
-			}
-			order[i].arrived, at = found, n
-			hits++
-			break
+		n, found := a.find(order[i].key, at)
+		if n < 0 {
+			continue
 		}
+		if c := a.chunks[n]; !slices.Contains(taken, c) {
+			c.readers++
+			taken = append(taken, c)
+		}
+		order[i].arrived, at = found, n
+		hits++
 	}
 	if a.idle++; hits > len(order)/8 {
 		a.idle = 0
@@ -88,6 +94,26 @@ func (a *ahead) take(order []sought, taken []*chunk) []*chunk {
 		a.drop(len(a.chunks))
 	}
 	return taken
+}
+
+// find looks for a key in the nth chunk first, and gives the number of the one that has it,
+// or -1. An input that comes again out of order is in none: few of their maps are asked.
+func (a *ahead) find(key []byte, n int) (int, arrived) {
+	if n < len(a.chunks) {
+		if found, ok := a.chunks[n].answers[string(key)]; ok {
+			return n, found
+		}
+	}
+	hash := maphash.Bytes(markSeed, key)
+	for i, c := range a.chunks {
+		if i == n || !c.marks.has(hash) {
+			continue
+		}
+		if found, ok := c.answers[string(key)]; ok {
+			return i, found
+		}
+	}
+	return -1, arrived{}
 }
 
 func (a *ahead) release(taken []*chunk) {
@@ -210,6 +236,7 @@ func (a *ahead) newChunk() *chunk {
 			break // a single long answer's would be kept for good
 		}
 		clear(c.answers)
+		clear(c.marks[:])
 		return c
 	}
 	return &chunk{answers: make(map[string]arrived, chunkAnswers)}
@@ -271,6 +298,7 @@ func (c *chunk) index() {
 				start := end
 				end += len(key)
 				c.answers[text[start:end]] = arrived{p.first() + Position(k), value}
+				c.marks.add(maphash.Bytes(markSeed, key))
 			}
 		}
 	}
