@@ -24,6 +24,8 @@ build: ## build bin/bulkcat, a static binary
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/bulkcat ./cmd/bulkcat
 
+# Else each package's tests end with a second in which the detector waits for races.
+test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests, with the race detector where there is a C compiler
 ifndef RACE
 	@echo "no C compiler: the tests run without the race detector"

@@ -18,7 +18,7 @@ func TestPacerLearnsTheLimit(t *testing.T) {
 	for _, tt := range []struct {
 		style hostile.Style
 		limit int // requests a second
-	}{{hostile.Body, 300}, {hostile.UnixTime, 300}, {hostile.IETF, 100}} {
+	}{{hostile.Body, 300}, {hostile.UnixTime, 100}, {hostile.IETF, 100}} {
 		t.Run("retry after "+string(tt.style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limit := float64(tt.limit)

@@ -131,7 +131,7 @@ var everyFault = map[hostile.Fault]float64{
 const giveUp = 5 * time.Second
 
 func TestEveryFaultOverRealSockets(t *testing.T) {
-	n := newNight(hostile.Options{Seed: 7, Faults: everyFault, Missing: 0.01}, 5000)
+	n := newNight(hostile.Options{Seed: 7, Faults: everyFault, Missing: 0.01}, 3000)
 	n.timeout = giveUp
 	n.pace.Rate = 2000
 	baseURL, close := n.server.Listen()
@@ -168,7 +168,7 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 	for _, tt := range []struct {
 		style hostile.Style
 		limit int // requests a second
-	}{{hostile.Absent, 100}, {hostile.Seconds, 300}, {hostile.Date, 100}} {
+	}{{hostile.Absent, 100}, {hostile.Seconds, 150}, {hostile.Date, 100}} {
 		t.Run("retry after "+string(tt.style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limit := float64(tt.limit)
@@ -451,7 +451,7 @@ func TestDeadlineStopsInTime(t *testing.T) {
 	})
 }
 
-var soak = flag.Duration("soak", 5*time.Second, "how long TestSoak goes on")
+var soak = flag.Duration("soak", 3*time.Second, "how long TestSoak goes on")
 
 // TestSoak runs against faults of all kinds, over and over, and wants nothing left over.
 func TestSoak(t *testing.T) {

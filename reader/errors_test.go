@@ -98,16 +98,17 @@ func TestWideTableIsListedInPart(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	rows := strings.Repeat("a.com,title\n", 100_000) // well beyond the first sample
+	whole := gzipped(t, noise()+rows)
 	tests := []struct {
 		name, content string
 		in            string // what the message says
 	}{
-		{"truncated gzip", cut(gzipped(t, noise()+rows), 100), "cut short"},
+		{"truncated gzip", cut(whole, 100), "cut short"},
 		{"truncated zstd", cut(zstdCompressed(t, noise()+rows), 5), "cut short"},
-		{"gzip checksum", flip(gzipped(t, noise()+rows), 6), "checksum"},
-		{"text behind gzip", gzipped(t, noise()+rows) + "some text that is no gzip member", "invalid header"},
-		{"text behind the padding of gzip", gzipped(t, noise()+rows) + "\x00some text that is no gzip member", "invalid header"},
-		{"a byte behind gzip", gzipped(t, noise()+rows) + "\x1f", "cut short"},
+		{"gzip checksum", flip(whole, 6), "checksum"},
+		{"text behind gzip", whole + "some text that is no gzip member", "invalid header"},
+		{"text behind the padding of gzip", whole + "\x00some text that is no gzip member", "invalid header"},
+		{"a byte behind gzip", whole + "\x1f", "cut short"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

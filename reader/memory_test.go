@@ -42,7 +42,7 @@ type heapWatch struct {
 }
 
 // watchEvery is how many bytes are read between two looks at the heap.
-const watchEvery = 10 << 20
+const watchEvery = 5 << 20
 
 func (w *heapWatch) Read(p []byte) (int, error) {
 	n, err := w.source.Read(p)
@@ -62,9 +62,9 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// Reading 64 MB takes a few MB, whatever the rows are like.
+// Reading 32 MB takes a few MB, whatever the rows are like.
 func TestMemoryStaysFlat(t *testing.T) {
-	const size = 64 << 20
+	const size = 32 << 20
 	const limit = 16 << 20 // a sample (4 MiB), a buffer and what they grew from
 	padding := strings.Repeat("x", 8<<10)
 	streams := []struct {
@@ -72,10 +72,10 @@ func TestMemoryStaysFlat(t *testing.T) {
 		source       repeated
 		records      int64
 	}{
-		{"rows", "csv", repeated{"domain,n\n", "a.com," + padding + "\n", size}, 8_000},
-		{"unclosed quotes", "csv", repeated{"domain,n\n", "\"a.com," + padding + "\n", size}, 8_000},
+		{"rows", "csv", repeated{"domain,n\n", "a.com," + padding + "\n", size}, 4_000},
+		{"unclosed quotes", "csv", repeated{"domain,n\n", "\"a.com," + padding + "\n", size}, 4_000},
 		{"one long line", "csv", repeated{"domain,n\n", padding, size}, 1},
-		{"objects", "jsonl", repeated{"", `{"domain":"a.com","n":"` + padding + "\"}\n", size * 3 / 4}, 6_000},
+		{"objects", "jsonl", repeated{"", `{"domain":"a.com","n":"` + padding + "\"}\n", size * 3 / 4}, 3_000},
 	}
 	for _, stream := range streams {
 		t.Run(stream.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestFilter(t *testing.T) {
-	const n = 200_000
+	const n = 50_000
 	f := newFilter()
 	key := func(i int) []byte {
 		return fmt.Appendf(nil, "https://api.example.com\x00website\x00naics\x00site-%d", i)
