@@ -23,7 +23,8 @@ import (
 //	usage fails            other     auth, or ²    transient
 //
 // ¹ Transient once the service has answered this run: the key is good, so this is a ban
-// that passes. ² Transient likewise, unless usage refuses the key.
+// that passes. ² Transient likewise, unless usage answers 401: a ban covers usage, too, and
+// says 403 there.
 type Judge struct {
 	next     Categorizer
 	usage    func(context.Context) (Usage, error)
@@ -83,10 +84,16 @@ func (j *Judge) verdict(ctx context.Context, e *Error, sent time.Time) Class {
 		return Quota
 	case !keyInDoubt:
 		return Transient
-	case j.answered.Load() > 0 && (t.err == nil || ClassOf(t.err) == Transient):
+	case j.answered.Load() > 0 && mayPass(t.err):
 		return Transient
 	}
 	return Auth
+}
+
+// mayPass says whether a refusal of a key that has worked may pass, going by how usage ended.
+func mayPass(err error) bool {
+	var e *Error
+	return err == nil || errors.As(err, &e) && (e.Class == Transient || e.Status == http.StatusForbidden)
 }
 
 // quotaWords are what bodies say of a used-up account. A limit a second or a minute is

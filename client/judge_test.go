@@ -25,6 +25,7 @@ func (f *fails) Categorize(context.Context, Request) (Answer, error) {
 func TestJudge(t *testing.T) {
 	broken := &Error{Class: Transient, Status: 500}
 	refused := &Error{Class: Auth, Status: 401}
+	banned := &Error{Class: Auth, Status: 403}
 	left := func(text string) func(context.Context) (Usage, error) {
 		return func(context.Context) (Usage, error) { return Usage{Remaining: text}, nil }
 	}
@@ -55,6 +56,9 @@ func TestJudge(t *testing.T) {
 		{"401, usage fails", 401, "", 0, failing(broken), Auth},
 		{"401, usage fails, service has answered", 401, "", 5, failing(broken), Transient},
 		{"401, usage refuses the key, too", 401, "", 5, failing(refused), Auth},
+		{"403, usage does so, too", 403, "", 0, failing(banned), Auth},
+		{"403, usage does so, too, service has answered", 403, "", 5, failing(banned), Transient},
+		{"403, usage refuses the key, service has answered", 403, "", 5, failing(refused), Auth},
 		{"429, usage fails", 429, "slow down", 5, failing(broken), Transient},
 		{"503, usage fails", 503, "", 0, failing(broken), Transient},
 	} {

@@ -330,29 +330,33 @@ func TestServiceThatCalculates(t *testing.T) {
 }
 
 func TestOutageIsWaitedOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		down := func() bool { d := time.Since(start); return d > 20*time.Second && d < 20*time.Second+10*time.Minute }
-		n := newNight(hostile.Options{Down: down, Latency: 50 * time.Millisecond}, 1500) // a good third after the outage
-		n.pace = client.PacerOptions{Rate: 50, InFlight: 32}
-		if err := n.run(t); err != nil {
-			t.Fatal(err)
+	for name, status := range map[string]int{"down": 503, "ban": 403} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { waitOut(t, status) }) })
+	}
+}
+
+func waitOut(t *testing.T, status int) {
+	start := time.Now()
+	down := func() bool { d := time.Since(start); return d > 20*time.Second && d < 20*time.Second+10*time.Minute }
+	n := newNight(hostile.Options{Down: down, DownStatus: status, Latency: 50 * time.Millisecond}, 1500) // a good third after the outage
+	n.pace = client.PacerOptions{Rate: 50, InFlight: 32}
+	if err := n.run(t); err != nil {
+		t.Fatal(err)
+	}
+	n.checkRows(t)
+	n.checkAudit(t)
+	meanwhile := 0
+	for _, at := range n.server.Audit().Arrivals {
+		if d := at.Sub(start); d > 20*time.Second && d < 20*time.Second+10*time.Minute {
+			meanwhile++
 		}
-		n.checkRows(t)
-		n.checkAudit(t)
-		meanwhile := 0
-		for _, at := range n.server.Audit().Arrivals {
-			if d := at.Sub(start); d > 20*time.Second && d < 20*time.Second+10*time.Minute {
-				meanwhile++
-			}
-		}
-		if meanwhile >= 30 {
-			t.Errorf("%d requests during the outage", meanwhile)
-		}
-		if took := time.Since(start); took > 14*time.Minute {
-			t.Errorf("took %v", took)
-		}
-	})
+	}
+	if meanwhile >= 30 {
+		t.Errorf("%d requests during the outage", meanwhile)
+	}
+	if took := time.Since(start); took > 14*time.Minute {
+		t.Errorf("took %v", took)
+	}
 }
 
 func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
@@ -360,7 +364,7 @@ func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
 		n := newNight(hostile.Options{Down: func() bool { return true }}, 100)
 		start := time.Now()
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != OutageTooLong || !strings.Contains(stop.Error(), "--max-outage") {
+		if !ok || stop.Cause != OutageTooLong || !strings.Contains(stop.Error(), "--max-outage") || !strings.Contains(stop.Error(), "HTTP 503") {
 			t.Errorf("got %v", stop)
 		}
 		if took := time.Since(start); took < defaultMaxOutage || took > defaultMaxOutage+time.Minute {

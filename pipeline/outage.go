@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -20,6 +22,7 @@ type outage struct {
 	streak []*task       // of failed attempts since the last sound one, while the service is up
 	out    chan struct{} // closed when the outage ends; nil while there is none
 	since  time.Time
+	last   *client.Error // that blamed the service
 	probes chan struct{} // one token lets one worker probe
 
 	began chan struct{} // tells the guard, of capacity 1
@@ -68,10 +71,18 @@ func (o *outage) ongoing() bool {
 	return o.out != nil
 }
 
-// blamesService says whether an attempt failed as it would if the service were out. A
-// refusal by its limits is a sign of life.
+// blamesService says whether an attempt failed as it would if the service were out, or had
+// banned us: a ban refuses a key that has worked, and passes only where it is waited out. A
+// refusal by the limits is a sign of life.
 func blamesService(e *client.Error) bool {
-	return e.Class == client.Transient && (e.Status == 0 || e.Status/100 == 5 || e.Status == 200)
+	if e.Class != client.Transient {
+		return false
+	}
+	switch e.Status {
+	case 0, http.StatusOK, http.StatusUnauthorized, http.StatusForbidden:
+		return true
+	}
+	return e.Status/100 == 5
 }
 
 // sound takes note of a sign of life.
@@ -92,6 +103,7 @@ func (o *outage) sound() {
 func (o *outage) failed(t *task, probe bool, e *client.Error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.last = e
 	if o.out != nil || probe {
 		t.forgiven.Add(1)
 		return
@@ -141,7 +153,7 @@ func (o *outage) guard(ctx context.Context, settled <-chan struct{}, longest tim
 		select {
 		case <-o.began:
 			if !o.probe(ctx, settled, longest) {
-				stop(&StopError{Cause: OutageTooLong, Err: errOutage(longest)})
+				stop(&StopError{Cause: OutageTooLong, Err: o.tooLong(longest)})
 				return
 			}
 		case <-settled:
@@ -186,10 +198,10 @@ func (o *outage) probe(ctx context.Context, settled <-chan struct{}, longest tim
 	}
 }
 
-type errOutage time.Duration
-
-func (e errOutage) Error() string {
-	return "the service has been out for " + time.Duration(e).String() + " (--max-outage)"
+func (o *outage) tooLong(longest time.Duration) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return fmt.Errorf("the service has been out for %v (--max-outage), most lately with: %w", longest, o.last)
 }
 
 // retryBudget keeps retries to a share of the requests, so that a service that fails

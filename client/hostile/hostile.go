@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -49,7 +50,8 @@ type Options struct {
 	QuotaBody   string
 	UsageBroken bool // /api/usage fails
 
-	Down func() bool // the service as a whole fails with 503 while it says so
+	Down       func() bool // the service as a whole fails while it says so, usage too
+	DownStatus int         // default: 503; 403 is a ban
 }
 
 // Style is how a 429 says when to come back.
@@ -133,12 +135,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusUnauthorized, `{"error":"unknown API key"}`)
 		return
 	}
+	usage := r.URL.Path == "/api/usage"
 	if s.options.Down != nil && s.options.Down() {
-		s.arrive(r)
-		reply(w, http.StatusServiceUnavailable, "<html><body>Down for maintenance</body></html>")
+		if !usage {
+			s.arrive(r)
+		}
+		reply(w, cmp.Or(s.options.DownStatus, http.StatusServiceUnavailable), "<html><body>Come back later</body></html>")
 		return
 	}
-	if r.URL.Path == "/api/usage" {
+	if usage {
 		s.serveUsage(w)
 		return
 	}
