@@ -84,16 +84,16 @@ func (j *Judge) verdict(ctx context.Context, e *Error, sent time.Time) Class {
 		return Quota
 	case !keyInDoubt:
 		return Transient
-	case j.answered.Load() > 0 && mayPass(t.err):
+	case j.answered.Load() > 0 && !refusesKey(t.err):
 		return Transient
 	}
 	return Auth
 }
 
-// mayPass says whether a refusal of a key that has worked may pass, going by how usage ended.
-func mayPass(err error) bool {
+// refusesKey says whether usage ended in a way that a ban does not.
+func refusesKey(err error) bool {
 	var e *Error
-	return err == nil || errors.As(err, &e) && (e.Class == Transient || e.Status == http.StatusForbidden)
+	return errors.As(err, &e) && e.Status == http.StatusUnauthorized
 }
 
 // quotaWords are what bodies say of a used-up account. A limit a second or a minute is

@@ -58,6 +58,7 @@ func TestJudge(t *testing.T) {
 		{"401, usage refuses the key, too", 401, "", 5, failing(refused), Auth},
 		{"403, usage does so, too", 403, "", 0, failing(banned), Auth},
 		{"403, usage does so, too, service has answered", 403, "", 5, failing(banned), Transient},
+		{"403, no usage operation, service has answered", 403, "", 5, failing(&Error{Class: Rejected, Status: 404}), Transient},
 		{"403, usage refuses the key, service has answered", 403, "", 5, failing(refused), Auth},
 		{"429, usage fails", 429, "slow down", 5, failing(broken), Transient},
 		{"503, usage fails", 503, "", 0, failing(broken), Transient},
