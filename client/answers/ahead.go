@@ -1,7 +1,6 @@
 package answers
 
 import (
-	"hash/maphash"
 	"math"
 	"slices"
 	"sync"
@@ -58,8 +57,6 @@ type chunk struct {
 // marks tells most keys that are not there: with 256 that are, 97% of the others.
 type marks [1 << 13 / 64]uint64
 
-var markSeed = maphash.MakeSeed()
-
 func (m *marks) add(hash uint64) { m[hash/64%uint64(len(m))] |= 1 << (hash % 64) }
 
 func (m *marks) has(hash uint64) bool { return m[hash/64%uint64(len(m))]&(1<<(hash%64)) != 0 }
@@ -77,7 +74,7 @@ func (a *ahead) take(order []sought, taken []*chunk) []*chunk {
 	defer a.mu.Unlock()
 	hits, at := 0, 0 // the chunk that had the last one probably has the next
 	for i := range order {
-		n, found := a.find(order[i].key, at)
+		n, found := a.find(&order[i], at)
 		if n < 0 {
 			continue
 		}
@@ -96,20 +93,19 @@ func (a *ahead) take(order []sought, taken []*chunk) []*chunk {
 	return taken
 }
 
-// find looks for a key in the nth chunk first, and gives the number of the one that has it,
-// or -1. An input that comes again out of order is in none: few of their maps are asked.
-func (a *ahead) find(key []byte, n int) (int, arrived) {
+// find looks for an answer in the nth chunk first, and gives the number of the one that has
+// it, or -1. An input that comes again out of order is in none: few of their maps are asked.
+func (a *ahead) find(w *sought, n int) (int, arrived) {
 	if n < len(a.chunks) {
-		if found, ok := a.chunks[n].answers[string(key)]; ok {
+		if found, ok := a.chunks[n].answers[string(w.key)]; ok {
 			return n, found
 		}
 	}
-	hash := maphash.Bytes(markSeed, key)
 	for i, c := range a.chunks {
-		if i == n || !c.marks.has(hash) {
+		if i == n || !c.marks.has(w.hash) {
 			continue
 		}
-		if found, ok := c.answers[string(key)]; ok {
+		if found, ok := c.answers[string(w.key)]; ok {
 			return i, found
 		}
 	}
@@ -209,7 +205,7 @@ func (a *ahead) read(s *Store, p Position) {
 	defer it.Close() // gives the error of the walk once more
 	for more := it.First(); more && (!a.holds(p) || a.readAhead(p) < aheadChunks); {
 		c := a.newChunk()
-		if more = c.fill(it); len(c.answers) == 0 {
+		if more = c.fill(it, &s.hints); len(c.answers) == 0 {
 			return
 		}
 		a.chunks = append(a.chunks, c)
@@ -251,7 +247,7 @@ func (c *chunk) memory() (n int) {
 }
 
 // fill reads packs into an empty chunk, and says whether there are more.
-func (c *chunk) fill(it *pebble.Iterator) (more bool) {
+func (c *chunk) fill(it *pebble.Iterator, hints *hints) (more bool) {
 	c.packs = c.packs[:0]
 	answers, bytes := 0, 0
 	for more = true; more && answers < chunkAnswers && bytes < chunkBytes; more = it.Next() {
@@ -269,7 +265,7 @@ func (c *chunk) fill(it *pebble.Iterator) (more bool) {
 		return false
 	}
 	c.first, c.last = c.packs[0].first(), c.packs[len(c.packs)-1].last
-	c.index()
+	c.index(hints)
 	return more
 }
 
@@ -280,8 +276,8 @@ func (c *chunk) nextPack() *pack {
 	return &c.packs[n]
 }
 
-// index finds the answers' keys, which share a piece of memory.
-func (c *chunk) index() {
+// index finds the answers' keys, which share a piece of memory, and leaves hints to them.
+func (c *chunk) index(hints *hints) {
 	keys := make([]byte, 0, c.keys+c.keys/4)
 	for i := range c.packs {
 		for _, value := range c.packs[i].values {
@@ -297,8 +293,10 @@ func (c *chunk) index() {
 			if key, _, ok := splitValue(value); ok {
 				start := end
 				end += len(key)
-				c.answers[text[start:end]] = arrived{p.first() + Position(k), value}
-				c.marks.add(maphash.Bytes(markSeed, key))
+				at, hash := p.first()+Position(k), hashKey(key)
+				c.answers[text[start:end]] = arrived{at, value}
+				c.marks.add(hash)
+				hints.add(hash, at)
 			}
 		}
 	}

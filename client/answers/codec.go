@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"hash/maphash"
 	"strings"
 	"time"
 
@@ -52,6 +53,11 @@ func appendKey(dst []byte, source string, r client.Request) []byte {
 	}
 	return append(dst, r.Input...)
 }
+
+var keySeed = maphash.MakeSeed()
+
+// hashKey gives the hash of a key, which is another in each process.
+func hashKey(key []byte) uint64 { return maphash.Bytes(keySeed, key) }
 
 // parseKey reads a key back; false for one that is no request's.
 func parseKey(key []byte) (source string, r client.Request, ok bool) {
@@ -133,6 +139,12 @@ func parseValue(key, value []byte, classification string) (Outcome, error) {
 		return Outcome{}, errDamaged
 	}
 	return parseOutcome(value, body, classification)
+}
+
+// isOf says whether a value has a key. It does not look whether the value is damaged.
+func isOf(key, value []byte) bool {
+	own, _, ok := splitValue(value)
+	return ok && bytes.Equal(own, key)
 }
 
 // isOfAnother says whether a value is sound and of another key: whoever came to it was

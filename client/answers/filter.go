@@ -1,7 +1,6 @@
 package answers
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -15,37 +14,34 @@ import (
 // takes 1% of those that are not there for some that may be, with 10,000,000 5%, with
 // 50,000,000 80%. It never strikes a key that is there. A nil filter strikes none.
 type filter struct {
-	seed  maphash.Seed
 	words [filterWords]atomic.Uint64
 }
 
 const (
-	filterWords = 1 << 20 // 8 MiB, of which the system gives what is used
-	keyBits     = 4       // of its word, at most
+	filterWords = 1 << 20
+	filterBytes = 8 * filterWords // of which the system gives what is used
+	keyBits     = 4               // of its word, at most
 )
 
-func newFilter() *filter { return &filter{seed: maphash.MakeSeed()} }
-
-// place gives the word of a key, and its bits in it.
-func (f *filter) place(key []byte) (word *atomic.Uint64, mask uint64) {
-	hash := maphash.Bytes(f.seed, key)
+// place gives the word of a key's hash, and its bits in it.
+func (f *filter) place(hash uint64) (word *atomic.Uint64, mask uint64) {
 	for i := range keyBits {
 		mask |= 1 << (hash >> (6 * i) & 63)
 	}
 	return &f.words[hash>>(64-bits.Len64(filterWords-1))], mask
 }
 
-func (f *filter) add(key []byte) {
+func (f *filter) add(hash uint64) {
 	if f == nil {
 		return
 	}
-	word, mask := f.place(key)
+	word, mask := f.place(hash)
 	word.Or(mask)
 }
 
 // mayHave is false for most keys that were not added.
-func (f *filter) mayHave(key []byte) bool {
-	word, mask := f.place(key)
+func (f *filter) mayHave(hash uint64) bool {
+	word, mask := f.place(hash)
 	return word.Load()&mask == mask
 }
 
@@ -54,5 +50,5 @@ func (f *filter) strike(missing []sought) []sought {
 	if f == nil {
 		return missing
 	}
-	return slices.DeleteFunc(missing, func(w sought) bool { return !f.mayHave(w.key) })
+	return slices.DeleteFunc(missing, func(w sought) bool { return !f.mayHave(w.hash) })
 }

@@ -11,16 +11,16 @@ import (
 
 func TestFilter(t *testing.T) {
 	const n = 50_000
-	f := newFilter()
-	key := func(i int) []byte {
-		return fmt.Appendf(nil, "https://api.example.com\x00website\x00naics\x00site-%d", i)
+	f := new(filter)
+	hash := func(i int) uint64 {
+		return hashKey(fmt.Appendf(nil, "https://api.example.com\x00website\x00naics\x00site-%d", i))
 	}
 	for i := range n {
-		f.add(key(i))
+		f.add(hash(i))
 	}
 	there, others := make([]sought, n), make([]sought, n)
 	for i := range n {
-		there[i].key, others[i].key = key(i), key(n+i)
+		there[i].hash, others[i].hash = hash(i), hash(n+i)
 	}
 	if left := f.strike(there); len(left) != n {
 		t.Errorf("%d of %d keys are left", len(left), n)

@@ -36,7 +36,7 @@ func (s *Store) prepare() error {
 		return err
 	}
 	if !found && s.last() == 0 {
-		s.keys = newFilter()
+		s.keys = new(filter)
 	}
 	return s.signOwner()
 }

@@ -74,8 +74,10 @@ type lookup struct {
 // sought is a query's key, and what has been found of it so far.
 type sought struct {
 	key   []byte
+	hash  uint64 // of the key
 	query *Query
 	arrived
+	hinted bool // the position is, and may be wrong
 }
 
 var lookups = sync.Pool{New: func() any { return new(lookup) }}
@@ -87,7 +89,8 @@ func (s *Store) newLookup(queries []Query) *lookup {
 		start := len(l.keys)
 		queries[i].source = cmp.Or(queries[i].source, s.options.Source)
 		l.keys = appendKey(l.keys, queries[i].source, queries[i].Request)
-		l.order = append(l.order, sought{key: l.keys[start:len(l.keys):len(l.keys)], query: &queries[i]})
+		key := l.keys[start:len(l.keys):len(l.keys)]
+		l.order = append(l.order, sought{key: key, hash: hashKey(key), query: &queries[i]})
 	}
 	return l
 }
@@ -120,20 +123,32 @@ func (l *lookup) seekAll(missing []sought) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	it, recent, err := l.look(missing)
+	it, placed, err := l.look(missing)
 	if err != nil {
 		return err
 	}
 	defer it.Close() // gives the error of the seek once more
-	if older := missing[recent:]; len(older) > 0 {
-		slices.SortFunc(older, func(a, b sought) int { return bytes.Compare(a.key, b.key) })
-		if err := l.seekKeys(it, older); err != nil {
-			return err
+	placed += l.store.hints.find(missing[placed:])
+	misled, err := l.seek(it, missing, placed)
+	if err != nil {
+		return err
+	}
+	_, err = l.seek(it, misled, 0)
+	return err
+}
+
+// seek answers queries, of which the first have their positions, but for those that were
+// misled by a hint: it gives these back.
+func (l *lookup) seek(it *pebble.Iterator, missing []sought, placed int) (misled []sought, err error) {
+	if unplaced := missing[placed:]; len(unplaced) > 0 {
+		slices.SortFunc(unplaced, func(a, b sought) int { return bytes.Compare(a.key, b.key) })
+		if err := l.seekKeys(it, unplaced); err != nil {
+			return nil, err
 		}
 	}
-	placed := slices.DeleteFunc(missing, func(w sought) bool { return w.position == 0 })
-	slices.SortFunc(placed, func(a, b sought) int { return cmp.Compare(b.position, a.position) })
-	return l.seekAnswers(it, placed)
+	missing = slices.DeleteFunc(missing, func(w sought) bool { return w.position == 0 })
+	slices.SortFunc(missing, func(a, b sought) int { return cmp.Compare(b.position, a.position) })
+	return l.seekAnswers(it, missing)
 }
 
 // look finds the positions of what came last, as recent's find does, and makes an iterator
@@ -201,23 +216,33 @@ func (l *lookup) place(it *pebble.Iterator, w *sought) error {
 	if w.position = parsePosition(value); w.position == 0 {
 		outcome, err := parseInline(w.key, value, w.query.Request.Classification)
 		l.answer(*w, outcome, err)
+		return nil
 	}
+	l.store.hints.add(w.hash, w.position)
 	return nil
 }
 
 // seekAnswers answers queries whose positions are known, the last one first: on the way
 // forward the database would try the next packs before it seeks, and read blocks for nothing.
-func (l *lookup) seekAnswers(it *pebble.Iterator, placed []sought) error {
+// It gives back those that were misled by a hint, without a position.
+func (l *lookup) seekAnswers(it *pebble.Iterator, placed []sought) (misled []sought, err error) {
 	l.pack.reset()
+	misled = placed[:0]
 	for _, w := range placed {
 		if !l.pack.holds(w.position) {
 			if err := l.seekPack(it, w.position); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		l.found(w, l.pack.value(w.position)) // none is a damaged one
+		value := l.pack.value(w.position) // none is a damaged one
+		if w.hinted && !isOf(w.key, value) {
+			w.position, w.hinted = 0, false
+			misled = append(misled, w)
+			continue
+		}
+		l.found(w, value)
 	}
-	return nil
+	return misled, nil
 }
 
 // seekPack reads the pack that a position is in, if there is one.

@@ -91,15 +91,17 @@ func (r *recent) find(missing []sought) (n int) {
 	return n
 }
 
-// move moves all keys to the database; last is the last position of all answers. Until
-// indexedKey is durable, which comes last, they are gathered anew.
-func (r *recent) move(db *pebble.DB, last Position) error {
+// move moves all keys to the database and leaves hints; last is the last position of all
+// answers. Until indexedKey is durable, which comes last, they are gathered anew.
+func (r *recent) move(db *pebble.DB, hints *hints, last Position) error {
 	r.sorted = slices.AppendSeq(r.sorted[:0], maps.Keys(r.positions))
 	slices.Sort(r.sorted)
 	batch := db.NewBatch()
 	var key, value []byte
 	for _, text := range r.sorted {
-		key, value = append(key[:0], text...), appendPosition(value[:0], r.positions[text])
+		at := r.positions[text]
+		key, value = append(key[:0], text...), appendPosition(value[:0], at)
+		hints.add(hashKey(key), at)
 		if err := batch.Set(key, value, nil); err != nil {
 			return err
 		}
@@ -126,7 +128,7 @@ func (r *recent) move(db *pebble.DB, last Position) error {
 }
 
 func (s *Store) moveRecent() error {
-	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, s.recent.move(s.db, s.last()) })
+	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, s.recent.move(s.db, &s.hints, s.last()) })
 	return storeError(s.options.Dir, "", err)
 }
 
@@ -157,6 +159,6 @@ func (s *Store) gatherAfter(indexed Position) error {
 		if !s.recent.isFull() || s.options.ReadOnly {
 			return nil
 		}
-		return s.recent.move(s.db, last)
+		return s.recent.move(s.db, &s.hints, last)
 	})
 }

@@ -219,10 +219,11 @@ func TestDamagedPositionHarmsNoOther(t *testing.T) {
 
 func set(t *testing.T, s *Store, key, value []byte) {
 	t.Helper()
-	s.ahead.drop(len(s.ahead.chunks)) // as if it had been there for long
 	if err := errors.Join(s.moveRecent(), s.db.Set(key, value, pebble.NoSync)); err != nil {
 		t.Fatal(err)
 	}
+	s.ahead.drop(len(s.ahead.chunks)) // as if it had been there for long
+	s.hints.slots.Store(nil)
 }
 
 // appendInline appends the value of an outcome as format 1 had it.

@@ -1,0 +1,79 @@
+package answers
+
+import "sync/atomic"
+
+const (
+	hintSlots    = 4 << 20 // 32 MiB
+	bucketSlots  = 8       // one line of the processor's cache
+	positionBits = 40      // of a slot, and the tag has the rest; answers beyond have no hints
+	mostHinted   = 1<<positionBits - 1
+)
+
+// hints say where the answers to some million keys probably lie: those that were stored,
+// read ahead or sought last. An input that comes again far from its first place is then
+// sought among the answers at once, and not among the keys before, whose blocks memory
+// can't hold: at 8 bytes a key, hints have room for several times as many. A run over
+// answered duplicates takes a quarter to a third less time with them.
+//
+// A hint may be wrong, as hashes are alike and answers are replaced: who follows one has to
+// compare the key in the answer. hints are safe for concurrent use, and ready as they are.
+type hints struct {
+	slots atomic.Pointer[[hintSlots]atomic.Uint64] // a tag, of the hash, and a position; 0 is empty
+}
+
+// bucket gives the slots of a hash, none if there is no hint at all, and its tag.
+func (h *hints) bucket(hash uint64) (slots []atomic.Uint64, tag uint64) {
+	tag = hash << positionBits
+	all := h.slots.Load()
+	if all == nil {
+		return nil, tag
+	}
+	n := hash >> (64 - positionBits) % (hintSlots / bucketSlots) * bucketSlots
+	return all[n : n+bucketSlots], tag
+}
+
+// position gives what is hinted at, the latest if that is more than one; 0 for nothing.
+func (h *hints) position(hash uint64) (at Position) {
+	slots, tag := h.bucket(hash)
+	for i := range slots {
+		if slot := slots[i].Load(); slot&^mostHinted == tag {
+			at = max(at, Position(slot&mostHinted))
+		}
+	}
+	return at
+}
+
+// find fills in the positions of the first n: it moves those to which there are hints there.
+func (h *hints) find(missing []sought) (n int) {
+	for i := range missing {
+		if at := h.position(missing[i].hash); at != 0 {
+			missing[i].position, missing[i].hinted = at, true
+			missing[n], missing[i] = missing[i], missing[n]
+			n++
+		}
+	}
+	return n
+}
+
+// add hints at a position. Where there is no room, the hint at the oldest answer goes.
+func (h *hints) add(hash uint64, at Position) {
+	if at > mostHinted {
+		return
+	}
+	if h.slots.Load() == nil {
+		h.slots.CompareAndSwap(nil, new([hintSlots]atomic.Uint64))
+	}
+	slots, tag := h.bucket(hash)
+	hint := tag | uint64(at)
+	oldest := 0
+	for i := range slots {
+		slot := slots[i].Load()
+		if slot == hint {
+			return
+		}
+		if slot&mostHinted < slots[oldest].Load()&mostHinted {
+			oldest = i
+		}
+	}
+	slots[oldest].Store(hint)
+}

@@ -1,0 +1,127 @@
+package answers
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+func TestHints(t *testing.T) {
+	const n = 50_000
+	var h hints
+	hash := func(i int) uint64 { return hashKey(fmt.Appendf(nil, "site-%d", i)) }
+	if at := h.position(hash(0)); at != 0 {
+		t.Errorf("without hints: %d", at)
+	}
+	for i := range n {
+		h.add(hash(i), Position(i+1))
+	}
+	wrong, misleading := 0, 0
+	for i := range n {
+		if h.position(hash(i)) != Position(i+1) {
+			wrong++
+		}
+		if h.position(hash(n+i)) != 0 {
+			misleading++
+		}
+	}
+	if wrong > n/1000 || misleading > n/1000 {
+		t.Errorf("of %d hints %d are wrong and %d lead from keys that are not there", n, wrong, misleading)
+	}
+}
+
+// TestHintsHaveRoom fills one bucket: the hints at the oldest answers go.
+func TestHintsHaveRoom(t *testing.T) {
+	var h hints
+	hash := func(tag int) uint64 { return 7<<24 | uint64(tag) }
+	h.add(hash(0), mostHinted+1)
+	if at := h.position(hash(0)); at != 0 {
+		t.Errorf("a position that has no room: %d", at)
+	}
+	for _, i := range []int{5, 2, 9, 1, 4, 8, 3, 7, 6, 10, 10} {
+		h.add(hash(i), Position(i))
+	}
+	for i := 1; i <= 10; i++ {
+		want := Position(i)
+		if i <= 2 {
+			want = 0
+		}
+		if at := h.position(hash(i)); at != want {
+			t.Errorf("hint %d: %d", i, at)
+		}
+	}
+	h.add(hash(10), mostHinted)
+	if at := h.position(hash(10)); at != mostHinted {
+		t.Errorf("the later of two: %d", at)
+	}
+}
+
+// TestHintsSpareKeys takes a key away: its answer is found nevertheless, as long as
+// there are hints.
+func TestHintsSpareKeys(t *testing.T) {
+	files := vfs.NewMem()
+	s := open(t, Options{FS: files})
+	if err := addMany(s, 0, mostRecent+300); err != nil {
+		t.Fatal(err)
+	}
+	key := appendKey(nil, s.options.Source, spread(5))
+	if s.recent.has(key) {
+		t.Fatal("the key was not moved")
+	}
+	if err := s.db.Delete(key, pebble.NoSync); err != nil {
+		t.Fatal(err)
+	}
+	lookUpSpread(t, s, []int{5})
+	closed(t, s)
+	s = open(t, Options{FS: files})
+	if _, found, err := s.Lookup(spread(5)); found || err != nil {
+		t.Errorf("without hints: %v, %v", found, err)
+	}
+	closed(t, s)
+}
+
+// TestWrongHints misleads lookups in each way that hints can.
+func TestWrongHints(t *testing.T) {
+	const n, replaced = 1000, 7
+	files := vfs.NewMem()
+	s := storeSpread(t, files, n)
+	b := s.NewBatch()
+	if err := b.Add(spread(replaced), spreadAnswer(n), replaced+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	s = open(t, Options{FS: files}) // without a filter of all keys
+	defer closed(t, s)
+	if err := s.moveRecent(); err != nil {
+		t.Fatal(err)
+	}
+	hintAt := func(i int, at Position) {
+		s.hints.slots.Store(nil)
+		s.hints.add(hashKey(appendKey(nil, s.options.Source, spread(i))), at)
+	}
+	for name, at := range map[string]Position{"another's": 20, "the one it replaced": replaced + 1, "the first": 1, "behind the last": n + 2, "far behind": mostHinted} {
+		hintAt(replaced, at)
+		q := []Query{{Request: spread(replaced)}, {Request: spread(20)}}
+		if err := s.LookupAll(q); err != nil {
+			t.Fatal(err)
+		}
+		if !q[0].Found || q[0].Position != n+1 || q[0].Outcome.Answer.Entries[0] != spreadAnswer(n).Answer.Entries[0] || q[1].Position != 21 {
+			t.Errorf("a hint at %s: %+v", name, q)
+		}
+		if s.Damaged() != 0 {
+			t.Fatalf("a hint at %s: %d damaged", name, s.Damaged())
+		}
+		hintAt(n+1, at)
+		if _, found, err := s.Lookup(spread(n + 1)); found || err != nil {
+			t.Errorf("a hint at %s, for what is not there: %v, %v", name, found, err)
+		}
+	}
+}
