@@ -15,8 +15,8 @@ import (
 )
 
 // serveMode is the service in a process of its own. It tells its URL and ends when its
-// standard input does, so that none is left behind.
-func serveMode(_ context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+// standard input does, so that none is left behind, or when it is told to.
+func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	var options service.Options
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.DurationVar(&options.Latency, "latency", 0, "of an answer, on average")
@@ -28,6 +28,7 @@ func serveMode(_ context.Context, args []string, stdin io.Reader, stdout io.Writ
 	if err != nil {
 		return err
 	}
+	context.AfterFunc(ctx, func() { l.Close() })
 	go func() {
 		_, _ = io.Copy(io.Discard, stdin) // however it ends, it has ended
 		l.Close()
