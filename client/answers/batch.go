@@ -45,7 +45,7 @@ func (b *Batch) add(source string, r client.Request, o Outcome, replaces Positio
 	b.keys = appendKey(b.keys, source, r)
 	b.ends = append(b.ends, len(b.keys))
 	key := b.keys[start:]
-	b.store.keys.add(hashKey(key)) // before it is there for anybody
+	b.store.keys.add(key) // before it is there for anybody
 	b.value = appendValue(b.value[:0], key, o)
 	b.packer.add(b.value)
 	if b.packer.isFull() {

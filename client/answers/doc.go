@@ -35,8 +35,8 @@
 // and does not change between versions or machines. The latest keys are held in memory, and
 // many go to the database at once; with them goes the position up to which all are there,
 // under a key of its own. Behind it, keys are gathered from the answers when the store is
-// opened. While it is open, hints lead to most answers without a look at the keys; they are
-// never stored.
+// opened. While it is open, and once many answers were sought by their keys, hints lead to most
+// without a look at the keys; they are never stored.
 //
 // Stores of format 2 had an answer in the place of each pack, and those of format 1 had it
 // under the request's key, without a key in it: such answers are read and kept, and what

@@ -31,11 +31,11 @@ func (f *filter) place(hash uint64) (word *atomic.Uint64, mask uint64) {
 	return &f.words[hash>>(64-bits.Len64(filterWords-1))], mask
 }
 
-func (f *filter) add(hash uint64) {
+func (f *filter) add(key []byte) {
 	if f == nil {
 		return
 	}
-	word, mask := f.place(hash)
+	word, mask := f.place(hashKey(key))
 	word.Or(mask)
 }
 

@@ -15,6 +15,11 @@ func TestHints(t *testing.T) {
 	if at := h.position(hash(0)); at != 0 {
 		t.Errorf("without hints: %d", at)
 	}
+	h.add(hash(0), 1)
+	if at := h.position(hash(0)); at != 0 {
+		t.Errorf("hints that nobody wants: %d", at)
+	}
+	h.begin()
 	for i := range n {
 		h.add(hash(i), Position(i+1))
 	}
@@ -35,6 +40,7 @@ func TestHints(t *testing.T) {
 // TestHintsHaveRoom fills one bucket: the hints at the oldest answers go.
 func TestHintsHaveRoom(t *testing.T) {
 	var h hints
+	h.begin()
 	hash := func(tag int) uint64 { return 7<<24 | uint64(tag) }
 	h.add(hash(0), mostHinted+1)
 	if at := h.position(hash(0)); at != 0 {
@@ -58,11 +64,37 @@ func TestHintsHaveRoom(t *testing.T) {
 	}
 }
 
+// TestHintsAreLeftWhereWanted asks in the order of arrival, and then out of it.
+func TestHintsAreLeftWhereWanted(t *testing.T) {
+	const n = mostRecent + unhinted
+	s := open(t, Options{FS: vfs.NewMem()})
+	defer closed(t, s)
+	if err := addMany(s, 0, n); err != nil {
+		t.Fatal(err)
+	}
+	lookUpMany(t, s, n)
+	if s.hints.wanted() {
+		t.Error("there are hints where answers come in order")
+	}
+	last := 0
+	for i := 0; !s.hints.wanted(); i++ {
+		if i > 2*unhinted {
+			t.Fatal("there are no hints")
+		}
+		last = i * 7919 % n
+		lookUpSpread(t, s, []int{last})
+	}
+	if at := s.hints.position(hashKey(appendKey(nil, s.options.Source, spread(last)))); at != Position(last+1) {
+		t.Errorf("the last answer that was sought: %d", at)
+	}
+}
+
 // TestHintsSpareKeys takes a key away: its answer is found nevertheless, as long as
 // there are hints.
 func TestHintsSpareKeys(t *testing.T) {
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})
+	s.hints.begin()
 	if err := addMany(s, 0, mostRecent+300); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +136,8 @@ func TestWrongHints(t *testing.T) {
 		t.Fatal(err)
 	}
 	hintAt := func(i int, at Position) {
-		s.hints.slots.Store(nil)
+		s.hints = hints{}
+		s.hints.begin()
 		s.hints.add(hashKey(appendKey(nil, s.options.Source, spread(i))), at)
 	}
 	for name, at := range map[string]Position{"another's": 20, "the one it replaced": replaced + 1, "the first": 1, "behind the last": n + 2, "far behind": mostHinted} {

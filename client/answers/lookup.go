@@ -218,7 +218,7 @@ func (l *lookup) place(it *pebble.Iterator, w *sought) error {
 		l.answer(*w, outcome, err)
 		return nil
 	}
-	l.store.hints.add(w.hash, w.position)
+	l.store.hints.foundByKey(w.hash, w.position)
 	return nil
 }
 

@@ -101,7 +101,9 @@ func (r *recent) move(db *pebble.DB, hints *hints, last Position) error {
 	for _, text := range r.sorted {
 		at := r.positions[text]
 		key, value = append(key[:0], text...), appendPosition(value[:0], at)
-		hints.add(hashKey(key), at)
+		if hints.wanted() {
+			hints.add(hashKey(key), at)
+		}
 		if err := batch.Set(key, value, nil); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"reflect"
 	"slices"
@@ -223,7 +224,7 @@ func set(t *testing.T, s *Store, key, value []byte) {
 		t.Fatal(err)
 	}
 	s.ahead.drop(len(s.ahead.chunks)) // as if it had been there for long
-	s.hints.slots.Store(nil)
+	s.hints = hints{}
 }
 
 // appendInline appends the value of an outcome as format 1 had it.
@@ -344,10 +345,20 @@ func BenchmarkLookup(b *testing.B) {
 	for i := range requests {
 		requests[i] = typical(i)
 	}
+	random := rand.New(rand.NewPCG(1, 2))
 	for _, order := range []struct {
 		name string
-		step int
-	}{{"as they arrived", 1}, {"scattered", 7919 * 31}} {
+		next func(i int) int
+	}{
+		{"as they arrived", func(i int) int { return i % n }},
+		{"half come again", func(i int) int {
+			if i%2 == 0 {
+				return i / 2 % n
+			}
+			return random.IntN(min(i/2+1, n))
+		}},
+		{"scattered", func(i int) int { return i * 7919 * 31 % n }},
+	} {
 		for _, size := range []int{1, 256} {
 			b.Run(fmt.Sprintf("%s/%d", order.name, size), func(b *testing.B) {
 				b.ReportAllocs()
@@ -355,8 +366,8 @@ func BenchmarkLookup(b *testing.B) {
 				at := 0
 				for b.Loop() {
 					for i := range queries {
-						at = (at + order.step) % n
-						queries[i] = Query{Request: requests[at]}
+						queries[i] = Query{Request: requests[order.next(at)]}
+						at++
 					}
 					if err := s.LookupAll(queries); err != nil || !queries[0].Found {
 						b.Fatal(err)

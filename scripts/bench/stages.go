@@ -26,6 +26,7 @@ var stages = []stage{
 	{"read csv.zst", "reader", "BenchmarkRead/zstd", "MB/s", report.MBPerSecond, report.Bound{}},
 	{"read jsonl", "reader", "BenchmarkRead/jsonl", "MB/s", report.MBPerSecond, report.Bound{}},
 	{"look up stored answers, as they arrived", "client/answers", "BenchmarkLookup/as_they_arrived/256", "lookups/s", report.PerSecond, report.AtLeast(400_000)},
+	{"look up stored answers, half of them again", "client/answers", "BenchmarkLookup/half_come_again/256", "lookups/s", report.PerSecond, report.Bound{}},
 	{"look up stored answers, scattered", "client/answers", "BenchmarkLookup/scattered/256", "lookups/s", report.PerSecond, report.Bound{}},
 	{"commit answers, 1 at once", "client/answers", "BenchmarkCommit/1", "answers/s", report.PerSecond, report.Bound{}},
 	{"commit answers, 32 at once", "client/answers", "BenchmarkCommit/32", "answers/s", report.PerSecond, report.Bound{}},
