@@ -114,13 +114,15 @@ func (r *rig) bare(ctx context.Context, url string, records, inFlight int) (effo
 
 // bareRate is how many records a second the loop does that is answered at once: what the
 // length of all other arms goes by.
-func (r *rig) bareRate(ctx context.Context) (float64, error) {
+func (r *rig) bareRate(ctx context.Context, records int) (float64, error) {
 	server, err := r.serve(ctx, 0, 0)
 	if err != nil {
 		return 0, err
 	}
 	defer server.close()
-	const records = 20_000
 	e, _, err := r.bare(ctx, server.url, records, inFlight[0])
-	return records / e.wall.Seconds(), err
+	return float64(records) / e.wall.Seconds(), err
 }
+
+// firstRecords are asked for to find the loop's rate, where none is known.
+const firstRecords = 20_000

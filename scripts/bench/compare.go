@@ -67,7 +67,7 @@ type comparison struct {
 }
 
 func (c *comparison) measure(ctx context.Context, s scale) error {
-	bareRate, err := c.bareRate(ctx)
+	bareRate, err := c.bareRate(ctx, firstRecords)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ var (
 	// latency, where two percent are all that may be lost, one.
 	full = scale{
 		rounds: 5, arm: 3 * time.Second, distantRounds: 3, distantArm: 10 * time.Second,
-		titles: 250_000, stored: 12 * time.Second, answered: 1_000_000, starts: 21,
+		titles: 150_000, stored: 12 * time.Second, answered: 1_000_000, starts: 21,
 		benchTime: 500 * time.Millisecond, benchCount: 3,
 	}
 	// short is a minute's look: its ratios suffer from the shortness of its arms.

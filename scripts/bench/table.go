@@ -58,7 +58,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 
 // measure gives the tables in the order of the README.
 func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
-	bareRate, err := r.bareRate(ctx)
+	bareRate, err := r.bareRate(ctx, firstRecords)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
 	rest := report.NewClaims("Store, embedded service, start-up and allocations")
 	for _, measure := range []func() error{
 		func() error { return r.measureStore(ctx, s, bareRate, rest) },
-		func() error { return r.measureTitles(ctx, s, rest) },
+		func() error { return r.measureTitles(ctx, s, bareRate, rest) },
 		func() error { return r.measureStart(ctx, s, rest) },
 		func() error { return r.measureAllocations(ctx, recordsIn(bareRate, s.arm), rest) },
 	} {
@@ -77,6 +77,6 @@ func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
 			return nil, err
 		}
 	}
-	alone, err := r.measureStages(ctx, s)
+	alone, err := r.measureStages(ctx, s, bareRate)
 	return []*report.Table{pairs, rest, alone}, err
 }
