@@ -22,7 +22,7 @@ func (r *rig) measureStore(ctx context.Context, s scale, bareRate float64, t *re
 	}
 	defer server.close()
 	a := arm{url: server.url, cores: r.cores.client, inFlight: inFlight[1]}
-	if err := r.measureDurability(ctx, a, s.rounds, recordsIn(bareRate, s.arm), t); err != nil {
+	if err := r.measureDurability(ctx, a, s.rounds, recordsIn(bareRate, s.kept), t); err != nil {
 		return err
 	}
 	return r.measureAnswered(ctx, a, s, bareRate, t)
