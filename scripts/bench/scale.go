@@ -22,11 +22,11 @@ var (
 	// full keeps the table under ten minutes on a slow machine. An arm lasts long enough
 	// that its start and its end, a tenth of a second, are some percent of it; with
 	// latency, where two percent are all that may be lost, one. With and without a store
-	// they are twice as long, as both sides are close together, and a store's first logs,
+	// they are longer, as both sides are close together, and a store's first logs,
 	// which the next ones are made of, cost the most.
 	full = scale{
 		rounds: 5, arm: 3 * time.Second, distantRounds: 3, distantArm: 10 * time.Second,
-		titles: 150_000, kept: 6 * time.Second, stored: 12 * time.Second, answered: 600_000, starts: 21,
+		titles: 150_000, kept: 5 * time.Second, stored: 10 * time.Second, answered: 500_000, starts: 21,
 		benchTime: 500 * time.Millisecond, benchCount: 3,
 	}
 	// short is a minute's look: its ratios suffer from the shortness of its arms.

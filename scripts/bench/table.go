@@ -66,6 +66,9 @@ func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bareRate, err = r.bareRate(ctx, firstRecords); err != nil { // the machine's hour may have changed
+		return nil, err
+	}
 	rest := report.NewClaims("Store, embedded service, start-up and allocations")
 	for _, measure := range []func() error{
 		func() error { return r.measureStore(ctx, s, bareRate, rest) },
