@@ -113,7 +113,7 @@ func (r *rig) bare(ctx context.Context, url string, records, inFlight int) (effo
 }
 
 // bareRate is how many records a second the loop does that is answered at once: what the
-// length of all other arms goes by.
+// length of all other arms goes by, and what is measured without a service is held against.
 func (r *rig) bareRate(ctx context.Context, records int) (float64, error) {
 	server, err := r.serve(ctx, 0, 0)
 	if err != nil {
