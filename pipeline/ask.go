@@ -328,7 +328,6 @@ func (r *run) commit() error {
 		return nil
 	}
 	batch := r.Store.NewBatch()
-	defer batch.Close()
 	group := make([]*task, 0, commitBatch)
 	for t := range r.commits {
 		group = append(group[:0], t)

@@ -544,9 +544,8 @@ func TestDryRun(t *testing.T) {
 	store := openStore(t, vfs.NewMem())
 	defer store.Close()
 	batch := store.NewBatch()
-	defer batch.Close()
 	known := client.Request{Kind: client.Product, Input: "hat", Classification: client.ProductTaxonomy}
-	if err := batch.Add(known, answers.Outcome{Answer: client.Answer{Body: []byte(`{"product_taxonomy":[]}`)}}, 0); err != nil {
+	if err := batch.Add(known, answers.Outcome{Answer: client.Answer{Body: []byte(`{"product_taxonomy":[]}`)}}, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := batch.Commit(); err != nil {

@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -19,12 +18,12 @@ import (
 type task struct {
 	record   reader.Record
 	request  client.Request
-	size     int64            // of the window
-	outdated answers.Position // of a stored outcome that does not count
-	digest   digest           // of the input up to the record, for a manifest
-	attempts int              // made so far
-	forgiven atomic.Int32     // of them, for they met an outage
-	verdict  bool             // has had its last attempt, and waits for news of an outage
+	size     int64        // of the window
+	outdated bool         // there is a stored outcome, which does not count
+	digest   digest       // of the input up to the record, for a manifest
+	attempts int          // made so far
+	forgiven atomic.Int32 // of them, for they met an outage
+	verdict  bool         // has had its last attempt, and waits for news of an outage
 	due      time.Time
 
 	answer  client.Answer

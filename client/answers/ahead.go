@@ -1,11 +1,10 @@
 package answers
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sync"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 const (
@@ -22,9 +21,12 @@ const (
 	// to what is new would do so, with a hit now and then where inputs come again.
 	maxIdle = 100
 
-	// reach is how far apart, in positions, answers may lie that were asked for one after
-	// the other: answers overtake each other by as many as were in flight.
-	reach = 1024
+	// reach is how far apart answers may lie that were asked for one after the other: answers
+	// overtake each other by as many as were in flight. It is a thousand of them and more.
+	reach position = 128 << 10
+
+	// crumb is less than most chunks take.
+	crumb position = 16 << 10
 )
 
 // ahead reads answers before they are asked for. Inputs mostly come again in the order
@@ -39,13 +41,15 @@ type ahead struct {
 	mu     sync.Mutex
 	chunks []*chunk // one behind the other in the order of arrival
 	spare  []*chunk // were dropped: their memory is used again when nobody reads it
-	missed Position // where the last crowd was that had not been read ahead
+	memory []byte   // of the cursor
+	missed position // where the last crowd was that had not been read ahead
 	idle   int      // batches since one has found enough here
 }
 
 // chunk is some answers that lie together.
 type chunk struct {
-	first, last Position
+	first, last position           // of its packs
+	behind      position           // the last of them
 	answers     map[string]arrived // by key
 	marks       marks              // of the keys
 
@@ -61,9 +65,10 @@ func (m *marks) add(hash uint64) { m[hash/64%uint64(len(m))] |= 1 << (hash % 64)
 
 func (m *marks) has(hash uint64) bool { return m[hash/64%uint64(len(m))]&(1<<(hash%64)) != 0 }
 
-// arrived is an answer's value. It is in the memory of a chunk's pack.
+// arrived is an answer's value, and the position of its pack; 0 where it is recent. It is in
+// the memory of a chunk's pack, or among the recent answers.
 type arrived struct {
-	position Position
+	position position
 	value    []byte
 }
 
@@ -125,7 +130,7 @@ func (a *ahead) release(taken []*chunk) {
 //
 // It takes two crowds that lie together to begin elsewhere: one alone may be that of a
 // goroutine which has fallen behind.
-func (a *ahead) follow(s *Store, positions []Position, sought int) {
+func (a *ahead) follow(s *Store, positions []position, sought int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	crowd, extent := crowdOf(positions)
@@ -148,7 +153,7 @@ func (a *ahead) follow(s *Store, positions []Position, sought int) {
 			a.drop(len(a.chunks))
 		}
 	}
-	if end := s.last(); len(a.chunks) > 0 && end >= a.last() && end-a.last() < chunkAnswers {
+	if behind := a.behind(); behind > 0 && behind+crumb > s.segments.end() {
 		return // else the end of a store that grows would be read in crumbs
 	}
 	a.read(s, crowd)
@@ -156,7 +161,7 @@ func (a *ahead) follow(s *Store, positions []Position, sought int) {
 
 // crowdOf finds the quarter of sorted positions that lies closest together, the last of
 // them if there are several: its middle, and how far it reaches.
-func crowdOf(positions []Position) (middle, extent Position) {
+func crowdOf(positions []position) (middle, extent position) {
 	others := len(positions) / 4
 	extent = math.MaxUint64
 	for i := range positions[others:] {
@@ -167,22 +172,30 @@ func crowdOf(positions []Position) (middle, extent Position) {
 	return middle, extent
 }
 
-func distance(a, b Position) Position { return max(a, b) - min(a, b) }
+func distance(a, b position) position { return max(a, b) - min(a, b) }
 
-func (a *ahead) holds(p Position) bool {
+func (a *ahead) holds(p position) bool {
 	return len(a.chunks) > 0 && a.chunks[0].first <= p && p <= a.last()
 }
 
-// last is the position up to which was read; 0 if nothing was.
-func (a *ahead) last() Position {
+// last is the position of the last pack that was read; 0 if none was.
+func (a *ahead) last() position {
 	if len(a.chunks) == 0 {
 		return 0
 	}
 	return a.chunks[len(a.chunks)-1].last
 }
 
+// behind is the position behind it.
+func (a *ahead) behind() position {
+	if len(a.chunks) == 0 {
+		return 0
+	}
+	return a.chunks[len(a.chunks)-1].behind
+}
+
 // readAhead is the number of chunks that follow the one with a position.
-func (a *ahead) readAhead(p Position) int {
+func (a *ahead) readAhead(p position) int {
 	n := 0
 	for n < len(a.chunks) && a.chunks[len(a.chunks)-1-n].first > p {
 		n++
@@ -192,24 +205,28 @@ func (a *ahead) readAhead(p Position) int {
 
 // read reads chunks until enough lie ahead of a position. What can't be read is not there:
 // whoever needs it seeks it by its key, and is told why.
-func (a *ahead) read(s *Store, p Position) {
+func (a *ahead) read(s *Store, p position) {
 	a.idle = 0
-	from := a.last()
-	if from == 0 {
-		from = p - min(reach, p)
-	}
-	it, err := s.newAnswersIter(from)
-	if err != nil {
-		return
-	}
-	defer it.Close() // gives the error of the walk once more
-	for more := it.First(); more && (!a.holds(p) || a.readAhead(p) < aheadChunks); {
-		c := a.newChunk()
-		if more = c.fill(it, &s.hints); len(c.answers) == 0 {
+	from := cursor{segments: &s.segments, memory: a.memory, ahead: farRead}
+	at := a.behind()
+	if at == 0 {
+		var err error
+		if at, err = from.seek(p - min(reach, p)); err != nil {
 			return
 		}
+	}
+	for more := true; more && (!a.holds(p) || a.readAhead(p) < aheadChunks); {
+		c := a.newChunk()
+		if more = c.fill(&from, at); len(c.packs) == 0 {
+			break
+		}
+		c.index(s)
+		at = c.behind
 		a.chunks = append(a.chunks, c)
 		a.drop(len(a.chunks) - maxChunks)
+	}
+	if cap(from.memory) <= chunkBytes { // a single long answer's would be kept for good
+		a.memory = from.memory
 	}
 }
 
@@ -246,27 +263,26 @@ func (c *chunk) memory() (n int) {
 	return n
 }
 
-// fill reads packs into an empty chunk, and says whether there are more.
-func (c *chunk) fill(it *pebble.Iterator, hints *hints) (more bool) {
+// fill reads packs from a position on into an empty chunk, and says whether there are more.
+func (c *chunk) fill(from *cursor, at position) (more bool) {
 	c.packs = c.packs[:0]
 	answers, bytes := 0, 0
-	for more = true; more && answers < chunkAnswers && bytes < chunkBytes; more = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			more = false
+	for start := at; answers < chunkAnswers && bytes < chunkBytes && at-start < chunkBytes; {
+		p := c.nextPack()
+		behind, err := from.next(at, p)
+		if err != nil && !errors.Is(err, errDamaged) { // of a damaged one is told when it is sought
+			c.packs = c.packs[:len(c.packs)-1]
 			break
 		}
-		p := c.nextPack()
-		_ = p.parse(parsePositionKey(it.Key()), value) // of a damaged one is told when it is sought
 		answers += len(p.values)
 		bytes += len(p.memory)
+		at = behind
 	}
 	if len(c.packs) == 0 {
 		return false
 	}
-	c.first, c.last = c.packs[0].first(), c.packs[len(c.packs)-1].last
-	c.index(hints)
-	return more
+	c.first, c.last, c.behind = c.packs[0].at, c.packs[len(c.packs)-1].at, at
+	return true
 }
 
 // nextPack makes room for a pack, if there was one before in its memory.
@@ -277,7 +293,7 @@ func (c *chunk) nextPack() *pack {
 }
 
 // index finds the answers' keys, which share a piece of memory, and leaves hints to them.
-func (c *chunk) index(hints *hints) {
+func (c *chunk) index(s *Store) {
 	keys := make([]byte, 0, c.keys+c.keys/4)
 	for i := range c.packs {
 		for _, value := range c.packs[i].values {
@@ -289,28 +305,34 @@ func (c *chunk) index(hints *hints) {
 	text, end := string(keys), 0
 	for i := range c.packs {
 		p := &c.packs[i]
-		for k, value := range p.values {
-			if key, _, ok := splitValue(value); ok {
-				start := end
-				end += len(key)
-				at, hash := p.first()+Position(k), hashKey(key)
-				c.answers[text[start:end]] = arrived{at, value}
-				c.marks.add(hash)
-				hints.add(hash, at)
+		for _, value := range p.values {
+			key, _, ok := splitValue(value)
+			if !ok {
+				continue
 			}
+			start := end
+			end += len(key)
+			if s.options.ReadOnly && s.recent.has(key) {
+				continue // a newer one, and nobody could mark this
+			}
+			hash := hashKey(key)
+			c.answers[text[start:end]] = arrived{p.at, value}
+			c.marks.add(hash)
+			s.hints.add(hash, p.at)
 		}
 	}
 }
 
-// forget drops the answers to requests that have newer ones. Their keys end at ends.
-func (a *ahead) forget(keys []byte, ends []int) {
+// forget drops the answers with some keys, which have newer ones.
+func (a *ahead) forget(keys [][]byte) {
+	if len(keys) == 0 {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	start := 0
-	for _, end := range ends {
+	for _, key := range keys {
 		for _, c := range a.chunks {
-			delete(c.answers, string(keys[start:end]))
+			delete(c.answers, string(key))
 		}
-		start = end
 	}
 }

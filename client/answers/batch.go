@@ -1,7 +1,7 @@
 package answers
 
 import (
-	"slices"
+	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -11,60 +11,50 @@ import (
 // Batch gathers outcomes that become durable together.
 type Batch struct {
 	store *Store
-	batch *pebble.Batch
 
-	keys     []byte // of the requests, one behind the other
-	ends     []int  // of the keys
-	value    []byte
-	packer   packer
-	packed   []byte // full packs, one behind the other
-	packs    []fullPack
-	replaced []Position // whose answers go with the commit
-	packKey  []byte     // of the database
+	keys      []byte   // of the requests, one behind the other
+	ends      []int    // of the keys
+	newer     [][]byte // those of them that replace others
+	values    []byte   // as they are in a pack
+	valueEnds []int
+	marks     []byte
+	value     []byte
+	packs     []byte
 }
 
-// fullPack is where a pack and its answers end in a batch.
-type fullPack struct{ bytes, answers int }
-
 // NewBatch starts an empty batch. It is for one goroutine, and reused after Commit.
-func (s *Store) NewBatch() *Batch { return &Batch{store: s, batch: s.db.NewBatch()} }
+func (s *Store) NewBatch() *Batch { return &Batch{store: s} }
 
-// Add puts an outcome into the batch, which must not have one of the same request. Where
-// the store has one, that is removed: replaces must be its position, as Query tells it, and
-// 0 where there is none. One that is left behind would be exported, and may be read ahead
-// in place of the newer one.
-func (b *Batch) Add(r client.Request, o Outcome, replaces Position) error {
+// Add puts an outcome into the batch, which must not have one of the same request. Whether
+// it replaces one that is stored, Query.Stored tells: one that is left behind would be
+// exported, and may be read ahead in place of the newer one.
+func (b *Batch) Add(r client.Request, o Outcome, replaces bool) error {
 	return b.add(b.store.options.Source, r, o, replaces)
 }
 
-func (b *Batch) add(source string, r client.Request, o Outcome, replaces Position) error {
+func (b *Batch) add(source string, r client.Request, o Outcome, replaces bool) error {
 	if err := b.store.fate.err(); err != nil {
 		return err // a commit that was given up may still read the batch
 	}
 	start := len(b.keys)
 	b.keys = appendKey(b.keys, source, r)
 	b.ends = append(b.ends, len(b.keys))
-	key := b.keys[start:]
+	key := b.keys[start:len(b.keys):len(b.keys)]
 	b.store.keys.add(key) // before it is there for anybody
 	b.value = appendValue(b.value[:0], key, o)
-	b.packer.add(b.value)
-	if b.packer.isFull() {
-		b.endPack()
+	b.values = appendSized(b.values, b.value)
+	b.valueEnds = append(b.valueEnds, len(b.values))
+	mark := byte(0)
+	if replaces {
+		b.newer = append(b.newer, key)
+		mark = newerMark
 	}
-	if replaces != 0 {
-		b.replaced = append(b.replaced, replaces)
-	}
+	b.marks = append(b.marks, mark)
 	return nil
 }
 
-func (b *Batch) endPack() {
-	b.packed = b.packer.appendPack(b.packed)
-	b.packs = append(b.packs, fullPack{len(b.packed), len(b.ends)})
-}
-
 // Commit makes all that was added durable with one fsync, and empties the batch. After
-// a *FailedError some or all of it may be there nevertheless; after a *DamageError, met
-// where something was to be replaced, nothing is.
+// an error some or all of it may be there nevertheless.
 func (b *Batch) Commit() error {
 	s := b.store
 	if err := s.fate.err(); err != nil {
@@ -72,116 +62,107 @@ func (b *Batch) Commit() error {
 	}
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	last := s.last()
-	err := b.fill(last)
-	if err == nil && len(b.replaced) > 0 {
-		_, err = guard(s.fate, func() (struct{}, error) { return struct{}{}, b.remove(b.replaced) })
-	}
-	if err == nil {
-		err = b.commit(last)
-	}
-	if err != nil {
+	if _, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, b.commit() }); err != nil {
 		return storeError(s.options.Dir, "", err)
 	}
-	s.arrived.Store(uint64(last) + uint64(len(b.ends)))
-	if len(b.replaced) > 0 {
-		s.ahead.forget(b.keys, b.ends) // not before: it would be read again
+	b.keys, b.ends, b.newer = b.keys[:0], b.ends[:0], b.newer[:0]
+	b.values, b.valueEnds, b.marks = b.values[:0], b.valueEnds[:0], b.marks[:0]
+	return nil
+}
+
+func (b *Batch) commit() error {
+	s := b.store
+	b.pack(s.journal.files.end())
+	if err := s.mustWrite(s.journal.append(b.packs)); err != nil {
+		return err
 	}
-	b.keys, b.ends = b.keys[:0], b.ends[:0]
-	b.packed, b.packs, b.replaced = b.packed[:0], b.packs[:0], b.replaced[:0]
+	s.recent.commit(b.keys, b.ends, b.values)
+	if err := s.mustWrite(s.markReplaced(b.newer, false)); err != nil {
+		return err
+	}
+	s.ahead.forget(b.newer) // not before: it would be read again
 	if !s.recent.isFull() {
 		return nil
 	}
-	return s.moveRecent()
+	return s.mustWrite(s.move())
 }
 
-// fill puts the answers into the positions after a last one.
-func (b *Batch) fill(last Position) error {
-	b.batch.Reset()
-	if b.packer.count > 0 {
-		b.endPack()
+// pack makes packs of the answers, as they lie at a position: one, unless there are very many.
+func (b *Batch) pack(at position) {
+	b.packs = b.packs[:0]
+	first, start := 0, 0
+	for i, end := range b.valueEnds {
+		if n := i + 1; n == len(b.valueEnds) || n-first == journalAnswers || end-start > journalBytes {
+			b.packs = appendPack(b.packs, at+position(len(b.packs)), packPlain, b.marks[first:n], b.values[start:end])
+			first, start = n, end
+		}
 	}
-	start := 0
-	for _, p := range b.packs {
-		b.packKey = appendPositionKey(b.packKey[:0], last+Position(p.answers))
-		if err := b.batch.Set(b.packKey, b.packed[start:p.bytes], nil); err != nil {
+}
+
+// markReplaced marks the answers in segments that were replaced by those with some keys. What
+// has a mark already is not counted; but where the store is opened the states of segments are
+// as they were before the journal, and all of it counts.
+func (s *Store) markReplaced(keys [][]byte, opening bool) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	replaced, err := s.findReplaced(keys, opening)
+	if err != nil {
+		return err
+	}
+	for r := range replaced {
+		if err := s.segments.mark(r); err != nil {
 			return err
 		}
-		start = p.bytes
 	}
 	return nil
 }
 
-// commit makes durable what was filled in.
-func (b *Batch) commit(last Position) error {
-	recent := &b.store.recent
-	if len(b.replaced) > 0 {
-		recent.mu.Lock()
-		defer recent.mu.Unlock()
-	}
-	_, err := guard(b.store.fate, func() (struct{}, error) { return struct{}{}, b.batch.Commit(pebble.Sync) })
-	if err != nil {
-		return err
-	}
-	if len(b.replaced) == 0 {
-		recent.mu.Lock()
-		defer recent.mu.Unlock()
-	}
-	recent.addAll(b.keys, b.ends, last)
-	return nil
-}
-
-// remove removes answers from their packs, and with the last of them the pack. So does the
-// first from a damaged pack, since none of the others can be had again.
-func (b *Batch) remove(replaced []Position) error {
-	it, err := b.store.newAnswersIter(0)
-	if err != nil {
-		return err
-	}
-	defer it.Close() // gives the error of the seek once more
-	slices.Sort(replaced)
-	var p pack
-	for len(replaced) > 0 {
-		b.packKey = appendPositionKey(b.packKey[:0], replaced[0])
-		if !it.SeekGE(b.packKey) {
-			return it.Error()
-		}
-		value, err := it.ValueAndErr()
+// findReplaced finds the answers in segments with some keys, and those with a mark only if
+// they are wanted. Of a damaged pack all are replaced with the first, since none can be had
+// again.
+func (s *Store) findReplaced(keys [][]byte, marked bool) (map[replacement]struct{}, error) {
+	replaced := make(map[replacement]struct{})
+	from := cursor{segments: &s.segments, ahead: nearRead}
+	p := pack{all: marked}
+	for _, key := range keys {
+		at, err := s.place(key)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		damaged := p.parse(parsePositionKey(it.Key()), value) != nil
-		n, held := 1, p.empty(replaced[0])
-		for n < len(replaced) && replaced[n] <= p.last {
-			held = p.empty(replaced[n]) || held
-			n++
+		err = from.read(at, &p)
+		if err != nil && !errors.Is(err, errDamaged) {
+			return nil, err
 		}
-		if held || damaged {
-			if err := b.rewrite(it.Key(), &p); err != nil {
-				return err
+		if i := p.find(key); i >= 0 {
+			replaced[replacement{at, i}] = struct{}{}
+		}
+		for i, mark := range p.marks {
+			if err != nil && (marked || !isReplaced(mark)) {
+				replaced[replacement{at, i}] = struct{}{}
 			}
 		}
-		replaced = replaced[n:]
 	}
-	return nil
+	return replaced, nil
 }
 
-// rewrite writes what is left of a pack.
-func (b *Batch) rewrite(key []byte, p *pack) error {
-	if !slices.ContainsFunc(p.values, func(value []byte) bool { return len(value) > 0 }) {
-		return b.batch.Delete(key, nil)
+// place gives the position that a key in the database leads to; 0 if there is none.
+func (s *Store) place(key []byte) (position, error) {
+	value, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
 	}
-	var left packer
-	for _, value := range p.values {
-		left.add(value)
+	if err != nil {
+		return 0, err
 	}
-	return b.batch.Set(key, left.appendPack(nil), nil)
+	return parsePosition(value), closer.Close()
 }
 
-// Close gives the batch's memory back.
-func (b *Batch) Close() error {
-	if b.store.fate.err() != nil {
-		return nil // a commit that was given up may still read the batch
+// mustWrite has the store fail where a write did.
+func (s *Store) mustWrite(err error) error {
+	if err == nil {
+		return nil
 	}
-	return b.batch.Close()
+	s.fate.fail(err)
+	return s.fate.err()
 }

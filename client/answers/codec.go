@@ -18,12 +18,8 @@ type Outcome struct {
 	Rejection *client.Error // set where the service refused the input; Answer is then zero but for its time
 }
 
-// Position is the place of an answer in the order of arrival, from 1 on; 0 is none.
-type Position uint64
-
 const (
-	valueVersion  = 2
-	inlineVersion = 1 // of format 1, which had the value itself under a request's key
+	valueVersion = 2
 
 	outcomeAnswer    = 1
 	outcomeRejection = 2
@@ -34,11 +30,8 @@ const (
 	positionSize = 8
 )
 
-// answerPrefix, like formatKey, sorts before every source.
-const answerPrefix = "\x00answer\x00"
-
-// afterAnswers sorts after every key with answerPrefix.
-const afterAnswers = "\x00answer\x01"
+// firstSource sorts after the store's own keys and before every source.
+var firstSource = []byte{1}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -68,30 +61,16 @@ func parseKey(key []byte) (source string, r client.Request, ok bool) {
 	return parts[0], client.Request{Kind: client.Kind(parts[1]), Classification: parts[2], Input: parts[3]}, true
 }
 
-// appendPositionKey appends the key of an answer to dst.
-func appendPositionKey(dst []byte, p Position) []byte {
-	return binary.BigEndian.AppendUint64(append(dst, answerPrefix...), uint64(p))
-}
-
-// parsePositionKey reads an answer's key back; 0 for another one.
-func parsePositionKey(key []byte) Position {
-	p, ok := bytes.CutPrefix(key, []byte(answerPrefix))
-	if !ok || len(p) != positionSize {
-		return 0
-	}
-	return parsePosition(p)
-}
-
-func appendPosition(dst []byte, p Position) []byte {
+func appendPosition(dst []byte, p position) []byte {
 	return binary.BigEndian.AppendUint64(dst, uint64(p))
 }
 
 // parsePosition reads what a request's key leads to; 0 for what is no position.
-func parsePosition(value []byte) Position {
+func parsePosition(value []byte) position {
 	if len(value) != positionSize {
 		return 0
 	}
-	return Position(binary.BigEndian.Uint64(value))
+	return position(binary.BigEndian.Uint64(value))
 }
 
 // appendValue appends the value of an outcome to dst.
@@ -108,13 +87,12 @@ func appendValue(dst, key []byte, o Outcome) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(key)))
 	dst = append(dst, key...)
 	dst = append(dst, body...)
-	binary.BigEndian.PutUint32(dst[start+checksumAt:], checksum(nil, dst[start:]))
+	binary.BigEndian.PutUint32(dst[start+checksumAt:], checksum(dst[start:]))
 	return dst
 }
 
-func checksum(key, value []byte) uint32 {
-	sum := crc32.Update(0, castagnoli, key)
-	sum = crc32.Update(sum, castagnoli, value[:checksumAt])
+func checksum(value []byte) uint32 {
+	sum := crc32.Checksum(value[:checksumAt], castagnoli)
 	return crc32.Update(sum, castagnoli, value[headerSize:])
 }
 
@@ -135,7 +113,7 @@ func splitValue(value []byte) (key, body []byte, ok bool) {
 // parseValue reads a value back. The outcome is a copy: value's memory may be reused.
 func parseValue(key, value []byte, classification string) (Outcome, error) {
 	own, body, ok := splitValue(value)
-	if !ok || !bytes.Equal(own, key) || !isSound(nil, value) {
+	if !ok || !bytes.Equal(own, key) || !isSound(value) {
 		return Outcome{}, errDamaged
 	}
 	return parseOutcome(value, body, classification)
@@ -147,24 +125,9 @@ func isOf(key, value []byte) bool {
 	return ok && bytes.Equal(own, key)
 }
 
-// isOfAnother says whether a value is sound and of another key: whoever came to it was
-// misled, and must leave it alone.
-func isOfAnother(key, value []byte) bool {
-	own, _, ok := splitValue(value)
-	return ok && !bytes.Equal(own, key) && isSound(nil, value)
-}
-
-// parseInline reads a value of format 1 back.
-func parseInline(key, value []byte, classification string) (Outcome, error) {
-	if len(value) < headerSize || value[0] != inlineVersion || !isSound(key, value) {
-		return Outcome{}, errDamaged
-	}
-	return parseOutcome(value, value[headerSize:], classification)
-}
-
 // isSound says whether a value of at least headerSize bytes is what was written.
-func isSound(key, value []byte) bool {
-	return binary.BigEndian.Uint32(value[checksumAt:]) == checksum(key, value)
+func isSound(value []byte) bool {
+	return binary.BigEndian.Uint32(value[checksumAt:]) == checksum(value)
 }
 
 // parseOutcome reads a sound value's header and its body.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +15,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-const damageAnswers = 40 // enough for tables of several blocks
+const damageAnswers = 40
 
-// smallStore makes a closed store, half of it in tables and half in the log, and gives
-// its files.
+// smallStore makes a closed store, half of it in a segment and half in the journal, and
+// gives its files.
 func smallStore(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := vfs.NewMem()
@@ -79,9 +80,9 @@ func lay(t *testing.T, contents map[string][]byte) vfs.FS {
 }
 
 // damages gives places to truncate or flip a file of a size at: all of a small file, and
-// about 4 of a large one.
-func damages(size int) []int {
-	step := max(1, size/4)
+// about as many as wanted of a large one.
+func damages(size, wanted int) []int {
+	step := max(1, size/wanted)
 	var places []int
 	for i := 0; i < size; i += step {
 		places = append(places, i)
@@ -97,7 +98,7 @@ func TestDamagedFilesGiveNoWrongAnswers(t *testing.T) {
 	refused := 0
 	for _, name := range slices.Sorted(maps.Keys(whole)) {
 		content := whole[name]
-		for _, at := range damages(len(content)) {
+		for _, at := range damages(len(content), 4) {
 			for _, bad := range [][]byte{content[:at], flip(content, at)} {
 				damaged := maps.Clone(whole)
 				damaged[name] = bad
@@ -163,8 +164,53 @@ func TestLostManifestIsNoNewStore(t *testing.T) {
 	}
 }
 
-func TestExportLeavesOutDamagedBlocksOnly(t *testing.T) {
-	const n = 20_000
+// theSegment is the name of the only segment among files.
+func theSegment(t *testing.T, files map[string][]byte) string {
+	t.Helper()
+	return only(t, files, segmentExt)
+}
+
+func only(t *testing.T, files map[string][]byte, ext string) string {
+	t.Helper()
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(files)), func(name string) bool { return filepath.Ext(name) != ext })
+	if len(names) != 1 {
+		t.Fatalf("there are %q", names)
+	}
+	return names[0]
+}
+
+// storeParts makes a closed store of four segments and a journal, with the same number of
+// answers in each.
+func storeParts(t *testing.T, each int) map[string][]byte {
+	t.Helper()
+	disk := vfs.NewMem()
+	s := open(t, Options{FS: disk})
+	for part := range 5 {
+		b := s.NewBatch()
+		for i := range each {
+			if err := addNumbered(b, part*each+i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if part == 4 {
+			break
+		}
+		if _, err := s.segments.begin(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.move(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed(t, s)
+	return readStore(t, disk)
+}
+
+func TestExportLeavesOutDamagedPacksOnly(t *testing.T) {
+	const n = 5000
 	disk := vfs.NewMem()
 	s := open(t, Options{FS: disk})
 	b := s.NewBatch()
@@ -173,35 +219,30 @@ func TestExportLeavesOutDamagedBlocksOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(b.Commit(), b.Close(), s.Compact(t.Context()), s.Close()); err != nil {
+	if err := errors.Join(b.Commit(), s.move(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for name, places := range map[string][]int{"the first block": {20}, "in between": {40_000}, "two": {20_000, 60_000}} {
-		t.Run(name, func(t *testing.T) {
-			files := readStore(t, disk)
-			for name, content := range files {
-				for _, at := range places {
-					if strings.HasSuffix(name, ".sst") {
-						content = flip(content, at)
-					}
-				}
-				files[name] = content
+	whole := readStore(t, disk)
+	name := theSegment(t, whole)
+	for title, tt := range map[string]struct {
+		places  []int
+		damaged int64
+	}{
+		"the first head": {[]int{2}, 1},
+		"in between":     {[]int{len(whole[name]) / 2}, 1},
+		"two":            {[]int{len(whole[name]) / 3, len(whole[name]) / 2}, 2},
+		"the last byte":  {[]int{len(whole[name]) - 1}, 1},
+	} {
+		t.Run(title, func(t *testing.T) {
+			files := maps.Clone(whole)
+			for _, at := range tt.places {
+				files[name] = flip(files[name], at)
 			}
-			s, err := Open(Options{Dir: "store", ReadOnly: true, FS: lay(t, files)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := open(t, Options{ReadOnly: true, FS: lay(t, files)})
 			defer closed(t, s)
-			var out bytes.Buffer
-			written, err := s.Export(&out)
-			var damage *DamageError
-			if !errors.As(err, &damage) || !strings.HasSuffix(damage.File, ".sst") {
-				t.Errorf("got %v", err)
-			}
-			lines := strings.Count(out.String(), "\n")
-			t.Logf("%d of %d answers are readable", lines, n)
-			if int64(lines) != written || lines == n || lines < n/3 {
-				t.Errorf("%d lines of %d, told of %d", lines, n, written)
+			lines := int64(strings.Count(export(t, s), "\n"))
+			if lost := n - lines; lost == 0 || lost > tt.damaged*packAnswers || s.Damaged() != tt.damaged {
+				t.Errorf("%d of %d are lost, %d damaged", lost, n, s.Damaged())
 			}
 		})
 	}
@@ -209,46 +250,85 @@ func TestExportLeavesOutDamagedBlocksOnly(t *testing.T) {
 
 // A file that is gone or too short is no reason to give up the others.
 func TestExportWithoutAFile(t *testing.T) {
-	const n = 16_000 // fewer than those whose keys have tables of their own
-	disk := vfs.NewMem()
-	s := open(t, Options{FS: disk})
-	b := s.NewBatch()
-	for i := range n {
-		if err := addNumbered(b, i); err != nil {
-			t.Fatal(err)
+	const each = 300
+	whole := storeParts(t, each)
+	names := slices.Sorted(maps.Keys(whole))
+	for _, name := range names {
+		ext := filepath.Ext(name)
+		if ext != segmentExt && ext != journalExt {
+			continue
 		}
-		if i%4000 == 3999 {
-			if err := errors.Join(b.Commit(), s.db.Flush()); err != nil {
-				t.Fatal(err)
-			}
+		for title, short := range map[string]bool{"gone": false, "short": true} {
+			t.Run(name+" "+title, func(t *testing.T) {
+				files := maps.Clone(whole)
+				delete(files, name)
+				if short {
+					files[name] = whole[name][:len(whole[name])/2]
+				}
+				disk := lay(t, files)
+				if !short {
+					_, err := Open(Options{Dir: "store", FS: disk})
+					wantDamageOf(t, name, err)
+				}
+				s := open(t, Options{ReadOnly: true, FS: disk})
+				defer closed(t, s)
+				var out bytes.Buffer
+				written, err := s.Export(&out)
+				if !short {
+					wantDamageOf(t, name, err)
+				} else if err != nil || s.Damaged() == 0 && ext == segmentExt {
+					t.Errorf("%d damaged, %v", s.Damaged(), err)
+				}
+				lines := strings.Count(out.String(), "\n")
+				if lost := 5*each - lines; int64(lines) != written || lost == 0 || lost > each || !short && lost != each {
+					t.Errorf("%d lines of %d, told of %d", lines, 5*each, written)
+				}
+			})
 		}
 	}
-	if err := errors.Join(b.Close(), s.Close()); err != nil {
+}
+
+func wantDamageOf(t *testing.T, name string, err error) {
+	t.Helper()
+	damage, ok := errors.AsType[*DamageError](err)
+	if !ok || filepath.Base(damage.File) != name {
+		t.Errorf("got %v, want damage of %s", err, name)
+	}
+}
+
+// TestUnreadableKeys damages the table of keys: what is there must not look as if it had
+// never been there, and be exported in whole.
+func TestUnreadableKeys(t *testing.T) {
+	const n = 8000
+	files := vfs.NewMem()
+	s := storeSpread(t, files, n)
+	if err := errors.Join(s.Compact(t.Context()), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for name, damage := range map[string]func(files map[string][]byte, name string){
-		"gone":  func(files map[string][]byte, name string) { delete(files, name) },
-		"short": func(files map[string][]byte, name string) { files[name] = files[name][:len(files[name])/2] },
-	} {
-		t.Run(name, func(t *testing.T) {
-			files := readStore(t, disk)
-			damage(files, largestTable(files))
-			s, err := Open(Options{Dir: "store", ReadOnly: true, FS: lay(t, files)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer closed(t, s)
-			var out bytes.Buffer
-			written, err := s.Export(&out)
-			var damaged *DamageError
-			if !errors.As(err, &damaged) {
-				t.Errorf("got %v", err)
-			}
-			t.Logf("%d of %d answers are readable", written, n)
-			if lines := strings.Count(out.String(), "\n"); int64(lines) != written || lines == n || lines < n/2 {
-				t.Errorf("%d lines of %d, told of %d", lines, n, written)
-			}
-		})
+	contents := readStore(t, files)
+	table := largestTable(contents)
+	const damaged, probes = 20, 200
+	for i := range damaged {
+		contents[table] = flip(contents[table], len(contents[table])/(damaged+1)*(i+1))
+	}
+	s = open(t, Options{FS: lay(t, contents)})
+	defer s.Close()
+	readable := 0
+	for i := range probes {
+		_, found, err := s.Lookup(spread(i * (n / probes)))
+		s.ahead.drop(len(s.ahead.chunks)) // so that the next key is sought, too
+		switch {
+		case found:
+			readable++
+		default:
+			wantDamageError(t, table, err)
+		}
+	}
+	if readable < probes/2 || readable == probes {
+		t.Errorf("%d answers of %d are readable", readable, probes)
+	}
+	if got := strings.Count(export(t, s), "\n"); got != n {
+		t.Errorf("%d answers of %d are exported", got, n)
 	}
 }
 
@@ -264,8 +344,7 @@ func TestDamagedValuesAreToldOnce(t *testing.T) {
 	for i := range damageTold + 5 {
 		r, o := numbered(i)
 		commit(t, s, r, o)
-		value := appendValue(nil, appendKey(nil, s.options.Source, r), o)
-		set(t, s, appendPositionKey(nil, Position(i+1)), flip(value, len(value)-1))
+		set(t, s, appendKey(nil, s.options.Source, r), []byte("damaged"))
 		for range 2 {
 			if _, found, err := s.Lookup(r); found || err != nil {
 				t.Fatalf("found %t, %v", found, err)

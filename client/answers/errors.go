@@ -23,14 +23,14 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("the store %s is in use by another process%s: wait for it to end, or choose another with --store", e.Dir, last)
 }
 
-// VersionError says that the store was written by a newer bulkcat.
+// VersionError says that the store has another format.
 type VersionError struct {
 	Dir     string
 	Version string
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the store %s has format %q, this bulkcat reads formats up to %s: use a newer bulkcat, or choose another store with --store", e.Dir, e.Version, formatVersion)
+	return fmt.Sprintf("the store %s has format %q, this bulkcat reads format %s: use the bulkcat that made it, have that one export its answers for 'bulkcat store import', or choose another store with --store", e.Dir, e.Version, formatVersion)
 }
 
 // MissingError says that there is no store in a folder.
@@ -89,6 +89,9 @@ func storeError(dir, file string, err error) error {
 	}
 	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
 		file = info.Path
+	}
+	if named, ok := errors.AsType[*fileError](err); ok {
+		file = named.name
 	}
 	if isDisk(err) {
 		return &FailedError{Dir: dir, Err: err}

@@ -78,7 +78,6 @@ const (
 func (s *Store) Import(from io.Reader, file string) (Imported, error) {
 	r := &failing{Reader: from}
 	im := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]int)}
-	defer im.batch.Close()
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	n := 0
@@ -134,12 +133,12 @@ type importer struct {
 	done    Imported
 }
 
-// newer is an outcome that is to be stored, and the position of the older one.
+// newer is an outcome that is to be stored, maybe in place of an older one.
 type newer struct {
 	source   string
 	request  client.Request
 	outcome  Outcome
-	replaces Position
+	replaces bool
 }
 
 func (im *importer) add(source string, r client.Request, o Outcome) error {
@@ -147,7 +146,7 @@ func (im *importer) add(source string, r client.Request, o Outcome) error {
 	im.lines++
 	if i, found := im.pending[string(key)]; found {
 		im.choose(&im.newer[i], o)
-	} else if err := im.compare(key, newer{source, r, o, 0}); err != nil {
+	} else if err := im.compare(key, newer{source, r, o, false}); err != nil {
 		return err
 	}
 	if im.lines < importBatch && im.bytes < importBytes {
@@ -178,7 +177,7 @@ func (im *importer) compare(key []byte, n newer) error {
 		im.kept++
 		return nil
 	}
-	n.replaces = last.Position
+	n.replaces = last.Stored
 	im.pending[string(key)] = len(im.newer)
 	im.newer = append(im.newer, n)
 	im.added++

@@ -31,7 +31,6 @@ func export(t *testing.T, s *Store) string {
 func fill(t *testing.T, s *Store) {
 	t.Helper()
 	b := s.NewBatch()
-	defer b.Close()
 	reason := &client.Error{Class: client.Rejected, Status: 404, Detail: "{\"no\": \"<such> site\"}\n"}
 	exact := sound(noon.Add(time.Hour))
 	exact.Answer.Body = []byte("{\"naics\": [], \n \"big\":12345678901234567890.10}")
@@ -40,11 +39,11 @@ func fill(t *testing.T, s *Store) {
 	none := sound(noon.Add(-time.Hour))
 	none.Answer.Body = []byte(`{"pets":[]}`)
 	if err := errors.Join(
-		b.add("https://other.example.com", custom, none, 0),
-		b.Add(request, sound(noon), 0),
-		b.Add(naics, exact, 0),
+		b.add("https://other.example.com", custom, none, false),
+		b.Add(request, sound(noon), false),
+		b.Add(naics, exact, false),
 		b.Add(client.Request{Kind: client.Website, Input: "https://gone.example", Classification: client.TaxonomyV3},
-			Outcome{Rejection: reason, Answer: client.Answer{AnsweredAt: noon}}, 0),
+			Outcome{Rejection: reason, Answer: client.Answer{AnsweredAt: noon}}, false),
 		b.Commit(), s.KeepLearnedRate(5),
 	); err != nil {
 		t.Fatal(err)
@@ -170,16 +169,17 @@ func TestStats(t *testing.T) {
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})
 	fill(t, s)
-	other := request
-	other.Input = "https://damaged.example"
-	if err := s.db.Set(appendKey(nil, s.options.Source, other), []byte("damaged"), pebble.Sync); err != nil {
+	if err := s.move(); err != nil {
 		t.Fatal(err)
 	}
-	closed(t, s)
-	s, err := Open(Options{Dir: "store", FS: files, ReadOnly: true})
-	if err != nil {
+	commit(t, s, spread(1), spreadAnswer(1))
+	if err := errors.Join(s.move(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
+	contents := readStore(t, files)
+	name := theSegment(t, contents)
+	contents[name] = flip(contents[name], len(contents[name])-1)
+	s = open(t, Options{FS: lay(t, contents), ReadOnly: true})
 	defer closed(t, s)
 	got, err := s.Stats()
 	if err != nil {

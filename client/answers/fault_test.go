@@ -45,13 +45,13 @@ func wantAnswers(t *testing.T, s *Store, must, n int) {
 
 func addNumbered(b *Batch, i int) error {
 	r, o := numbered(i)
-	return b.Add(r, o, 0)
+	return b.Add(r, o, false)
 }
 
 // tryCommit commits the i-th answer.
 func tryCommit(s *Store, i int) error {
 	b := s.NewBatch()
-	return errors.Join(addNumbered(b, i), b.Commit(), b.Close())
+	return errors.Join(addNumbered(b, i), b.Commit())
 }
 
 func TestPowerLossKeepsWhatWasCommitted(t *testing.T) {

@@ -1,75 +1,107 @@
 package answers
 
 import (
+	"cmp"
 	"errors"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A store of an older format is read, and becomes one of this when it is opened for writing.
-const (
-	formatVersion = "3"
-	formatSingle  = "2" // each answer is one value, and its key is in the database at once
-	formatInline  = "1" // and the value is under a request's key
-)
+const formatVersion = "4"
 
 // formatKey sorts before every source and can be no source: none begins with NUL.
 var formatKey = []byte("\x00format")
 
-// prepare checks the format of an old store, marks a new one, and signs it.
-func (s *Store) prepare() error {
-	format, found, err := s.get(formatKey)
-	switch {
-	case err != nil:
-	case !found, string(format) == formatSingle, string(format) == formatInline:
+// prepare checks the format of an old store, marks a new one, and signs it. What is left of a
+// damaged one is to be saved by those who only read.
+func (s *Store) prepare(signed bool) error {
+	isNew, err := s.checkFormat(signed)
+	if isNew && s.options.ReadOnly {
+		return nil
+	}
+	if isNew {
+		s.keys = new(filter)
 		err = s.begin()
-	case string(format) == formatVersion:
-		err = s.gatherRecent()
-	default:
-		return &VersionError{Dir: s.options.Dir, Version: string(format)}
+	}
+	if err == nil {
+		err = s.load()
 	}
 	if _, damaged := errors.AsType[*DamageError](err); damaged && s.options.ReadOnly {
-		s.unreadable = err // but what is readable is to be saved; values have a version of their own
-		return nil
+		s.unreadable = err
+		return s.salvage()
 	}
 	if err != nil || s.options.ReadOnly {
 		return err
 	}
-	if !found && s.last() == 0 {
-		s.keys = new(filter)
-	}
 	return s.signOwner()
 }
 
-// begin makes a new or an older store one of this format.
-func (s *Store) begin() error {
-	if s.options.ReadOnly {
-		return nil
+// checkFormat checks the format, and says whether the store is new. One that was signed has
+// had a format, and so has one with answers.
+func (s *Store) checkFormat(signed bool) (isNew bool, err error) {
+	format, found, err := s.get(formatKey)
+	switch {
+	case err != nil:
+		return false, err
+	case found && string(format) != formatVersion:
+		return false, &VersionError{Dir: s.options.Dir, Version: string(format)}
+	case found:
+		return false, nil
 	}
+	base, name, err := s.journal.look()
+	if err != nil {
+		return false, storeError(s.options.Dir, "", err)
+	}
+	if signed || base > firstPosition {
+		return false, storeError(s.options.Dir, "", &fileError{cmp.Or(name, string(formatKey)), errForgotten})
+	}
+	return true, nil
+}
+
+// begin makes a new store one of this format.
+func (s *Store) begin() error {
 	_, err := guard(s.fate, func() (struct{}, error) {
-		last, err := s.findLast()
+		file, err := s.options.FS.OpenReadWrite(s.journal.files.name(firstPosition, journalExt), vfs.WriteCategoryUnspecified)
 		if err != nil {
 			return struct{}{}, err
 		}
-		s.arrived.Store(uint64(last))
-		batch := s.db.NewBatch()
-		return struct{}{}, errors.Join(
-			batch.Set(formatKey, []byte(formatVersion), nil),
-			batch.Set(indexedKey, appendPosition(nil, last), nil), // the keys are all there
-			batch.Commit(pebble.Sync), batch.Close(),
-		)
+		return struct{}{}, errors.Join(file.Close(), s.segments.syncDir())
+	})
+	if err != nil {
+		return storeError(s.options.Dir, "", err)
+	}
+	return s.set(formatKey, []byte(formatVersion))
+}
+
+// load finds the segments and what is recent.
+func (s *Store) load() error {
+	_, err := guard(s.fate, func() (struct{}, error) {
+		if err := s.loadSegments(); err != nil {
+			return struct{}{}, err
+		}
+		if err := s.journal.open(s.segments.end()); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, s.gatherRecent()
 	})
 	return storeError(s.options.Dir, "", err)
 }
 
-// findLast finds the last position that was given.
-func (s *Store) findLast() (last Position, err error) {
-	it, err := s.newAnswersIter(0)
-	if err != nil {
-		return 0, err
-	}
-	for more := it.Last(); more && last == 0; more = it.Prev() { // what is no answer's key tells nothing
-		last = parsePositionKey(it.Key())
-	}
-	return last, it.Close()
+// salvage loads the files that are there, as their names say.
+func (s *Store) salvage() error {
+	_, err := guard(s.fate, func() (struct{}, error) {
+		if err := errors.Join(s.segments.close(), s.journal.files.close()); err != nil {
+			return struct{}{}, err
+		}
+		if err := s.segments.addAll(); err != nil {
+			return struct{}{}, err
+		}
+		base, _, err := s.journal.look()
+		if base == 0 || err != nil {
+			return struct{}{}, err
+		}
+		s.segments.endBefore(base)
+		return struct{}{}, errors.Join(s.journal.begin(base), s.gatherRecent())
+	})
+	return storeError(s.options.Dir, "", err)
 }

@@ -31,7 +31,7 @@ type hints struct {
 func (h *hints) wanted() bool { return h.slots.Load() != nil }
 
 // foundByKey tells of an answer without a hint.
-func (h *hints) foundByKey(hash uint64, at Position) {
+func (h *hints) foundByKey(hash uint64, at position) {
 	if !h.wanted() {
 		if h.found.Add(1) < unhinted {
 			return
@@ -54,12 +54,12 @@ func (h *hints) bucket(hash uint64) (slots []atomic.Uint64, tag uint64) {
 	return all[n : n+bucketSlots], tag
 }
 
-// position gives what is hinted at, the latest if that is more than one; 0 for nothing.
-func (h *hints) position(hash uint64) (at Position) {
+// lead gives what is hinted at, the latest if that is more than one; 0 for nothing.
+func (h *hints) lead(hash uint64) (at position) {
 	slots, tag := h.bucket(hash)
 	for i := range slots {
 		if slot := slots[i].Load(); slot&^mostHinted == tag {
-			at = max(at, Position(slot&mostHinted))
+			at = max(at, position(slot&mostHinted))
 		}
 	}
 	return at
@@ -68,7 +68,7 @@ func (h *hints) position(hash uint64) (at Position) {
 // find fills in the positions of the first n: it moves those to which there are hints there.
 func (h *hints) find(missing []sought) (n int) {
 	for i := range missing {
-		if at := h.position(missing[i].hash); at != 0 {
+		if at := h.lead(missing[i].hash); at != 0 {
 			missing[i].position, missing[i].hinted = at, true
 			missing[n], missing[i] = missing[i], missing[n]
 			n++
@@ -79,7 +79,7 @@ func (h *hints) find(missing []sought) (n int) {
 
 // add hints at a position if hints are wanted. Where there is no room, the hint at the oldest
 // answer goes.
-func (h *hints) add(hash uint64, at Position) {
+func (h *hints) add(hash uint64, at position) {
 	if at > mostHinted || !h.wanted() {
 		return
 	}

@@ -21,34 +21,46 @@ func commitLong(s *Store, from, to int) error {
 		r, o := numbered(i)
 		r.Input += strings.Repeat("/long", 2000)
 		o.Answer.Body = append(o.Answer.Body, bytes.Repeat([]byte(" "), 20_000)...)
-		if err := b.Add(r, o, 0); err != nil {
+		if err := b.Add(r, o, false); err != nil {
 			return err
 		}
 	}
-	return errors.Join(b.Commit(), b.Close())
+	return b.Commit()
 }
 
-// TestFaultsOfTheLog lets what is done with logs fail, in commits and where keys move and
-// one log follows another: each must end in an error of the store, and not in the end of
-// the process.
-func TestFaultsOfTheLog(t *testing.T) {
+// TestFaultsOfWrites lets what is done with journal, segments and the database's log fail, in
+// commits, where answers move, and where one log follows another: each must end in an error of
+// the store, and not in the end of the process.
+func TestFaultsOfWrites(t *testing.T) {
 	const batches, size = 50, 30
-	for name, kinds := range map[string][]errorfs.OpKind{
-		"create": {errorfs.OpCreate, errorfs.OpReuseForWrite},
-		"write":  {errorfs.OpFileWrite},
-		"sync":   {errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo},
+	write := []errorfs.OpKind{errorfs.OpFileWrite, errorfs.OpFileWriteAt}
+	sync := []errorfs.OpKind{errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo}
+	for _, tt := range []struct {
+		ext   string
+		what  string
+		kinds []errorfs.OpKind
+		nth   []int64
+	}{
+		{logExt, "create", []errorfs.OpKind{errorfs.OpCreate, errorfs.OpReuseForWrite}, []int64{1}},
+		{logExt, "write", write, []int64{1, 4}},
+		{logExt, "sync", sync, []int64{1, 2}},
+		{journalExt, "write", write, []int64{1, 4}},
+		{journalExt, "sync", sync, []int64{1, 4}},
+		{journalExt, "rename", []errorfs.OpKind{errorfs.OpRename}, []int64{1}},
+		{segmentExt, "write", write, []int64{1, 2}},
+		{segmentExt, "sync", sync, []int64{1}},
 	} {
-		for _, nth := range []int64{1, 2, 4} {
-			t.Run(fmt.Sprint(name, nth), func(t *testing.T) {
+		for _, nth := range tt.nth {
+			t.Run(fmt.Sprint(tt.what, tt.ext, nth), func(t *testing.T) {
 				t.Parallel()
 				var full atomic.Bool
 				var seen atomic.Int64
 				disk := vfs.NewCrashableMem()
 				s := open(t, Options{FS: errorfs.Wrap(disk, errorfs.InjectorFunc(func(op errorfs.Op) error {
-					if !full.Load() || filepath.Ext(op.Path) != ".log" {
+					if !full.Load() || filepath.Ext(op.Path) != tt.ext {
 						return nil
 					}
-					for _, kind := range kinds {
+					for _, kind := range tt.kinds {
 						if op.Kind == kind && seen.Add(1) >= nth {
 							return syscall.ENOSPC
 						}
@@ -69,7 +81,7 @@ func TestFaultsOfTheLog(t *testing.T) {
 				}
 				again := open(t, Options{FS: disk.CrashClone(vfs.CrashCloneCfg{})})
 				defer closed(t, again)
-				if got := again.last(); got < Position(committed) {
+				if got := strings.Count(export(t, again), "\n"); got < committed {
 					t.Errorf("%d answers of %d are there", got, committed)
 				}
 			})

@@ -3,6 +3,7 @@ package answers
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -16,9 +17,9 @@ import (
 type Query struct {
 	Request client.Request
 
-	Found    bool     // there is an outcome that still counts
-	Outcome  Outcome  // set where Found
-	Position Position // of an outcome, whether it counts or is damaged or not; for Batch.Add
+	Found   bool    // there is an outcome that still counts
+	Outcome Outcome // set where Found
+	Stored  bool    // there is an outcome, whether it counts or is damaged or not; for Batch.Add
 
 	source     string    // whose outcome it is; "" for the store's own
 	answeredAt time.Time // of an outcome, whether it counts or not; zero for a damaged one
@@ -48,7 +49,7 @@ func (s *Store) LookupAll(queries []Query) error {
 	clear(l.taken)
 	l.queries = nil
 	lookups.Put(l)
-	if s.unreadable != nil && slices.ContainsFunc(queries, func(q Query) bool { return !q.Found && q.Position == 0 }) {
+	if s.unreadable != nil && slices.ContainsFunc(queries, func(q Query) bool { return !q.Found && !q.Stored }) {
 		return s.unreadable
 	}
 	return nil
@@ -56,19 +57,18 @@ func (s *Store) LookupAll(queries []Query) error {
 
 // lookup is the work of LookupAll and its memory.
 //
-// What was read ahead is there already. The keys of the others are sought in their order,
-// and then the answers in theirs, since what lies together shares blocks. It is done with
-// one iterator: making one costs as much as ten seeks, and it sees the database as it was at
-// one moment.
+// What was read ahead is there already, and so is what is recent. To most of the others
+// hints may lead. The keys of the rest are sought in their order, and then the answers in
+// theirs, since what lies together shares blocks.
 type lookup struct {
 	store     *Store
 	queries   []Query
 	keys      []byte // of all queries, one behind the other
 	order     []sought
 	taken     []*chunk   // that some answers are in
-	positions []Position // of what was found
-	bound     []byte     // of the answers' keys
-	pack      pack       // of the last answer that was sought
+	positions []position // of what was found in segments
+	cursor    cursor
+	pack      pack // the last one that was read
 }
 
 // sought is a query's key, and what has been found of it so far.
@@ -85,6 +85,7 @@ var lookups = sync.Pool{New: func() any { return new(lookup) }}
 func (s *Store) newLookup(queries []Query) *lookup {
 	l := lookups.Get().(*lookup)
 	l.store, l.queries, l.keys, l.order, l.positions = s, queries, l.keys[:0], l.order[:0], l.positions[:0]
+	l.cursor = cursor{segments: &s.segments, memory: l.cursor.memory, ahead: nearRead}
 	for i := range queries {
 		start := len(l.keys)
 		queries[i].source = cmp.Or(queries[i].source, s.options.Source)
@@ -118,53 +119,47 @@ func (l *lookup) run() error {
 	return nil
 }
 
-// seekAll answers queries from the database.
+// seekAll answers queries from what is recent, or from where hints and keys lead.
 func (l *lookup) seekAll(missing []sought) error {
-	if len(missing) == 0 {
-		return nil
+	missing = l.takeRecent(missing)
+	hinted := l.store.hints.find(missing)
+	misled, err := l.seekAnswers(missing[:hinted])
+	if err != nil {
+		return err
 	}
-	it, placed, err := l.look(missing)
+	missing = append(misled, missing[hinted:]...)
+	for len(missing) > 0 {
+		if err := l.seekKeys(missing); err != nil {
+			return err
+		}
+		missing = slices.DeleteFunc(missing, func(w sought) bool { return w.position == 0 })
+		if missing, err = l.seekAnswers(missing); err != nil {
+			return err
+		}
+		missing = l.takeRecent(missing) // what was replaced on the way
+	}
+	return nil
+}
+
+// takeRecent answers queries from what is recent, and gives the others.
+func (l *lookup) takeRecent(missing []sought) []sought {
+	n := l.store.recent.take(missing)
+	for _, w := range missing[:n] {
+		l.found(w, w.value)
+	}
+	return missing[n:]
+}
+
+// seekKeys finds the positions of keys. Seeking by prefix asks the filters first (a key
+// is its own prefix), so that what is not there is seldom looked for on disk. It is done with
+// one iterator: making one costs as much as ten seeks.
+func (l *lookup) seekKeys(missing []sought) error {
+	it, err := l.store.db.NewIter(&pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true})
 	if err != nil {
 		return err
 	}
 	defer it.Close() // gives the error of the seek once more
-	placed += l.store.hints.find(missing[placed:])
-	misled, err := l.seek(it, missing, placed)
-	if err != nil {
-		return err
-	}
-	_, err = l.seek(it, misled, 0)
-	return err
-}
-
-// seek answers queries, of which the first have their positions, but for those that were
-// misled by a hint: it gives these back.
-func (l *lookup) seek(it *pebble.Iterator, missing []sought, placed int) (misled []sought, err error) {
-	if unplaced := missing[placed:]; len(unplaced) > 0 {
-		slices.SortFunc(unplaced, func(a, b sought) int { return bytes.Compare(a.key, b.key) })
-		if err := l.seekKeys(it, unplaced); err != nil {
-			return nil, err
-		}
-	}
-	missing = slices.DeleteFunc(missing, func(w sought) bool { return w.position == 0 })
-	slices.SortFunc(missing, func(a, b sought) int { return cmp.Compare(b.position, a.position) })
-	return l.seekAnswers(it, missing)
-}
-
-// look finds the positions of what came last, as recent's find does, and makes an iterator
-// for all else.
-func (l *lookup) look(missing []sought) (it *pebble.Iterator, recent int, err error) {
-	r := &l.store.recent
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	recent = r.find(missing)
-	it, err = l.store.db.NewIter(&pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true})
-	return it, recent, err
-}
-
-// seekKeys finds the positions of keys. Seeking by prefix asks the filters first (a key
-// is its own prefix), so that what is not there is seldom looked for on disk.
-func (l *lookup) seekKeys(it *pebble.Iterator, missing []sought) error {
+	slices.SortFunc(missing, func(a, b sought) int { return bytes.Compare(a.key, b.key) })
 	n, err := l.walkKeys(it, missing)
 	if err != nil {
 		return err
@@ -174,7 +169,7 @@ func (l *lookup) seekKeys(it *pebble.Iterator, missing []sought) error {
 		if it.SeekPrefixGE(w.key) {
 			err = l.place(it, w)
 		} else {
-			err = it.Error()
+			w.position, err = 0, it.Error()
 		}
 		if err != nil {
 			return err
@@ -207,77 +202,56 @@ func (l *lookup) walkKeys(it *pebble.Iterator, missing []sought) (n int, err err
 	return n, nil
 }
 
-// place takes the position from the key that the iterator is at.
+// place takes the position from the key that the iterator is at. One that led nowhere and
+// has not changed is damaged.
 func (l *lookup) place(it *pebble.Iterator, w *sought) error {
 	value, err := it.ValueAndErr()
 	if err != nil {
 		return err
 	}
-	if w.position = parsePosition(value); w.position == 0 {
-		outcome, err := parseInline(w.key, value, w.query.Request.Classification)
-		l.answer(*w, outcome, err)
+	was := w.position
+	if w.position = parsePosition(value); w.position == was {
+		w.position = 0
+		l.found(*w, nil)
 		return nil
 	}
 	l.store.hints.foundByKey(w.hash, w.position)
 	return nil
 }
 
-// seekAnswers answers queries whose positions are known, the last one first: on the way
-// forward the database would try the next packs before it seeks, and read blocks for nothing.
-// It gives back those that were misled by a hint, without a position.
-func (l *lookup) seekAnswers(it *pebble.Iterator, placed []sought) (misled []sought, err error) {
+// seekAnswers answers queries whose positions are known. It gives back those that were
+// misled: a hint was wrong, or the answer was replaced since its key was looked at.
+func (l *lookup) seekAnswers(placed []sought) (misled []sought, err error) {
+	slices.SortFunc(placed, func(a, b sought) int { return cmp.Compare(a.position, b.position) })
 	l.pack.reset()
 	misled = placed[:0]
 	for _, w := range placed {
-		if !l.pack.holds(w.position) {
-			if err := l.seekPack(it, w.position); err != nil {
+		if l.pack.at != w.position {
+			if err := l.cursor.read(w.position, &l.pack); err != nil && !errors.Is(err, errDamaged) {
 				return nil, err
 			}
 		}
-		value := l.pack.value(w.position) // none is a damaged one
-		if w.hinted && !isOf(w.key, value) {
-			w.position, w.hinted = 0, false
-			misled = append(misled, w)
+		if i := l.pack.find(w.key); i >= 0 {
+			l.found(w, l.pack.values[i])
 			continue
 		}
-		l.found(w, value)
+		if w.hinted {
+			w.position, w.hinted = 0, false
+		}
+		misled = append(misled, w)
 	}
 	return misled, nil
 }
 
-// seekPack reads the pack that a position is in, if there is one.
-func (l *lookup) seekPack(it *pebble.Iterator, at Position) error {
-	l.pack.reset()
-	l.bound = appendPositionKey(l.bound[:0], at)
-	if !it.SeekGE(l.bound) {
-		return it.Error()
-	}
-	value, err := it.ValueAndErr()
-	if err != nil {
-		return err
-	}
-	_ = l.pack.parse(parsePositionKey(it.Key()), value) // a damaged one has no answers
-	return nil
-}
-
-// found answers the query whose answer lies at a position.
+// found answers a query whose answer is there; nothing is a damaged one.
 func (l *lookup) found(w sought, value []byte) {
-	l.positions = append(l.positions, w.position)
-	outcome, err := parseValue(w.key, value, w.query.Request.Classification)
-	if err == nil || !isOfAnother(w.key, value) {
-		w.query.Position = w.position
+	w.query.Stored = true
+	if w.position != 0 {
+		l.positions = append(l.positions, w.position)
 	}
-	l.answer(w, outcome, err)
-}
-
-// answer fills in a query for which there is a value.
-func (l *lookup) answer(w sought, outcome Outcome, damaged error) {
-	if damaged != nil {
-		key := w.key
-		if w.position != 0 {
-			key = appendPositionKey(nil, w.position)
-		}
-		l.store.damage.note(l.store.options, key, w.query.source, w.query.Request)
+	outcome, err := parseValue(w.key, value, w.query.Request.Classification)
+	if err != nil {
+		l.store.damage.note(l.store.options, w.key, w.query.source, w.query.Request)
 		return
 	}
 	w.query.answeredAt = outcome.Answer.AnsweredAt

@@ -20,18 +20,18 @@ var machineFS = sync.OnceValue(func() vfs.FS { return newSyncFS(vfs.Default) })
 // which is much for one that has little to store.
 const fewSyncs = 100
 
-// syncFS has files made durable by one of two Syncers, so that no log waits for a table.
+// syncFS has files made durable by one of two Syncers, so that no commit waits for a table.
 // There are none while the syncs are few, nor where the system has none to give.
 type syncFS struct {
 	vfs.FS
-	syncs  atomic.Int64
-	log    func() *fsync.Syncer
-	others func() *fsync.Syncer
+	syncs   atomic.Int64
+	journal func() *fsync.Syncer
+	others  func() *fsync.Syncer
 }
 
 func newSyncFS(fs vfs.FS) *syncFS {
 	f := &syncFS{FS: fs}
-	f.log, f.others = f.newSyncer(), f.newSyncer()
+	f.journal, f.others = f.newSyncer(), f.newSyncer()
 	return f
 }
 
@@ -61,13 +61,19 @@ func (f *syncFS) ReuseForWrite(older, name string, category vfs.DiskWriteCategor
 	return f.wrap(name, file, err)
 }
 
+// OpenReadWrite opens a file, or creates it.
+func (f *syncFS) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
+	file, err := f.FS.OpenReadWrite(name, category, options...)
+	return f.wrap(name, file, err)
+}
+
 func (f *syncFS) wrap(name string, file vfs.File, err error) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
 	syncer := f.others
-	if filepath.Ext(name) == logExt {
-		syncer = f.log
+	if filepath.Ext(name) == journalExt {
+		syncer = f.journal
 	}
 	return &syncFile{file, syncer}, nil
 }

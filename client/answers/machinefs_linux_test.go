@@ -41,21 +41,21 @@ func TestSyncFS(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		log, table := filepath.Join(dir, "1.log"), filepath.Join(dir, "1.sst")
-		write(fs.Create(log, vfs.WriteCategoryUnspecified))
+		journal, table := filepath.Join(dir, "1"+journalExt), filepath.Join(dir, "1.sst")
+		write(fs.OpenReadWrite(journal, vfs.WriteCategoryUnspecified))
 		write(fs.Create(table, vfs.WriteCategoryUnspecified))
-		write(fs.ReuseForWrite(log, filepath.Join(dir, "2.log"), vfs.WriteCategoryUnspecified))
-		if f, err := fs.Create(filepath.Join(dir, "no", "3.log"), vfs.WriteCategoryUnspecified); err == nil || f != nil {
+		write(fs.ReuseForWrite(table, filepath.Join(dir, "2.sst"), vfs.WriteCategoryUnspecified))
+		if f, err := fs.Create(filepath.Join(dir, "no", "3.sst"), vfs.WriteCategoryUnspecified); err == nil || f != nil {
 			t.Errorf("%s: created in a folder that is not there: %v", name, f)
 		}
 		if test.before > 0 {
-			s := fs.log()
+			s := fs.journal()
 			if s == nil {
 				t.Skip("this kernel syncs no file by itself")
 			}
 			defer s.Close()
 			defer fs.others().Close()
-			if test.fs == vfs.Default && refuses(t, s, table) {
+			if test.fs == vfs.Default && refuses(t, s, journal) {
 				t.Skip("this kernel syncs no file by itself")
 			}
 		}
@@ -84,6 +84,11 @@ type countingFS struct {
 
 func (f *countingFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	file, err := f.FS.Create(name, category)
+	return &countingFile{file, f.syncs}, err
+}
+
+func (f *countingFS) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
+	file, err := f.FS.OpenReadWrite(name, category, options...)
 	return &countingFile{file, f.syncs}, err
 }
 

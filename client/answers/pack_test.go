@@ -2,13 +2,16 @@ package answers
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
+	"hash/crc32"
+	"io"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -31,20 +34,18 @@ func TestPack(t *testing.T) {
 		}
 		return values
 	}
-	replaced := alike(20, 400)
-	replaced[0], replaced[7], replaced[19] = nil, nil, nil
 	for name, tt := range map[string]struct {
 		values     [][]byte
+		replaced   []int
 		compressed bool
 	}{
-		"one":                  {alike(1, 100), false},
-		"too few to compress":  {alike(2, 1000), false},
-		"compressed":           {alike(20, 400), true},
-		"of random bytes":      {random(20, 400), true},
-		"some replaced":        {replaced, true},
-		"nearly too long":      {alike(1, mostPacked-3), true},
-		"one that is too long": {random(1, mostPacked), false},
-		"as many as fit":       {alike(packAnswers, 30), true},
+		"one":                  {alike(1, 100), nil, true},
+		"several":              {alike(20, 400), nil, true},
+		"of random bytes":      {random(20, 400), nil, true},
+		"some replaced":        {alike(20, 400), []int{0, 7, 19}, true},
+		"nearly too long":      {alike(1, mostPacked-3), nil, true},
+		"one that is too long": {random(1, mostPacked), nil, false},
+		"as many as fit":       {alike(packAnswers, 30), nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var from packer
@@ -52,65 +53,84 @@ func TestPack(t *testing.T) {
 				from.add(value)
 			}
 			plain := len(from.answers)
+			const at = 1000
 			before := []byte("before")
-			packed := from.appendPack(before)
+			packed := from.appendPack(before, at)
 			if !bytes.HasPrefix(packed, before) || from.count != 0 || len(from.answers) != 0 {
 				t.Fatalf("appended to %q; %d are left", packed[:len(before)], from.count)
 			}
 			packed = packed[len(before):]
-			if got := packed[1] == packS2; got != tt.compressed || len(packed) > plain+64 {
+			if got := packed[1] == packS2; got != tt.compressed || len(packed) > plain+packHeaderSize+len(tt.values)+64 {
 				t.Errorf("compressed %t: %d bytes of %d", got, len(packed), plain)
 			}
-			const last = 1000
+			for _, i := range tt.replaced {
+				packed[packHeaderSize+i] = replacedMark
+				tt.values[i] = nil
+			}
 			var p pack
 			for range 2 { // the second time in the memory of the first
-				if err := p.parse(last, packed); err != nil {
+				if err := p.parse(at, packed); err != nil {
 					t.Fatal(err)
 				}
 			}
-			first := Position(last - len(tt.values) + 1)
-			if p.first() != first || p.holds(first-1) || !p.holds(first) || !p.holds(last) || p.holds(last+1) {
-				t.Errorf("from %d to %d, want from %d", p.first(), p.last, first)
+			if p.at != at || !slices.EqualFunc(p.values, tt.values, bytes.Equal) {
+				t.Errorf("at %d, %d answers that are not those that were added", p.at, len(p.values))
 			}
-			for i, want := range tt.values {
-				if got := p.value(first + Position(i)); !bytes.Equal(got, want) {
-					t.Errorf("answer %d is %.20q, want %.20q", i, got, want)
-				}
-			}
-			if p.value(first-1) != nil || p.value(last+1) != nil {
-				t.Error("there are answers outside")
+			if err := p.parse(at+1, packed); !errors.Is(err, errDamaged) {
+				t.Errorf("in another place: %v", err)
 			}
 			for i := 0; i < len(packed); i += 1 + len(packed)/300 {
-				for _, bad := range [][]byte{flip(packed, i), packed[:i]} {
-					if err := p.parse(last, bad); !errors.Is(err, errDamaged) || p.holds(last) {
-						t.Fatalf("byte %d: %v, %d answers", i, err, len(p.values))
-					}
+				wantDamagedPack(t, packed[:i], at)
+				if i < packHeaderSize || i >= packHeaderSize+len(tt.values) {
+					wantDamagedPack(t, flip(packed, i), at)
+				} else if err := p.parse(at, flip(packed, i)); err != nil || !slices.EqualFunc(p.values, tt.values, bytes.Equal) {
+					t.Errorf("one bit of mark %d: %v", i-packHeaderSize, err)
 				}
-			}
-			if err := p.parse(Position(len(tt.values)-1), packed); !errors.Is(err, errDamaged) {
-				t.Errorf("before the first position: %v", err)
 			}
 		})
 	}
 }
 
-// FuzzParsePack wants no more than what is there from any bytes, whose checksum is right.
+func wantDamagedPack(t *testing.T, text []byte, at position) {
+	t.Helper()
+	var p pack
+	if err := p.parse(at, text); !errors.Is(err, errDamaged) || len(p.values) > 0 {
+		t.Fatalf("%d bytes: %v, %d answers", len(text), err, len(p.values))
+	}
+}
+
+// A pack that nobody needs any more is never damaged.
+func TestReplacedPack(t *testing.T) {
+	var from packer
+	for _, value := range random(3, 100) {
+		from.add(value)
+	}
+	packed := from.appendPack(nil, 1)
+	for i := range 3 {
+		packed[packHeaderSize+i] = replacedMark
+	}
+	var p pack
+	if err := p.parse(1, flip(packed, len(packed)-1)); err != nil || len(p.values) > 0 {
+		t.Errorf("%v, %d answers", err, len(p.values))
+	}
+}
+
+// FuzzParsePack wants no more than what is there from any bytes, whose checksums are right.
 func FuzzParsePack(f *testing.F) {
-	for _, values := range [][][]byte{random(1, 100), random(20, 400), {nil, []byte("x"), nil}} {
+	for _, values := range [][][]byte{random(1, 100), random(20, 400), random(1, mostPacked)} {
 		var from packer
 		for _, value := range values {
 			from.add(value)
 		}
-		f.Add(from.appendPack(nil))
+		f.Add(from.appendPack(nil, 1), byte(len(values)))
 	}
-	f.Add([]byte{valueVersion, 1})
-	f.Fuzz(func(t *testing.T, value []byte) {
-		if len(value) >= packHeaderSize && value[0] == packVersion {
-			value = bytes.Clone(value)
-			binary.BigEndian.PutUint32(value[packChecksumAt:], packChecksum(value))
+	f.Fuzz(func(t *testing.T, text []byte, answers byte) {
+		if size := len(text) - packHeaderSize - int(answers); size >= 0 {
+			text = bytes.Clone(text)
+			packHeader{text[1], int(answers), size, crc32.Checksum(text[packHeaderSize+int(answers):], castagnoli)}.put(text, 1)
 		}
 		var p pack
-		if err := p.parse(1<<40, value); err != nil {
+		if err := p.parse(1, text); err != nil {
 			if len(p.values) != 0 {
 				t.Fatal("a damaged pack has answers")
 			}
@@ -120,33 +140,32 @@ func FuzzParsePack(f *testing.F) {
 		for _, v := range p.values {
 			size += len(v)
 		}
-		if len(p.values) == 0 || len(p.values) > packAnswers || size > max(mostPacked, len(value)) {
+		if len(p.values) > int(answers) || size > max(mostPacked, len(text)) {
 			t.Fatalf("%d answers of %d bytes in all", len(p.values), size)
 		}
 	})
 }
 
-// packsOf is the number of packs, and of the answers in them.
+// packsOf is the number of packs in the segments, and of the answers in them.
 func packsOf(t *testing.T, s *Store) (packs, answers int) {
 	t.Helper()
-	it, err := s.newAnswersIter(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer it.Close()
-	for more := it.First(); more; more = it.Next() {
-		var p pack
-		if err := p.parse(parsePositionKey(it.Key()), it.Value()); err != nil {
+	from := cursor{segments: &s.segments, ahead: farRead}
+	var p pack
+	for at := firstPosition; ; packs++ {
+		behind, err := from.next(at, &p)
+		if errors.Is(err, io.EOF) {
+			return packs, answers
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
-		packs++
 		for _, value := range p.values {
 			if len(value) > 0 {
 				answers++
 			}
 		}
+		at = behind
 	}
-	return packs, answers
 }
 
 // TestReplacedAnswersLeavePacks replaces answers anywhere, and then the rest.
@@ -164,19 +183,24 @@ func TestReplacedAnswersLeavePacks(t *testing.T) {
 	replace := func(indexes []int) {
 		t.Helper()
 		b := s.NewBatch()
-		defer b.Close()
 		for _, i := range indexes {
 			queries := []Query{{Request: spread(i)}}
 			current[i] += n
-			if err := errors.Join(s.LookupAll(queries), b.Add(spread(i), spreadAnswer(current[i]), queries[0].Position)); err != nil {
+			if err := errors.Join(s.LookupAll(queries), b.Add(spread(i), spreadAnswer(current[i]), queries[0].Stored)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := b.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		if _, answers := packsOf(t, s); answers != n {
+		if _, answers := packsOf(t, s); answers != n-len(indexes) {
 			t.Errorf("%d answers are left", answers)
+		}
+		if err := s.move(); err != nil {
+			t.Fatal(err)
+		}
+		if _, answers := packsOf(t, s); answers != n {
+			t.Errorf("%d answers have moved", answers)
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -184,9 +208,6 @@ func TestReplacedAnswersLeavePacks(t *testing.T) {
 	replace(all[:1])
 	replace(all[1:100])
 	replace(all[100:])
-	if packs, _ := packsOf(t, s); packs > n/10 {
-		t.Errorf("%d packs are left", packs)
-	}
 	for range 2 {
 		for i := range n {
 			got, found, err := s.Lookup(spread(i))
@@ -203,22 +224,19 @@ func TestReplacedAnswersLeavePacks(t *testing.T) {
 // A pack that is damaged goes with the first of its answers that is asked again.
 func TestDamagedPackIsReplaced(t *testing.T) {
 	const n = 200
-	s := storeSpread(t, vfs.NewMem(), n)
+	files := vfs.NewMem()
+	s := storeSpread(t, files, n)
+	closed(t, s)
+	contents := readStore(t, files)
+	name := theSegment(t, contents)
+	h, ok := parsePackHeader(contents[name], firstPosition)
+	if !ok || h.answers < 2 || h.answers > n/2 {
+		t.Fatalf("%d answers in the first pack", h.answers)
+	}
+	contents[name] = flip(contents[name], h.length()-1)
+	s = open(t, Options{FS: lay(t, contents)})
 	defer closed(t, s)
-	it, err := s.newAnswersIter(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	it.First()
-	key, value := bytes.Clone(it.Key()), bytes.Clone(it.Value())
-	if err := it.Close(); err != nil {
-		t.Fatal(err)
-	}
-	lost := int(parsePositionKey(key))
-	if lost < 2 || lost > n/2 {
-		t.Fatalf("%d answers in the first pack", lost)
-	}
-	set(t, s, key, flip(value, len(value)/2))
+	lost := h.answers
 	for i := range n {
 		if _, found, err := s.Lookup(spread(i)); err != nil || found == (i < lost) {
 			t.Fatalf("answer %d: found %t, %v", i, found, err)
@@ -233,74 +251,50 @@ func TestDamagedPackIsReplaced(t *testing.T) {
 			t.Fatalf("%d asked again: %d answers", i+1, lines)
 		}
 	}
-	if _, answers := packsOf(t, s); answers != n {
-		t.Errorf("%d answers", answers)
+	if got := s.Damaged(); got != int64(lost) { // the export has met no other
+		t.Errorf("%d damaged, want %d", got, lost)
 	}
 }
 
-// TestFormat2 opens a store in which each answer has a place of its own, and each key was
-// in the database at once.
-func TestFormat2(t *testing.T) {
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
-	const n = 5
-	for i := range n {
-		r, o := numbered(i)
-		key := appendKey(nil, s.options.Source, r)
-		set(t, s, key, appendPosition(nil, Position(i+1)))
-		set(t, s, appendPositionKey(nil, Position(i+1)), appendValue(nil, key, o))
-	}
-	set(t, s, formatKey, []byte(formatSingle))
-	if err := s.db.Delete(indexedKey, pebble.NoSync); err != nil {
-		t.Fatal(err)
-	}
-	closed(t, s)
-
-	for _, readOnly := range []bool{true, false} {
-		s = open(t, Options{FS: files, ReadOnly: readOnly})
-		wantAnswers(t, s, n, n+1)
-		if got := strings.Count(export(t, s), "\n"); got != n {
-			t.Errorf("exported %d", got)
-		}
-		if len(s.recent.positions) != 0 {
-			t.Errorf("%d keys are not in the database", len(s.recent.positions))
-		}
-		if readOnly {
+// Who is led to another pack, or to none, leaves it alone.
+func TestDamagedPositionHarmsNoOther(t *testing.T) {
+	const n, led = 100, 3
+	for name, to := range map[string]func(s *Store) position{
+		"nowhere":            func(s *Store) position { return 0 },
+		"another pack":       func(s *Store) position { return placeOf(t, s, n-1) },
+		"inside of its pack": func(s *Store) position { return placeOf(t, s, led) + 1 },
+		"behind all":         func(s *Store) position { return s.segments.end() },
+		"far behind all":     func(s *Store) position { return 1 << 63 },
+		"the last of all":    func(s *Store) position { return math.MaxUint64 },
+	} {
+		for how, ask := range map[string]func(s *Store) error{
+			"asked again": func(s *Store) error { return tryCommitSpread(s, led, true) },
+			"imported": func(s *Store) error {
+				im := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]int)}
+				o := spreadAnswer(led)
+				o.Answer.AnsweredAt = noon.Add(time.Hour)
+				return errors.Join(im.add(s.options.Source, spread(led), o), im.commit())
+			},
+		} {
+			s := storeSpread(t, vfs.NewMem(), n)
+			set(t, s, appendKey(nil, s.options.Source, spread(led)), appendPosition(nil, to(s)))
+			if _, found, err := s.Lookup(spread(led)); found || err != nil || s.Damaged() != 1 {
+				t.Errorf("%s: found %t, %d damaged, %v", name, found, s.Damaged(), err)
+			}
+			if err := ask(s); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if _, found, err := s.Lookup(spread(i)); !found || err != nil {
+					t.Errorf("%s, %s: answer %d: found %t, %v", name, how, i, found, err)
+				}
+			}
 			closed(t, s)
 		}
 	}
-	for i := range 2 { // one that is written over, and a new one
-		r, o := numbered(n - 1 + i)
-		commit(t, s, r, o)
-	}
-	closed(t, s)
-
-	s = open(t, Options{FS: files})
-	defer closed(t, s)
-	wantAnswers(t, s, n+1, n+1)
-	if got := strings.Count(export(t, s), "\n"); got != n+1 {
-		t.Errorf("exported %d", got)
-	}
-	if format, _, err := s.get(formatKey); string(format) != formatVersion || err != nil {
-		t.Errorf("format %q, %v: older programs must not write into it", format, err)
-	}
 }
 
-// Who is led to another's answer, or behind the last one, in whatever pack, leaves it alone.
-func TestDamagedPositionHarmsNoneInPacks(t *testing.T) {
-	const n, led = 100, 3
-	for _, to := range []Position{1, 2, 50, n - 1, n, n + 1} {
-		s := storeSpread(t, vfs.NewMem(), n)
-		set(t, s, appendKey(nil, s.options.Source, spread(led)), appendPosition(nil, to))
-		if _, found, err := s.Lookup(spread(led)); found || err != nil {
-			t.Errorf("at %d: found %t, %v", to, found, err)
-		}
-		commit(t, s, spread(led), spreadAnswer(led))
-		for i := range n {
-			if _, found, err := s.Lookup(spread(i)); !found || err != nil {
-				t.Errorf("at %d: answer %d: found %t, %v", to, i, found, err)
-			}
-		}
-		closed(t, s)
-	}
+func tryCommitSpread(s *Store, i int, replaces bool) error {
+	b := s.NewBatch()
+	return errors.Join(b.Add(spread(i), spreadAnswer(i), replaces), b.Commit())
 }

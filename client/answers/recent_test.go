@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -14,7 +13,7 @@ import (
 func addMany(s *Store, from, to int) error {
 	b := s.NewBatch()
 	for i := from; i < to; i++ {
-		if err := b.Add(spread(i), spreadAnswer(i), 0); err != nil {
+		if err := b.Add(spread(i), spreadAnswer(i), false); err != nil {
 			return err
 		}
 		if i%300 == 299 || i == to-1 {
@@ -23,13 +22,14 @@ func addMany(s *Store, from, to int) error {
 			}
 		}
 	}
-	return b.Close()
+	return nil
 }
 
-// lookUpMany wants the first n answers, and none after them.
+// lookUpMany wants the first n answers, of many a part, and none after them.
 func lookUpMany(t *testing.T, s *Store, n int) {
 	t.Helper()
-	for from := 0; from < n; from += lookedUp {
+	step := lookedUp * (1 + n/4000)
+	for from := 0; from < n; from += step {
 		var indexes []int
 		for i := from; i < min(n, from+lookedUp); i++ {
 			indexes = append(indexes, i)
@@ -44,7 +44,7 @@ func lookUpMany(t *testing.T, s *Store, n int) {
 // TestKeysComeBack takes the power from stores whose keys are partly in the database and
 // partly in their answers alone.
 func TestKeysComeBack(t *testing.T) {
-	for _, n := range []int{1, 1000, mostRecent, mostRecent + 7} {
+	for _, n := range []int{1, 1000, mostRecent + 7} {
 		files := vfs.NewCrashableMem()
 		s := open(t, Options{FS: files})
 		if err := addMany(s, 0, n); err != nil {
@@ -54,9 +54,6 @@ func TestKeysComeBack(t *testing.T) {
 		closed(t, s)
 		for _, readOnly := range []bool{true, false} {
 			s = open(t, Options{FS: disk, ReadOnly: readOnly})
-			if got := s.last(); got != Position(n) {
-				t.Errorf("%d answers: the last is %d", n, got)
-			}
 			lookUpMany(t, s, n)
 			closed(t, s)
 		}
@@ -71,32 +68,30 @@ func TestKeysComeBack(t *testing.T) {
 	}
 }
 
-// TestKeysAreHeldBack wants few of them in memory, however many there are.
-func TestKeysAreHeldBack(t *testing.T) {
+// TestAnswersAreHeldBack wants few of them in memory, however many there are.
+func TestAnswersAreHeldBack(t *testing.T) {
 	const n = 2*mostRecent + 1
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})
 	if err := addMany(s, 0, n); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(s.recent.positions); got > mostRecent {
-		t.Errorf("%d keys are held", got)
-	}
-	if err := s.db.Delete(indexedKey, pebble.NoSync); err != nil {
-		t.Fatal(err)
+	held := len(s.recent.values)
+	if held == 0 || held > mostRecent {
+		t.Errorf("%d answers are held", held)
 	}
 	closed(t, s)
 
-	s = open(t, Options{FS: files}) // all of them are gathered
-	if got := len(s.recent.positions); got > mostRecent {
-		t.Errorf("%d keys are held", got)
+	s = open(t, Options{FS: files})
+	if got := len(s.recent.values); got != held {
+		t.Errorf("%d answers are held after another start, %d before", got, held)
 	}
 	lookUpMany(t, s, n)
 	closed(t, s)
 }
 
-// TestLongKeysAreHeldBack wants few bytes of them in memory.
-func TestLongKeysAreHeldBack(t *testing.T) {
+// TestLongAnswersAreHeldBack wants few bytes of them in memory.
+func TestLongAnswersAreHeldBack(t *testing.T) {
 	const batches, size = 30, 30
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})
@@ -105,74 +100,15 @@ func TestLongKeysAreHeldBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.recent.isFull() {
-			t.Fatalf("%d bytes of keys are held", s.recent.bytes)
+			t.Fatalf("%d bytes of answers are held", s.recent.bytes)
 		}
 	}
+	held := s.recent.bytes
 	closed(t, s)
 	s = open(t, Options{FS: files})
 	defer closed(t, s)
-	if s.recent.isFull() || s.last() != batches*size {
-		t.Errorf("%d bytes of keys are held, the last is %d", s.recent.bytes, s.last())
-	}
-}
-
-// TestUnreadableKeys damages the file of the latest answers: it must not look as if they
-// had never been there.
-func TestUnreadableKeys(t *testing.T) {
-	const n = 8000
-	files := vfs.NewMem()
-	s := storeSpread(t, files, n)
-	if err := errors.Join(s.Compact(t.Context()), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	contents := readStore(t, files)
-	table := largestTable(contents)
-	contents[table] = flip(contents[table], len(contents[table])/2)
-	_, err := Open(Options{Dir: "store", Source: s.options.Source, FS: lay(t, contents)})
-	wantDamageError(t, table, err)
-
-	s = open(t, Options{FS: lay(t, contents), ReadOnly: true})
-	defer closed(t, s)
-	const probes = 100
-	readable := 0
-	for i := range probes {
-		_, found, err := s.Lookup(spread(i * (n / probes)))
-		switch {
-		case found:
-			readable++
-		default:
-			wantDamageError(t, table, err)
-		}
-	}
-	if readable < probes/2 || readable == probes {
-		t.Errorf("%d answers of %d are readable", readable, probes)
-	}
-}
-
-// TestKeysOfDamagedPack opens a store with a damaged pack among the latest.
-func TestKeysOfDamagedPack(t *testing.T) {
-	const n = 200
-	files := vfs.NewMem()
-	s := storeSpread(t, files, n)
-	if err := s.db.Set(appendPositionKey(nil, n), []byte("damaged"), pebble.NoSync); err != nil {
-		t.Fatal(err)
-	}
-	closed(t, s)
-	s = open(t, Options{FS: files})
-	defer closed(t, s)
-	if got := s.Damaged(); got != 1 || s.last() != n {
-		t.Errorf("%d damaged, the last is %d", got, s.last())
-	}
-	missing := 0
-	for i := range n {
-		if _, found, err := s.Lookup(spread(i)); err != nil {
-			t.Fatal(err)
-		} else if !found {
-			missing++
-		}
-	}
-	if missing == 0 || missing > n/4 {
-		t.Errorf("%d of %d are missing", missing, n)
+	if s.recent.bytes != held || len(s.segments.list) == 0 {
+		t.Errorf("%d bytes of answers are held, %d before, and there are %d segments", s.recent.bytes, held, len(s.segments.list))
 	}
 }
 
@@ -213,7 +149,7 @@ func TestLookupsWhileAnswersAreReplaced(t *testing.T) {
 	const n, rounds = 20, 300
 	s := storeSpread(t, vfs.NewMem(), n)
 	defer closed(t, s)
-	if err := s.moveRecent(); err != nil { // what is replaced first is found in the database
+	if err := s.move(); err != nil { // what is replaced first is found in the database
 		t.Fatal(err)
 	}
 	var over atomic.Bool
@@ -235,7 +171,7 @@ func TestLookupsWhileAnswersAreReplaced(t *testing.T) {
 			}
 		}
 		if round%10 == 0 {
-			if err := s.moveRecent(); err != nil {
+			if err := s.move(); err != nil {
 				t.Error(err)
 			}
 		}

@@ -2,20 +2,17 @@ package answers
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
+	"io"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// firstSource sorts after the store's own keys and before every source.
-var firstSource = []byte{1}
-
 // stored is an answer as it is stored. It is the visitor's only until it returns.
 type stored struct {
-	key     []byte // of the database
+	key     []byte // of the request; of a damaged pack, where it is
 	source  string
 	request client.Request
 	body    []byte // as it came, or a rejection's reason
@@ -25,61 +22,76 @@ type stored struct {
 // visitor is given a stored answer, or what is left of it and the reason if it is damaged.
 type visitor func(a stored, damaged error) error
 
-// scan visits the answers of all sources in the order of arrival, after those of format 1
-// in the order of their keys. Damaged blocks are left out; the first such *DamageError
-// comes when all the rest was visited.
+// scan visits the answers of all sources in the order of arrival. What can't be read is left
+// out; a *DamageError that Open has met for it comes when all the rest was visited.
 func (s *Store) scan(visit visitor) error {
+	s.commits.Lock() // so that nothing moves meanwhile
+	defer s.commits.Unlock()
 	_, err := guard(s.fate, func() (struct{}, error) {
-		damaged := s.walk(firstSource, nil, func(key, value []byte) error { return s.visitInline(key, value, visit) })
-		if _, ok := errors.AsType[*DamageError](damaged); !ok && damaged != nil {
-			return struct{}{}, damaged
+		if err := s.scanSegments(visit); err != nil {
+			return struct{}{}, err
 		}
-		var p pack
-		err := s.walk([]byte(answerPrefix), []byte(afterAnswers), func(key, value []byte) error { return visitPack(&p, key, value, visit) })
-		if _, ok := errors.AsType[*DamageError](err); ok {
-			return struct{}{}, cmp.Or(damaged, err)
+		for _, value := range s.recent.all() {
+			if err := visitValue(value, visit); err != nil {
+				return struct{}{}, err
+			}
 		}
-		return struct{}{}, errors.Join(damaged, err)
+		return struct{}{}, s.unreadable
 	})
 	return err
 }
 
-// visitPack visits the answers of a pack, or what is damaged as one answer.
-func visitPack(p *pack, key, value []byte, visit visitor) error {
-	if err := p.parse(parsePositionKey(key), value); err != nil {
-		return visit(stored{key: key}, err)
+func (s *Store) scanSegments(visit visitor) error {
+	from := cursor{segments: &s.segments, ahead: farRead}
+	var p pack
+	for at := firstPosition; ; {
+		behind, err := from.next(at, &p)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errDamaged):
+			err = visit(stored{key: appendPosition(nil, p.at)}, err)
+		case err == nil:
+			err = s.visitPack(&p, visit)
+		default:
+			err = storeError(s.options.Dir, "", err)
+		}
+		if err != nil {
+			return err
+		}
+		at = behind
 	}
-	for i, value := range p.values {
-		if len(value) == 0 {
+}
+
+// visitPack visits the answers of a pack that have not been replaced. Where nothing is
+// written, the marks of the latest replaced ones may be missing.
+func (s *Store) visitPack(p *pack, visit visitor) error {
+	for _, value := range p.values {
+		key, _, ok := splitValue(value)
+		if len(value) == 0 || ok && s.recent.has(key) {
 			continue
 		}
-		own, body, _ := splitValue(value)
-		a := stored{key: appendPositionKey(nil, p.first()+Position(i)), body: body}
-		damaged := a.parse(own, value, parseValue)
-		if err := visit(a, damaged); err != nil {
+		if err := visitValue(value, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// visitInline visits what is under a request's key if that is an answer, and the last one.
-func (s *Store) visitInline(key, value []byte, visit visitor) error {
-	if parsePosition(value) != 0 || s.recent.has(key) {
-		return nil
-	}
-	a := stored{key: key, body: value[min(len(value), headerSize):]}
-	damaged := a.parse(key, value, parseInline)
+func visitValue(value []byte, visit visitor) error {
+	key, body, _ := splitValue(value)
+	a := stored{key: key, body: body}
+	damaged := a.parse(value)
 	return visit(a, damaged)
 }
 
-func (a *stored) parse(key, value []byte, parse func(key, value []byte, classification string) (Outcome, error)) error {
+func (a *stored) parse(value []byte) error {
 	var ok bool
-	if a.source, a.request, ok = parseKey(key); !ok {
+	if a.source, a.request, ok = parseKey(a.key); !ok {
 		return errDamaged
 	}
 	var err error
-	a.outcome, err = parse(key, value, a.request.Classification)
+	a.outcome, err = parseValue(a.key, value, a.request.Classification)
 	return err
 }
 

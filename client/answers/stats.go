@@ -2,8 +2,6 @@ package answers
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -107,16 +105,4 @@ func (s *Store) size() (int64, error) {
 		}
 	}
 	return sum, nil
-}
-
-// Compact rewrites the store as small as it gets: what was written over is dropped. When
-// ctx ends, so does the work; the error is then the context's cause, and the store sound.
-func (s *Store) Compact(ctx context.Context) error {
-	_, err := guard(s.fate, func() (struct{}, error) {
-		return struct{}{}, s.db.Compact(ctx, []byte{0}, []byte{0xff}, true)
-	})
-	if err != nil && errors.Is(err, ctx.Err()) {
-		return context.Cause(ctx)
-	}
-	return storeError(s.options.Dir, "", err)
 }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,17 +39,18 @@ type Options struct {
 // call from then on gives the same *FailedError. What was committed before stays; it
 // is there again when another process opens the store.
 type Store struct {
-	options Options
-	opened  time.Time // in whole microseconds, as answers have their time
-	db      *pebble.DB
-	fate    *fate
-	damage  damage
-	arrived atomic.Uint64 // the last position that was given
-	ahead   ahead
-	recent  recent
-	hints   hints
-	commits sync.Mutex // of one after the other, since each begins where the last one ended
-	keys    *filter    // of all requests; nil where some were there when the store was opened
+	options  Options
+	opened   time.Time // in whole microseconds, as answers have their time
+	db       *pebble.DB
+	fate     *fate
+	damage   damage
+	segments segments
+	journal  journal
+	recent   recent
+	ahead    ahead
+	hints    hints
+	commits  sync.Mutex // of one after the other
+	keys     *filter    // of all requests; nil where some were there when the store was opened
 
 	unreadable error // why, in a store that is only read, a key that is not found may be there
 }
@@ -74,11 +74,6 @@ func Open(options Options) (*Store, error) {
 	if !there && (options.MustExist || options.ReadOnly) {
 		return nil, &MissingError{Dir: options.Dir}
 	}
-	if !there {
-		if err := options.FS.MkdirAll(options.Dir, 0o777); err != nil {
-			return nil, &FailedError{Dir: options.Dir, Err: err}
-		}
-	}
 	s := &Store{options: options, opened: time.Now().UTC().Truncate(time.Microsecond), fate: newFate(options.Dir)}
 	files := &namingFS{FS: &logFS{options.FS, s.fate}}
 	settings := pebbleOptions(files, s.fate)
@@ -96,7 +91,9 @@ func Open(options Options) (*Store, error) {
 		return nil, storeError(options.Dir, files.last(), err)
 	}
 	s.db = db
-	if err := s.prepare(); err != nil {
+	s.segments = segments{fs: options.FS, dir: options.Dir, readOnly: options.ReadOnly}
+	s.journal.files = segments{fs: options.FS, dir: options.Dir, readOnly: options.ReadOnly}
+	if err := s.prepare(signed); err != nil {
 		if closeErr := s.Close(); !errors.Is(err, closeErr) { // a failed store says so again
 			err = errors.Join(err, closeErr)
 		}
@@ -122,12 +119,8 @@ func look(options Options) (there, signed bool, err error) {
 	return there || signed, signed, nil
 }
 
-// pebbleOptions are chosen for answers that are written and read in order, and for keys
-// that are written once in any order and looked up at random: a filter of 10 bits a key
-// spares 99% of the reads for keys that are not there.
-//
-// Answers have files of their own. They are then never merged with others on their way
-// through the levels, which otherwise takes twice the time of a commit (BenchmarkCommit).
+// pebbleOptions are chosen for keys that are written once in any order and looked up at
+// random: a filter of 10 bits a key spares 99% of the reads for keys that are not there.
 //
 // What is being written is taken out of the cache. With the rest of it too small to hold
 // the filters, lookups read them from disk again and again: a table in memory of 16 MB and
@@ -138,17 +131,13 @@ func look(options Options) (there, signed bool, err error) {
 //
 // Keys come in any order, so that each merge of the latest tables rewrites all of the first
 // level. They are merged when eight lie one above the other, and levels begin with 16 MiB:
-// with the database's own two and 64, storing 3,000,000 answers wrote 5.7 GB instead of 2.4
+// with the database's own two and 64, storing 3,000,000 answers wrote more than twice as much
 // and took twice the instructions, more with every million. Scattered lookups are slower by
 // 13% for it.
 //
-// Blocks are left as they are unless compression makes them much smaller. That is so for
-// answers that came one at a time, and so were not packed; packs would gain 12% and keys a third,
-// for time in each scattered lookup. With that and with 4 KiB in place of 8, a run over answered
-// duplicates, which the cache cannot hold, takes a fifth less time, and a store is 16% larger.
-//
-// A table has one index, since an index of blocks is one more block to be read: with the
-// faster compression, that makes scattered lookups faster by 13%, and those in order by 4%.
+// Blocks are small, and left as they are: compressed, they would be smaller by a third, for time
+// in each merge and each lookup. A table has one index, since an index of blocks is one more
+// block to be read.
 func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 	o := &pebble.Options{
 		FS:                 files,
@@ -166,12 +155,7 @@ func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 		L0StopWritesThreshold: 32, // tables one above the other
 		LBaseMaxBytes:         16 << 20,
 	}
-	answers := pebble.KeyRange{Start: []byte(answerPrefix), End: []byte(afterAnswers)}
-	o.Experimental.SpanPolicyFunc = pebble.MakeStaticSpanPolicyFunc(bytes.Compare, answers, pebble.SpanPolicy{})
-	compression := *block.FastestCompression
-	compression.Name = "much smaller"
-	compression.MinReductionPercent = 40
-	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.UniformDBCompressionSettings(&compression) })
+	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.UniformDBCompressionSettings(block.NoCompression) })
 	for i := range o.Levels {
 		o.Levels[i].BlockSize = 4 << 10
 		o.Levels[i].IndexBlockSize = math.MaxInt32
@@ -183,18 +167,6 @@ func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
 
 func isLocked(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process")
-}
-
-// last is the last position that was given.
-func (s *Store) last() Position { return Position(s.arrived.Load()) }
-
-// newAnswersIter iterates over the answers after a position.
-func (s *Store) newAnswersIter(after Position) (*pebble.Iterator, error) {
-	return s.db.NewIter(&pebble.IterOptions{
-		KeyTypes:   pebble.IterKeyTypePointsOnly,
-		LowerBound: appendPositionKey(nil, after+1),
-		UpperBound: []byte(afterAnswers),
-	})
 }
 
 func (s *Store) signOwner() error {
@@ -250,6 +222,8 @@ func (s *Store) set(key, value []byte) error {
 // Close flushes and closes the store. One that has failed stays locked until the process
 // ends, since writes of it may still be under way.
 func (s *Store) Close() error {
-	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, s.db.Close() })
+	_, err := guard(s.fate, func() (struct{}, error) {
+		return struct{}{}, errors.Join(s.db.Close(), s.segments.close(), s.journal.files.close())
+	})
 	return storeError(s.options.Dir, "", err)
 }

@@ -1,13 +1,11 @@
 package answers
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,12 +47,11 @@ func open(t *testing.T, options Options) *Store {
 func commit(t *testing.T, s *Store, r client.Request, o Outcome) {
 	t.Helper()
 	b := s.NewBatch()
-	defer b.Close()
 	queries := []Query{{Request: r}}
 	if err := s.LookupAll(queries); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Add(r, o, queries[0].Position); err != nil {
+	if err := b.Add(r, o, queries[0].Stored); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Commit(); err != nil {
@@ -162,117 +159,34 @@ func TestDamagedAnswersCountAsNone(t *testing.T) {
 	defer closed(t, s)
 	commit(t, s, request, sound(noon))
 	key := appendKey(nil, s.options.Source, request)
-	other := request
-	other.Input += "/moved"
-	for _, value := range []struct{ under, good []byte }{
-		{appendPositionKey(nil, 1), appendValue(nil, key, sound(noon))},
-		{key, appendPosition(nil, 1)},
-		{key, appendInline(nil, key, sound(noon))},
-	} {
-		for i := range value.good {
-			for _, bad := range [][]byte{flip(value.good, i), value.good[:i]} {
-				set(t, s, value.under, bad)
-				if _, found, err := s.Lookup(request); found || err != nil {
-					t.Fatalf("%q, byte %d: found %t, %v", value.under, i, found, err)
-				}
+	good := appendPosition(nil, firstPosition)
+	for i := range good {
+		for _, bad := range [][]byte{flip(good, i), good[:i]} {
+			set(t, s, key, bad)
+			if _, found, err := s.Lookup(request); found || err != nil {
+				t.Fatalf("byte %d: found %t, %v", i, found, err)
 			}
-		}
-		set(t, s, value.under, value.good)
-		if _, found, err := s.Lookup(request); !found || err != nil {
-			t.Fatalf("%q: found %t, %v", value.under, found, err)
-		}
-		set(t, s, appendKey(nil, s.options.Source, other), value.good)
-		if _, found, err := s.Lookup(other); found || err != nil {
-			t.Errorf("under another key: found %t, %v", found, err)
 		}
 	}
-}
-
-// Who is led to an answer that is another's leaves it alone.
-func TestDamagedPositionHarmsNoOther(t *testing.T) {
+	set(t, s, key, good)
+	if _, found, err := s.Lookup(request); !found || err != nil {
+		t.Fatalf("found %t, %v", found, err)
+	}
 	other := request
-	other.Input += "/other"
-	for name, ask := range map[string]func(s *Store, o Outcome){
-		"asked again": func(s *Store, o Outcome) { commit(t, s, request, o) },
-		"imported": func(s *Store, o Outcome) {
-			b := &importer{store: s, batch: s.NewBatch(), pending: make(map[string]int)}
-			defer b.batch.Close()
-			if err := errors.Join(b.add(s.options.Source, request, o), b.commit()); err != nil {
-				t.Fatal(err)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := open(t, Options{FS: vfs.NewMem()})
-			defer closed(t, s)
-			commit(t, s, request, sound(noon))
-			commit(t, s, other, sound(noon))
-			set(t, s, appendKey(nil, s.options.Source, request), appendPosition(nil, 2))
-			ask(s, sound(noon.Add(time.Hour)))
-			for _, r := range []client.Request{request, other} {
-				if _, found, err := s.Lookup(r); !found || err != nil {
-					t.Errorf("%s: found %t, %v", r.Input, found, err)
-				}
-			}
-		})
+	other.Input += "/moved"
+	set(t, s, appendKey(nil, s.options.Source, other), good)
+	if _, found, err := s.Lookup(other); found || err != nil {
+		t.Errorf("under another key: found %t, %v", found, err)
 	}
 }
 
 func set(t *testing.T, s *Store, key, value []byte) {
 	t.Helper()
-	if err := errors.Join(s.moveRecent(), s.db.Set(key, value, pebble.NoSync)); err != nil {
+	if err := errors.Join(s.move(), s.db.Set(key, value, pebble.NoSync)); err != nil {
 		t.Fatal(err)
 	}
 	s.ahead.drop(len(s.ahead.chunks)) // as if it had been there for long
 	s.hints = hints{}
-}
-
-// appendInline appends the value of an outcome as format 1 had it.
-func appendInline(dst, key []byte, o Outcome) []byte {
-	value := appendValue(nil, nil, o)
-	value = slices.Delete(value, headerSize, headerSize+1) // the length of no key
-	value[0] = inlineVersion
-	binary.BigEndian.PutUint32(value[checksumAt:], checksum(key, value))
-	return append(dst, value...)
-}
-
-// TestFormat1 opens a store of format 1, in which answers lie in the order of their keys.
-func TestFormat1(t *testing.T) {
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
-	for i := range 3 {
-		r, o := numbered(i)
-		key := appendKey(nil, s.options.Source, r)
-		set(t, s, key, appendInline(nil, key, o))
-	}
-	set(t, s, formatKey, []byte(formatInline))
-	closed(t, s)
-
-	for _, readOnly := range []bool{true, false} {
-		s = open(t, Options{FS: files, ReadOnly: readOnly})
-		wantAnswers(t, s, 3, 4)
-		if got := strings.Count(export(t, s), "\n"); got != 3 {
-			t.Errorf("exported %d", got)
-		}
-		if readOnly {
-			closed(t, s)
-		}
-	}
-	for i := range 2 { // one that is written over, and a new one
-		r, o := numbered(2 + i)
-		commit(t, s, r, o)
-	}
-	closed(t, s)
-
-	s = open(t, Options{FS: files})
-	defer closed(t, s)
-	wantAnswers(t, s, 4, 4)
-	if got := strings.Count(export(t, s), "\n"); got != 4 {
-		t.Errorf("exported %d", got)
-	}
-	if format, _, err := s.get(formatKey); string(format) != formatVersion || err != nil {
-		t.Errorf("format %q, %v: older programs must not write into it", format, err)
-	}
 }
 
 func flip(b []byte, i int) []byte {
@@ -292,16 +206,16 @@ func TestSecondProcessIsRefused(t *testing.T) {
 	}
 }
 
-func TestNewerFormatIsRefused(t *testing.T) {
+func TestAnotherFormatIsRefused(t *testing.T) {
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})
-	if err := s.db.Set(formatKey, []byte("4"), pebble.Sync); err != nil {
+	if err := s.db.Set(formatKey, []byte("5"), pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
 	closed(t, s)
 	_, err := Open(Options{Dir: "store", FS: files})
 	var version *VersionError
-	if !errors.As(err, &version) || version.Version != "4" {
+	if !errors.As(err, &version) || version.Version != "5" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -320,13 +234,10 @@ func FuzzParseValue(f *testing.F) {
 	key := appendKey(nil, "https://api.example.com", request)
 	f.Add(key, appendValue(nil, key, sound(noon)))
 	f.Add(key, appendValue(nil, key, Outcome{Rejection: &client.Error{Status: 410}}))
-	f.Add(key, appendInline(nil, key, sound(noon)))
 	f.Fuzz(func(t *testing.T, key, value []byte) {
-		for _, parse := range []func(key, value []byte, classification string) (Outcome, error){parseValue, parseInline} {
-			o, err := parse(key, value, client.TaxonomyV3)
-			if err == nil && o.Rejection == nil && o.Answer.Entries == nil {
-				t.Fatal("neither an answer nor a rejection nor an error")
-			}
+		o, err := parseValue(key, value, client.TaxonomyV3)
+		if err == nil && o.Rejection == nil && o.Answer.Entries == nil {
+			t.Fatal("neither an answer nor a rejection nor an error")
 		}
 	})
 }
@@ -387,11 +298,10 @@ func typical(i int) client.Request {
 func fillTypical(b *testing.B, s *Store, n int) {
 	b.Helper()
 	batch := s.NewBatch()
-	defer batch.Close()
 	for i := range n {
 		body := fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"Category %d > Subcategory %d > Something Specific %d","confidence":0.%04d},{"value":"Category %d > Other %d","confidence":0.5},{"value":"Category %d","confidence":0.25}]}`,
 			i%30, i%200, i%700, i%9973, i%31, i%211, i%29)
-		if err := batch.Add(typical(i), Outcome{Answer: client.Answer{Body: body, AnsweredAt: noon}}, 0); err != nil {
+		if err := batch.Add(typical(i), Outcome{Answer: client.Answer{Body: body, AnsweredAt: noon}}, false); err != nil {
 			b.Fatal(err)
 		}
 		if i%1024 == 1023 || i == n-1 {
@@ -411,7 +321,6 @@ func BenchmarkCommit(b *testing.B) {
 			}
 			defer s.Close()
 			batch := s.NewBatch()
-			defer batch.Close()
 			n := 0
 			for b.Loop() {
 				for range group {

@@ -151,9 +151,8 @@ func TestAnswersThatCameLater(t *testing.T) {
 			queries := []answers.Query{{Request: request}}
 			f.check(f.store.LookupAll(queries))
 			batch := f.store.NewBatch()
-			defer batch.Close()
 			body := []byte(`{"taxonomy_v3":[{"value":"Another","confidence":0.5}]}`)
-			f.check(batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: tt.at(f.account)}}, queries[0].Position))
+			f.check(batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: tt.at(f.account)}}, queries[0].Stored))
 			f.check(batch.Commit())
 			if report := f.verify(); report.Balanced != tt.balanced {
 				t.Errorf("balanced %t: %v", report.Balanced, report.Findings)

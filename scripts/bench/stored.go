@@ -119,7 +119,6 @@ func topUp(a arm, from, to int) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	batch := store.NewBatch()
-	defer batch.Close()
 	normalizer := client.Normalizer{}
 	now := time.Now()
 	for number := from; number < to; number++ {
@@ -128,7 +127,7 @@ func topUp(a arm, from, to int) (err error) {
 			return err
 		}
 		body := service.AppendAnswer(nil, client.TaxonomyV3, request.Input)
-		if err := batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: now}}, 0); err != nil {
+		if err := batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: now}}, false); err != nil {
 			return err
 		}
 		if number%1024 == 1023 || number == to-1 {
