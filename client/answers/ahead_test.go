@@ -132,7 +132,7 @@ func TestReadsAhead(t *testing.T) {
 // TestReadsAheadAmongDuplicates wants it where most requests are the same as some before,
 // whose answers lie anywhere.
 func TestReadsAheadAmongDuplicates(t *testing.T) {
-	const n, fresh, of = 15_000, 3, 10 // three in ten are there for the first time
+	const n, fresh, of = 9_000, 3, 10 // three in ten are there for the first time
 	s := storeSpread(t, vfs.NewMem(), n)
 	defer closed(t, s)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -27,7 +27,7 @@ const versions = 1000 // of a request's answer are this far from each other
 // images of the disk before any write.
 func TestCrashesAtAnyTime(t *testing.T) {
 	t.Parallel()
-	const seeds, requests, steps = 3, 25, 30
+	const seeds, requests, steps = 2, 25, 30
 	images := 0
 	for seed := range uint64(seeds) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -155,7 +155,8 @@ func TestMarksBecomeDurable(t *testing.T) {
 	disk := vfs.NewCrashableMem()
 	s := storeSpread(t, disk, n)
 	_, err := s.segments.begin() // so that the last move does not write to the first
-	must(t, errors.Join(err, addMany(s, n, n+more), s.move(), replaceMany(s, n+more, replaced), s.Close()))
+	must(t, errors.Join(err, addMany(s, n, n+more), s.move(), replaceMany(s, n+more, replaced)))
+	killed(t, s)
 	s = open(t, Options{FS: disk})
 	must(t, s.move())
 	lost := crash(disk, false)
@@ -205,7 +206,8 @@ func TestReplacedAreCounted(t *testing.T) {
 	disk := vfs.NewMem()
 	s := storeSpread(t, disk, n)
 	for round := range 4 {
-		must(t, errors.Join(replaceMany(s, n*(round+1), n/2), s.Close()))
+		must(t, replaceMany(s, n*(round+1), n/2))
+		killed(t, s)
 		s = open(t, Options{FS: disk})
 		must(t, s.Compact(t.Context()))
 		left := uint64(0)
@@ -227,7 +229,8 @@ func TestDatabaseForgets(t *testing.T) {
 	const n = 40
 	disk := vfs.NewMem()
 	s := open(t, Options{FS: disk})
-	must(t, errors.Join(addMany(s, 0, 20), s.move(), addMany(s, 20, 30), s.move(), addMany(s, 30, n), s.Close()))
+	must(t, errors.Join(addMany(s, 0, 20), s.move(), addMany(s, 20, 30), s.move(), addMany(s, 30, n)))
+	killed(t, s)
 	whole := readStore(t, disk)
 	log := only(t, whole, logExt)
 	refused := 0

@@ -33,7 +33,7 @@ func smallStore(t *testing.T) map[string][]byte {
 			}
 		}
 	}
-	closed(t, s)
+	killed(t, s)
 	return readStore(t, files)
 }
 
@@ -205,7 +205,7 @@ func storeParts(t *testing.T, each int) map[string][]byte {
 			t.Fatal(err)
 		}
 	}
-	closed(t, s)
+	killed(t, s)
 	return readStore(t, disk)
 }
 

@@ -33,7 +33,9 @@ func (s *Store) prepare(signed bool) error {
 	if err != nil || s.options.ReadOnly {
 		return err
 	}
-	return s.signOwner()
+	err = s.signOwner()
+	s.writing = err == nil
+	return err
 }
 
 // checkFormat checks the format, and says whether the store is new. One that was signed has

@@ -5,6 +5,8 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/bulkcat/bulkcat/client"
 )
 
@@ -89,6 +91,20 @@ func (j *journal) beginAnew(base position) error {
 	}
 	g.segmentState, g.name = segmentState{base: base, end: base}, name
 	return nil
+}
+
+// shrink gives back the space of a journal that is empty, and is closed then.
+func (j *journal) shrink() error {
+	g := j.files.list[0]
+	if info, err := g.file.Stat(); err != nil || info.Size() == 0 {
+		return err
+	}
+	empty := g.name + ".new"
+	file, err := j.files.fs.Create(empty, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), j.rename(empty, g.name))
 }
 
 // append makes packs durable, which have to be as they lie at the end.

@@ -14,13 +14,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// commitLong commits answers with keys that soon fill logs and what is held back.
-func commitLong(s *Store, from, to int) error {
+// commitLong commits answers with keys that soon fill logs, and bodies of some size.
+func commitLong(s *Store, from, to, body int) error {
 	b := s.NewBatch()
 	for i := from; i < to; i++ {
 		r, o := numbered(i)
 		r.Input += strings.Repeat("/long", 2000)
-		o.Answer.Body = append(o.Answer.Body, bytes.Repeat([]byte(" "), 20_000)...)
+		o.Answer.Body = append(o.Answer.Body, bytes.Repeat([]byte(" "), body)...)
 		if err := b.Add(r, o, false); err != nil {
 			return err
 		}
@@ -71,8 +71,9 @@ func TestFaultsOfWrites(t *testing.T) {
 				var err error
 				committed := 0
 				for err == nil && committed < batches*size {
-					if err = commitLong(s, committed, committed+size); err == nil {
+					if err = commitLong(s, committed, committed+size, 0); err == nil {
 						committed += size
+						_, err = guard(s.fate, func() (struct{}, error) { return struct{}{}, s.mustWrite(s.move()) })
 					}
 				}
 				var failed *FailedError

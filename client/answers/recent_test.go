@@ -80,7 +80,7 @@ func TestAnswersAreHeldBack(t *testing.T) {
 	if held == 0 || held > mostRecent {
 		t.Errorf("%d answers are held", held)
 	}
-	closed(t, s)
+	killed(t, s)
 
 	s = open(t, Options{FS: files})
 	if got := len(s.recent.values); got != held {
@@ -92,11 +92,11 @@ func TestAnswersAreHeldBack(t *testing.T) {
 
 // TestLongAnswersAreHeldBack wants few bytes of them in memory.
 func TestLongAnswersAreHeldBack(t *testing.T) {
-	const batches, size = 30, 30
+	const batches, size = 12, 30
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})
 	for i := range batches {
-		if err := commitLong(s, i*size, (i+1)*size); err != nil {
+		if err := commitLong(s, i*size, (i+1)*size, 20_000); err != nil {
 			t.Fatal(err)
 		}
 		if s.recent.isFull() {
@@ -104,7 +104,7 @@ func TestLongAnswersAreHeldBack(t *testing.T) {
 		}
 	}
 	held := s.recent.bytes
-	closed(t, s)
+	killed(t, s)
 	s = open(t, Options{FS: files})
 	defer closed(t, s)
 	if s.recent.bytes != held || len(s.segments.list) == 0 {

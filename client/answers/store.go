@@ -52,6 +52,7 @@ type Store struct {
 	commits  sync.Mutex // of one after the other
 	keys     *filter    // of all requests; nil where some were there when the store was opened
 
+	writing    bool  // it is open, and not only to be read
 	unreadable error // why, in a store that is only read, a key that is not found may be there
 }
 
@@ -219,11 +220,28 @@ func (s *Store) set(key, value []byte) error {
 	return storeError(s.options.Dir, "", err)
 }
 
-// Close flushes and closes the store. One that has failed stays locked until the process
-// ends, since writes of it may still be under way.
+// Close closes the store, after the latest answers have moved: at rest, a store is as small as
+// it gets, and quickly opened. One that has failed stays locked until the process ends, since
+// writes of it may still be under way.
 func (s *Store) Close() error {
-	_, err := guard(s.fate, func() (struct{}, error) {
-		return struct{}{}, errors.Join(s.db.Close(), s.segments.close(), s.journal.files.close())
-	})
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, errors.Join(s.settle(), s.close()) })
 	return storeError(s.options.Dir, "", err)
+}
+
+// settle empties the journal of a store that was opened for writing.
+func (s *Store) settle() error {
+	if !s.writing {
+		return nil
+	}
+	if err := s.mustWrite(s.move()); err != nil {
+		return err
+	}
+	return s.mustWrite(s.journal.shrink())
+}
+
+// close closes all files as they are.
+func (s *Store) close() error {
+	return errors.Join(s.db.Close(), s.segments.close(), s.journal.files.close())
 }

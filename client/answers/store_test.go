@@ -66,6 +66,13 @@ func closed(t *testing.T, s *Store) {
 	}
 }
 
+// killed closes a store as a kill would: nothing moves.
+func killed(t *testing.T, s *Store) {
+	t.Helper()
+	s.writing = false
+	closed(t, s)
+}
+
 func TestAnswersOutlastTheStore(t *testing.T) {
 	files := vfs.NewMem()
 	s := open(t, Options{FS: files})

@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -242,9 +244,18 @@ func cmdListening(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// freeAddress finds a port that was free a moment ago.
+// addresses were given to scripts.
+var addresses atomic.Uint32
+
+// freeAddress finds an address that stays free while nobody listens. A port of 127.0.0.1 could
+// be taken by any connection of another test, so each script has a host of its own, where the
+// system has more than one.
 func freeAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	host := "127.0.0.1"
+	if pid := os.Getpid(); runtime.GOOS == "linux" {
+		host = fmt.Sprintf("127.%d.%d.%d", 1+pid>>8%250, pid%250, 1+addresses.Add(1)%250)
+	}
+	l, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
