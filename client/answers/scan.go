@@ -1,11 +1,8 @@
 package answers
 
 import (
-	"bytes"
 	"errors"
 	"io"
-
-	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/bulkcat/bulkcat/client"
 )
@@ -93,60 +90,4 @@ func (a *stored) parse(value []byte) error {
 	var err error
 	a.outcome, err = parseValue(a.key, value, a.request.Classification)
 	return err
-}
-
-// walk visits what lies between two keys, around what is damaged.
-func (s *Store) walk(from, to []byte, visit func(key, value []byte) error) error {
-	var damaged error
-	for from != nil && (to == nil || bytes.Compare(from, to) < 0) {
-		next, err := s.walkFrom(from, to, visit)
-		if damaged == nil || next == nil && err != nil {
-			damaged = err
-		}
-		from = next
-	}
-	return damaged
-}
-
-// walkFrom gives the key to go on from after damage; nil at the end.
-func (s *Store) walkFrom(from, to []byte, visit func(key, value []byte) error) (next []byte, err error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
-	if err != nil {
-		return nil, storeError(s.options.Dir, "", err)
-	}
-	defer it.Close() // gives the error of the walk once more
-	last := bytes.Clone(from)
-	for it.First(); it.Valid(); it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			break
-		}
-		last = append(last[:0], it.Key()...)
-		if err := visit(last, value); err != nil {
-			return nil, err
-		}
-	}
-	err = it.Error()
-	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
-		next = s.readableAfter(last, info.Bounds.End.Key)
-	}
-	return next, storeError(s.options.Dir, "", err)
-}
-
-// readableAfter looks for the end of the damage after the key last, coming from the end
-// of the damaged file: nil if that does not lie ahead.
-func (s *Store) readableAfter(last, end []byte) []byte {
-	next := append(bytes.Clone(end), 0)
-	if bytes.Compare(next, last) <= 0 {
-		return nil
-	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: append(bytes.Clone(last), 0), UpperBound: next})
-	if err != nil {
-		return next
-	}
-	defer it.Close() // gives the error of the damage once more
-	for it.Last(); it.Valid(); it.Prev() {
-		next = bytes.Clone(it.Key())
-	}
-	return next
 }

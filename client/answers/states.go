@@ -16,13 +16,25 @@ const (
 
 // loadSegments opens the segments that the database knows of.
 func (s *Store) loadSegments() error {
-	return s.walk([]byte(segmentPrefix), []byte(afterSegments), func(key, value []byte) error {
-		state, ok := parseSegmentState(key, value)
-		if !ok {
-			return &DamageError{Dir: s.options.Dir, File: string(key), Err: errDamaged}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte(segmentPrefix), UpperBound: []byte(afterSegments)})
+	if err != nil {
+		return err
+	}
+	defer it.Close() // gives the error of the walk once more
+	for it.First(); it.Valid(); it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return err
 		}
-		return s.segments.add(state)
-	})
+		state, ok := parseSegmentState(it.Key(), value)
+		if !ok {
+			return &DamageError{Dir: s.options.Dir, File: string(it.Key()), Err: errDamaged}
+		}
+		if err := s.segments.add(state); err != nil {
+			return err
+		}
+	}
+	return it.Error()
 }
 
 // keepSegments puts into a batch what has changed of the segments.
