@@ -2,8 +2,6 @@ package answers
 
 import (
 	"errors"
-	"maps"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -68,15 +66,11 @@ func (s *segments) append(values [][]byte) (places []position, err error) {
 // moveKeys has the keys of recent answers lead to their places, and leaves hints there. The
 // last of them are left in the batch.
 func (s *Store) moveKeys(batch *pebble.Batch, places []position) error {
-	r := &s.recent
-	r.sorted = slices.AppendSeq(r.sorted[:0], maps.Keys(r.places))
-	slices.Sort(r.sorted)
 	var key, value []byte
-	for _, text := range r.sorted {
-		at := places[r.places[text]]
-		key, value = append(key[:0], text...), appendPosition(value[:0], at)
+	for _, k := range s.recent.sort(places) {
+		key, value = append(key[:0], k.key...), appendPosition(value[:0], k.place)
 		if s.hints.wanted() {
-			s.hints.add(hashKey(key), at)
+			s.hints.add(hashKey(key), k.place)
 		}
 		if err := batch.Set(key, value, nil); err != nil {
 			return err

@@ -2,6 +2,8 @@ package answers
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -19,9 +21,10 @@ const (
 type recent struct {
 	mu     sync.RWMutex
 	places map[string]int // of values, by key
+	keys   []string       // of the values
 	values [][]byte       // in the order of arrival; nil where there is a newer one
 	bytes  int            // of the values
-	sorted []string       // memory for move
+	sorted []keyPlace     // memory for move
 }
 
 func (r *recent) isFull() bool { return len(r.values) >= mostRecent || r.bytes >= mostRecentBytes }
@@ -36,7 +39,7 @@ func (r *recent) add(key string, value []byte) {
 		r.values[older] = nil
 	}
 	r.places[key] = len(r.values)
-	r.values = append(r.values, value)
+	r.keys, r.values = append(r.keys, key), append(r.values, value)
 	r.bytes += len(value)
 }
 
@@ -91,12 +94,31 @@ func (r *recent) all() [][]byte {
 	return values
 }
 
+// keyPlace is a key and where its answer lies in the segments.
+type keyPlace struct {
+	key   string
+	place position
+}
+
+// sort gives the places of values by their keys, in the order of keys.
+func (r *recent) sort(places []position) []keyPlace {
+	r.sorted = r.sorted[:0]
+	for i, value := range r.values {
+		if value != nil {
+			r.sorted = append(r.sorted, keyPlace{r.keys[i], places[i]})
+		}
+	}
+	slices.SortFunc(r.sorted, func(a, b keyPlace) int { return strings.Compare(a.key, b.key) })
+	return r.sorted
+}
+
 // drop drops all, but keeps the memory.
 func (r *recent) drop() {
 	clear(r.sorted) // keep no key alive
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.places)
+	clear(r.keys)
 	clear(r.values)
-	r.values, r.bytes = r.values[:0], 0
+	r.keys, r.values, r.bytes = r.keys[:0], r.values[:0], 0
 }
