@@ -14,6 +14,7 @@ type Batch struct {
 
 	keys      []byte   // of the requests, one behind the other
 	ends      []int    // of the keys
+	hashes    []uint64 // of the keys
 	newer     [][]byte // those of them that replace others
 	values    []byte   // as they are in a pack
 	valueEnds []int
@@ -40,7 +41,7 @@ func (b *Batch) add(source string, r client.Request, o Outcome, replaces bool) e
 	b.keys = appendKey(b.keys, source, r)
 	b.ends = append(b.ends, len(b.keys))
 	key := b.keys[start:len(b.keys):len(b.keys)]
-	b.store.keys.add(key) // before it is there for anybody
+	b.hashes = append(b.hashes, hashKey(key))
 	b.value = appendValue(b.value[:0], key, o)
 	b.values = appendSized(b.values, b.value)
 	b.valueEnds = append(b.valueEnds, len(b.values))
@@ -65,13 +66,14 @@ func (b *Batch) Commit() error {
 	if _, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, b.commit() }); err != nil {
 		return storeError(s.options.Dir, "", err)
 	}
-	b.keys, b.ends, b.newer = b.keys[:0], b.ends[:0], b.newer[:0]
+	b.keys, b.ends, b.hashes, b.newer = b.keys[:0], b.ends[:0], b.hashes[:0], b.newer[:0]
 	b.values, b.valueEnds, b.marks = b.values[:0], b.valueEnds[:0], b.marks[:0]
 	return nil
 }
 
 func (b *Batch) commit() error {
 	s := b.store
+	s.keys.add(b.hashes) // before they are there for anybody
 	b.pack(s.journal.files.end())
 	if err := s.mustWrite(s.journal.append(b.packs)); err != nil {
 		return err

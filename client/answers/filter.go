@@ -31,12 +31,20 @@ func (f *filter) place(hash uint64) (word *atomic.Uint64, mask uint64) {
 	return &f.words[hash>>(64-bits.Len64(filterWords-1))], mask
 }
 
-func (f *filter) add(key []byte) {
+// add adds keys by their hashes. All words are read before any is changed: the processor
+// fetches many at once to read them, but to change them one after the other.
+func (f *filter) add(hashes []uint64) {
 	if f == nil {
 		return
 	}
-	word, mask := f.place(hashKey(key))
-	word.Or(mask)
+	for _, hash := range hashes {
+		word, _ := f.place(hash)
+		word.Load()
+	}
+	for _, hash := range hashes {
+		word, mask := f.place(hash)
+		word.Or(mask)
+	}
 }
 
 // mayHave is false for most keys that were not added.

@@ -15,9 +15,11 @@ func TestFilter(t *testing.T) {
 	key := func(i int) []byte {
 		return fmt.Appendf(nil, "https://api.example.com\x00website\x00naics\x00site-%d", i)
 	}
+	var hashes []uint64
 	for i := range n {
-		f.add(key(i))
+		hashes = append(hashes, hashKey(key(i)))
 	}
+	f.add(hashes)
 	there, others := make([]sought, n), make([]sought, n)
 	for i := range n {
 		there[i].hash, others[i].hash = hashKey(key(i)), hashKey(key(n+i))
