@@ -53,7 +53,7 @@ func (o Options) withDefaults() Options {
 	o.Connections = or(o.Connections, 32)
 	o.UserAgent = or(o.UserAgent, "bulkcat")
 	if o.Transport == nil {
-		o.Transport = newTransport(o.Connections, o.RootCAs)
+		o.Transport = newTransport(o)
 	}
 	return o
 }

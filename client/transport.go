@@ -12,21 +12,26 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 )
 
 // newTransport keeps one connection alive for each worker. The standard default of two
 // idle connections a host would open and close one for nearly every request. There is
 // no time limit for the response's header alone: Options.Timeout covers all of it.
-func newTransport(connections int, roots *x509.CertPool) *http.Transport {
+func newTransport(o Options) *http.Transport {
+	dial := (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	if strings.HasPrefix(o.BaseURL, "http:") {
+		dial = yielding(dial)
+	}
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           dial,
-		TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          connections,
-		MaxIdleConnsPerHost:   connections,
-		MaxConnsPerHost:       connections,
+		MaxIdleConns:          o.Connections,
+		MaxIdleConnsPerHost:   o.Connections,
+		MaxConnsPerHost:       o.Connections,
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
@@ -39,12 +44,19 @@ func newTransport(connections int, roots *x509.CertPool) *http.Transport {
 	}
 }
 
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
+// dialer opens connections, as http.Transport asks for them.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// yielding is for plain HTTP. HTTP/2 writes under a lock, where others that are to write next
+// can't run: with 256 in flight a run would take a tenth longer.
+func yielding(dial dialer) dialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return yieldingConn{conn}, nil
 	}
-	return yieldingConn{conn}, nil
 }
 
 // yieldingConn lets others run before it writes, so that requests that become ready together
