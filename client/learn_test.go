@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/hostile"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // TestPacerLearnsTheLimit: the limit is not known to the client. A high one shows that it
 // gathers speed soon enough; the styles differ in how it is told off.
 func TestPacerLearnsTheLimit(t *testing.T) {
 	for _, tt := range []struct {
-		style hostile.Style
+		style clienttest.Style
 		limit int // requests a second
-	}{{hostile.Body, 300}, {hostile.UnixTime, 100}, {hostile.IETF, 100}} {
+	}{{clienttest.Body, 300}, {clienttest.UnixTime, 100}, {clienttest.IETF, 100}} {
 		t.Run("retry after "+string(tt.style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limit := float64(tt.limit)
-				x := simulate(t, hostile.Options{Rate: limit, Bucket: tt.limit / 10, RetryAfter: tt.style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond},
+				x := simulate(t, clienttest.Options{Rate: limit, Bucket: tt.limit / 10, RetryAfter: tt.style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond},
 					client.PacerOptions{InFlight: 64}, 30*time.Second)
 				x.check(t, limit, 0.95, 0.01)
 			})
@@ -31,16 +31,16 @@ func TestPacerLearnsTheLimit(t *testing.T) {
 }
 
 type simulation struct {
-	audit hostile.Audit
+	audit clienttest.Audit
 	start time.Time
 	took  time.Duration
 }
 
 // simulate asks as fast as the pacer allows for a while.
-func simulate(t *testing.T, service hostile.Options, pace client.PacerOptions, d time.Duration) simulation {
-	server := hostile.New(service)
+func simulate(t *testing.T, service clienttest.Options, pace client.PacerOptions, d time.Duration) simulation {
+	server := clienttest.New(service)
 	transport, close := server.Pipe()
-	c, err := client.New(client.Options{BaseURL: "http://hostile", Transport: transport})
+	c, err := client.New(client.Options{BaseURL: "http://service", Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}

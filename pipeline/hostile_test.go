@@ -17,12 +17,12 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/client/hostile"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
-// night is a whole run against a hostile service: pacing, judging and storing included.
+// night is a whole run against a faulty service: pacing, judging and storing included.
 type night struct {
-	server  *hostile.Server
+	server  *clienttest.Server
 	pace    client.PacerOptions
 	timeout time.Duration
 	inputs  []string
@@ -37,9 +37,9 @@ type night struct {
 	pacer    *client.Pacer
 }
 
-func newNight(options hostile.Options, inputs int) *night {
+func newNight(options clienttest.Options, inputs int) *night {
 	return &night{
-		server: hostile.New(options), inputs: numbered(inputs), files: vfs.NewMem(),
+		server: clienttest.New(options), inputs: numbered(inputs), files: vfs.NewMem(),
 		pace: client.PacerOptions{InFlight: 64}, timeout: 30 * time.Second, limits: client.AllowanceLimits{Reserve: -1},
 	}
 }
@@ -49,7 +49,7 @@ func (n *night) run(t *testing.T) error {
 	t.Helper()
 	transport, close := n.server.Pipe()
 	defer close()
-	return n.runAt(t, "http://hostile", transport)
+	return n.runAt(t, "http://service", transport)
 }
 
 func (n *night) runAt(t *testing.T, baseURL string, transport http.RoundTripper) error {
@@ -99,7 +99,7 @@ func (n *night) checkRows(t *testing.T) {
 			want = append(want, fmt.Sprintf("%d rejected  HTTP 404 Not Found: no such site", i+1))
 			continue
 		}
-		want = append(want, fmt.Sprintf("%d ok %s", i+1, hostile.Value(input)), fmt.Sprintf("%d ok Everything", i+1))
+		want = append(want, fmt.Sprintf("%d ok %s", i+1, clienttest.Value(input)), fmt.Sprintf("%d ok Everything", i+1))
 	}
 	if len(n.sink.lines) != len(want) {
 		t.Errorf("%d rows, want %d", len(n.sink.lines), len(want))
@@ -121,9 +121,9 @@ func (n *night) checkAudit(t *testing.T) {
 	}
 }
 
-var everyFault = map[hostile.Fault]float64{
-	hostile.Error500: 0.02, hostile.Error503: 0.02, hostile.Reset: 0.02, hostile.Truncated: 0.02,
-	hostile.HTML: 0.02, hostile.Slow: 0.02, hostile.Hang: 0.005, hostile.Calculating: 0.005,
+var everyFault = map[clienttest.Fault]float64{
+	clienttest.Error500: 0.02, clienttest.Error503: 0.02, clienttest.Reset: 0.02, clienttest.Truncated: 0.02,
+	clienttest.HTML: 0.02, clienttest.Slow: 0.02, clienttest.Hang: 0.005, clienttest.Calculating: 0.005,
 }
 
 // giveUp is when to give up a hanging request over a real socket. On a busy machine an
@@ -131,7 +131,7 @@ var everyFault = map[hostile.Fault]float64{
 const giveUp = 5 * time.Second
 
 func TestEveryFaultOverRealSockets(t *testing.T) {
-	n := newNight(hostile.Options{Seed: 7, Faults: everyFault, Missing: 0.01}, 3000)
+	n := newNight(clienttest.Options{Seed: 7, Faults: everyFault, Missing: 0.01}, 3000)
 	n.timeout = giveUp
 	n.pace.Rate = 2000
 	baseURL, close := n.server.Listen()
@@ -148,7 +148,7 @@ func TestEveryFaultOverRealSockets(t *testing.T) {
 
 func TestEveryFaultInSyntheticTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(hostile.Options{Seed: 8, Faults: everyFault, Missing: 0.01, Latency: 20 * time.Millisecond, Jitter: 50 * time.Millisecond}, 2000)
+		n := newNight(clienttest.Options{Seed: 8, Faults: everyFault, Missing: 0.01, Latency: 20 * time.Millisecond, Jitter: 50 * time.Millisecond}, 2000)
 		n.pace.Rate = 200
 		start := time.Now()
 		if err := n.run(t); err != nil {
@@ -166,13 +166,13 @@ func TestEveryFaultInSyntheticTime(t *testing.T) {
 
 func TestUnknownLimitLosesNothing(t *testing.T) {
 	for _, tt := range []struct {
-		style hostile.Style
+		style clienttest.Style
 		limit int // requests a second
-	}{{hostile.Absent, 100}, {hostile.Seconds, 150}, {hostile.Date, 100}} {
+	}{{clienttest.Absent, 100}, {clienttest.Seconds, 150}, {clienttest.Date, 100}} {
 		t.Run("retry after "+string(tt.style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limit := float64(tt.limit)
-				n := newNight(hostile.Options{Rate: limit, Bucket: tt.limit / 10, RetryAfter: tt.style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}, 22*tt.limit)
+				n := newNight(clienttest.Options{Rate: limit, Bucket: tt.limit / 10, RetryAfter: tt.style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}, 22*tt.limit)
 				start := time.Now()
 				if err := n.run(t); err != nil {
 					t.Fatal(err)
@@ -203,7 +203,7 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 func TestFixedRateIsAPromise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, burst, seconds = 200, 20, 10
-		n := newNight(hostile.Options{Latency: 80 * time.Millisecond}, rate*seconds)
+		n := newNight(clienttest.Options{Latency: 80 * time.Millisecond}, rate*seconds)
 		n.pace.Rate = rate
 		if err := n.run(t); err != nil {
 			t.Fatal(err)
@@ -236,7 +236,7 @@ func TestQuotaInEveryGuise(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d usage broken %t", tt.status, tt.broken), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := newNight(hostile.Options{
+				n := newNight(clienttest.Options{
 					Quota: quota, QuotaStatus: tt.status, QuotaBody: tt.body, UsageBroken: tt.broken, Latency: 50 * time.Millisecond,
 				}, inputs)
 				n.pace = client.PacerOptions{Rate: 400, InFlight: 32}
@@ -264,7 +264,7 @@ func TestQuotaInEveryGuise(t *testing.T) {
 
 func TestWaitForQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(hostile.Options{Quota: 100, QuotaStatus: 429, Latency: 50 * time.Millisecond}, 300)
+		n := newNight(clienttest.Options{Quota: 100, QuotaStatus: 429, Latency: 50 * time.Millisecond}, 300)
 		n.pace = client.PacerOptions{Rate: 50, InFlight: 8}
 		n.await = true
 		time.AfterFunc(3*time.Hour, func() { n.server.Refill(1000) })
@@ -286,7 +286,7 @@ func TestWaitForQuota(t *testing.T) {
 // What must stay in the account is waited for as well, and to ask for it may fail at times.
 func TestWaitForTheReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(hostile.Options{Quota: 150, Latency: 50 * time.Millisecond}, 300)
+		n := newNight(clienttest.Options{Quota: 150, Latency: 50 * time.Millisecond}, 300)
 		n.pace = client.PacerOptions{Rate: 50, InFlight: 8}
 		n.limits.Reserve = 50
 		n.await = true
@@ -338,7 +338,7 @@ func TestOutageIsWaitedOut(t *testing.T) {
 func waitOut(t *testing.T, status int) {
 	start := time.Now()
 	down := func() bool { d := time.Since(start); return d > 20*time.Second && d < 20*time.Second+10*time.Minute }
-	n := newNight(hostile.Options{Down: down, DownStatus: status, Latency: 50 * time.Millisecond}, 1500) // a good third after the outage
+	n := newNight(clienttest.Options{Down: down, DownStatus: status, Latency: 50 * time.Millisecond}, 1500) // a good third after the outage
 	n.pace = client.PacerOptions{Rate: 50, InFlight: 32}
 	if err := n.run(t); err != nil {
 		t.Fatal(err)
@@ -361,7 +361,7 @@ func waitOut(t *testing.T, status int) {
 
 func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(hostile.Options{Down: func() bool { return true }}, 100)
+		n := newNight(clienttest.Options{Down: func() bool { return true }}, 100)
 		start := time.Now()
 		stop, ok := errors.AsType[*StopError](n.run(t))
 		if !ok || stop.Cause != OutageTooLong || !strings.Contains(stop.Error(), "--max-outage") || !strings.Contains(stop.Error(), "HTTP 503") {
@@ -395,7 +395,7 @@ func TestRecordThatAlwaysFailsIsNoOutage(t *testing.T) {
 
 func TestRetriesKeepToTheirBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(hostile.Options{Faults: map[hostile.Fault]float64{hostile.Error500: 0.45}, Latency: 20 * time.Millisecond, Seed: 3}, 1000)
+		n := newNight(clienttest.Options{Faults: map[clienttest.Fault]float64{clienttest.Error500: 0.45}, Latency: 20 * time.Millisecond, Seed: 3}, 1000)
 		n.pace.Rate = 200
 		if err := n.run(t); err != nil {
 			t.Fatal(err)
@@ -413,7 +413,7 @@ func TestRetriesKeepToTheirBudget(t *testing.T) {
 
 func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(hostile.Options{Faults: everyFault, Seed: 5, Latency: 30 * time.Millisecond}, 1000)
+		n := newNight(clienttest.Options{Faults: everyFault, Seed: 5, Latency: 30 * time.Millisecond}, 1000)
 		n.pace.Rate = 1000
 		n.limits.MaxRequests = 321
 		stop, ok := errors.AsType[*StopError](n.run(t))
@@ -428,7 +428,7 @@ func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
 
 func TestReserveIsNeverTouched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(hostile.Options{Quota: 500, QuotaStatus: 402, Faults: everyFault, Missing: 0.1, Seed: 6, Latency: 30 * time.Millisecond}, 1000)
+		n := newNight(clienttest.Options{Quota: 500, QuotaStatus: 402, Faults: everyFault, Missing: 0.1, Seed: 6, Latency: 30 * time.Millisecond}, 1000)
 		n.pace.Rate = 1000
 		n.limits.Reserve = 200
 		stop, ok := errors.AsType[*StopError](n.run(t))
@@ -461,7 +461,7 @@ var soak = flag.Duration("soak", 3*time.Second, "how long TestSoak goes on")
 func TestSoak(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for seed, end := uint64(1), time.Now().Add(*soak); time.Now().Before(end); seed++ {
-		n := newNight(hostile.Options{Seed: seed, Faults: everyFault, Missing: 0.02, Rate: 3000, Bucket: 100, RetryAfter: hostile.Seconds}, 1000)
+		n := newNight(clienttest.Options{Seed: seed, Faults: everyFault, Missing: 0.02, Rate: 3000, Bucket: 100, RetryAfter: clienttest.Seconds}, 1000)
 		n.timeout = giveUp
 		baseURL, close := n.server.Listen()
 		err := n.runAt(t, baseURL, nil)

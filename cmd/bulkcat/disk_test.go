@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client/hostile"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // diskWorkers is the number of requests in flight.
@@ -48,7 +48,7 @@ func TestFullDisk(t *testing.T) {
 				size = pages(int64(len(want["out.csv"])))
 			}
 			d.disk = smallDisk(t, size)
-			service := hostile.New(hostile.Options{Latency: time.Millisecond})
+			service := clienttest.New(clienttest.Options{Latency: time.Millisecond})
 			url, stop := service.Listen()
 			defer stop()
 
@@ -123,7 +123,7 @@ func TestReadOnlyDisk(t *testing.T) {
 			if err := syscall.Mount("tmpfs", d.disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 				t.Fatal(err)
 			}
-			service := hostile.New(hostile.Options{})
+			service := clienttest.New(clienttest.Options{})
 			url, stop := service.Listen()
 			defer stop()
 			status, stderr, _ := d.run(t, url, service)
@@ -150,7 +150,7 @@ func (d *diskRun) place(path string) string {
 }
 
 // run runs bulkcat and counts the requests that came after the disk was full.
-func (d *diskRun) run(t *testing.T, url string, service *hostile.Server) (status int, stderr string, late int) {
+func (d *diskRun) run(t *testing.T, url string, service *clienttest.Server) (status int, stderr string, late int) {
 	t.Helper()
 	args := []string{"product", d.input, "--rate", "0", "--workers", fmt.Sprint(diskWorkers), "--quiet"}
 	for _, arg := range d.args {
@@ -190,7 +190,7 @@ func (d *diskRun) run(t *testing.T, url string, service *hostile.Server) (status
 // undisturbed gives the output of the same run with room enough.
 func (d *diskRun) undisturbed(t *testing.T, output string) map[string]string {
 	t.Helper()
-	service := hostile.New(hostile.Options{})
+	service := clienttest.New(clienttest.Options{})
 	url, stop := service.Listen()
 	defer stop()
 	calm := *d
@@ -232,7 +232,7 @@ func checkWhole(t *testing.T, got, want map[string]string) {
 	}
 }
 
-func checkAskedOnce(t *testing.T, service *hostile.Server, most int) {
+func checkAskedOnce(t *testing.T, service *clienttest.Server, most int) {
 	t.Helper()
 	twice := 0
 	for _, record := range service.Audit().Inputs {

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bulkcat/bulkcat/client/hostile"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // faults are few, because each costs a wait of up to a quarter of a second, but every
 // cycle meets some. None hangs: a run would take as long as its time limit.
-var faults = map[hostile.Fault]float64{
-	hostile.Error500: 0.005, hostile.Error503: 0.005, hostile.Calculating: 0.005,
-	hostile.Reset: 0.005, hostile.Truncated: 0.005, hostile.HTML: 0.005, hostile.Slow: 0.01,
+var faults = map[clienttest.Fault]float64{
+	clienttest.Error500: 0.005, clienttest.Error503: 0.005, clienttest.Calculating: 0.005,
+	clienttest.Reset: 0.005, clienttest.Truncated: 0.005, clienttest.HTML: 0.005, clienttest.Slow: 0.01,
 }
 
 // cycle is a cycle under way.

@@ -7,6 +7,6 @@
 //
 // After every kill, what is published must be whole: a file of the output is not there,
 // or has all its bytes. After every cycle the folder must hold the files, byte for byte,
-// that an undisturbed run leaves behind, and no other. The service is a hostile one that
+// that an undisturbed run leaves behind, and no other. The service is a faulty one that
 // counts what it answers: only what was in flight at a kill may be asked twice.
 package loop

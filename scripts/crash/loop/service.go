@@ -8,17 +8,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client/hostile"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // missing is the share of inputs that the service refuses.
 const missing = 0.03
 
-// service is a hostile service that tells when it has answered so many requests.
+// service is a faulty service that tells when it has answered so many requests.
 type service struct {
 	url    string
 	server *httptest.Server
-	sick   *hostile.Server
+	sick   *clienttest.Server
 
 	mu      sync.Mutex
 	left    int // requests until reached is closed; 0 when it is, or nobody waits
@@ -27,8 +27,8 @@ type service struct {
 
 // newService starts a service; without faults it is a sound one. What it answers depends
 // on the seed and the input only.
-func newService(seed uint64, faults map[hostile.Fault]float64) *service {
-	s := &service{sick: hostile.New(hostile.Options{
+func newService(seed uint64, faults map[clienttest.Fault]float64) *service {
+	s := &service{sick: clienttest.New(clienttest.Options{
 		Seed: seed, Faults: faults, Missing: missing,
 		Latency: time.Millisecond, Jitter: 4 * time.Millisecond,
 	})}
