@@ -1,9 +1,12 @@
 package service
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,13 +15,24 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
+var protocols = []Protocol{HTTP1, HTTP1TLS, HTTP2TLS}
+
 // TestClientIsAnswered holds the service against the client that it is made for.
 func TestClientIsAnswered(t *testing.T) {
-	c, err := client.New(client.Options{BaseURL: listen(t, Options{}), APIKey: "key"})
-	if err != nil {
-		t.Fatal(err)
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			url, roots := listen(t, Options{Protocol: protocol})
+			c, err := client.New(client.Options{BaseURL: url, APIKey: "key", RootCAs: roots})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			testAnswers(t, c)
+		})
 	}
-	defer c.Close()
+}
+
+func testAnswers(t *testing.T, c *client.HTTP) {
 	usage, err := c.Usage(t.Context())
 	if left, ok := usage.Requests(); err != nil || !ok || left < 1e9 {
 		t.Errorf("usage: %+v, %v", usage, err)
@@ -70,13 +84,43 @@ func TestAnswersAreTypical(t *testing.T) {
 }
 
 func TestUnknownPath(t *testing.T) {
-	resp, err := http.Get(listen(t, Options{}) + "/elsewhere")
-	if err != nil {
-		t.Fatal(err)
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			url, roots := listen(t, Options{Protocol: protocol})
+			resp, err := standardClient(t, roots, "h2", "http/1.1").Get(url + "/elsewhere")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if resp.StatusCode != http.StatusNotFound || resp.ProtoMajor != protocol.Major() {
+				t.Errorf("got %s, %s", resp.Proto, resp.Status)
+			}
+		})
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusNotFound {
-		t.Errorf("got %s", resp.Status)
+}
+
+// TestOtherProtocol wants a service of HTTP/2 to answer in no other protocol.
+func TestOtherProtocol(t *testing.T) {
+	url, roots := listen(t, Options{Protocol: HTTP2TLS})
+	for _, offered := range [][]string{nil, {"http/1.1"}} {
+		resp, err := standardClient(t, roots, offered...).Get(url + "/api/usage")
+		if err == nil {
+			resp.Body.Close()
+			t.Errorf("a client that offers %q gets %s", offered, resp.Proto)
+		}
+	}
+}
+
+func TestProtocolFlag(t *testing.T) {
+	for _, want := range protocols {
+		var got Protocol
+		if err := got.Set(want.String()); err != nil || got != want {
+			t.Errorf("%v: got %v, %v", want, got, err)
+		}
+	}
+	var p Protocol
+	if err := p.Set("HTTP/3"); err == nil {
+		t.Errorf("HTTP/3 is taken for %v", p)
 	}
 }
 
@@ -91,7 +135,7 @@ func TestHostileRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ours, theirs := net.Pipe()
 			ended := make(chan struct{})
-			go func() { defer close(ended); newSession(theirs, Options{}, 1).serve() }()
+			go func() { defer close(ended); newSession(theirs, Options{}).serve() }()
 			go func() { io.WriteString(ours, text); ours.Close() }()
 			<-ended
 		})
@@ -100,7 +144,7 @@ func TestHostileRequests(t *testing.T) {
 
 func TestLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSession(nil, Options{Latency: 50 * time.Millisecond, Spread: 20 * time.Millisecond}, 1)
+		s := newSession(nil, Options{Latency: 50 * time.Millisecond, Spread: 20 * time.Millisecond})
 		var least, most, sum time.Duration = time.Hour, 0, 0
 		const n = 1000
 		for range n {
@@ -118,13 +162,32 @@ func TestLatency(t *testing.T) {
 	})
 }
 
-func listen(t *testing.T, options Options) string {
+// listen gives the URL of a service, and its certificate authority if it has one.
+func listen(t *testing.T, options Options) (url string, roots *x509.CertPool) {
 	t.Helper()
+	if options.Protocol.TLS() {
+		certificate, authority, err := NewCertificate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		options.Certificate, roots = certificate, x509.NewCertPool()
+		roots.AppendCertsFromPEM(authority)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
 	go Serve(l, options)
-	return "http://" + l.Addr().String()
+	return options.Protocol.Scheme() + "://" + l.Addr().String(), roots
+}
+
+// standardClient is a client of net/http that offers some protocols in the TLS handshake.
+func standardClient(t *testing.T, roots *x509.CertPool, offered ...string) *http.Client {
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: roots, NextProtos: offered},
+		ForceAttemptHTTP2: slices.Contains(offered, "h2"),
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
 }
