@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // bareMode is the loop that bulkcat is held against: net/http and encoding/json, asking
@@ -23,11 +27,20 @@ func bareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer)
 	flags.StringVar(&b.url, "url", "", "of the service")
 	flags.Int64Var(&b.records, "records", 0, "to ask for")
 	flags.IntVar(&inFlight, "in-flight", 1, "requests at once")
+	flags.Var(&b.protocol, "protocol", "that the service must answer in")
+	caFile := flags.String("ca-file", "", "trust the certificate authorities in this file")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = inFlight, inFlight
+	if *caFile != "" {
+		roots, err := client.LoadRootCAs(*caFile)
+		if err != nil {
+			return err
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
+	}
 	b.client = &http.Client{Transport: transport}
 	before := countAllocations()
 	group, ctx := errgroup.WithContext(ctx)
@@ -42,10 +55,11 @@ func bareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer)
 
 // bare is the loop's state.
 type bare struct {
-	url     string
-	records int64
-	next    atomic.Int64
-	client  *http.Client
+	url      string
+	protocol service.Protocol
+	records  int64
+	next     atomic.Int64
+	client   *http.Client
 }
 
 func (b *bare) loop(ctx context.Context) error {
@@ -85,6 +99,9 @@ func (b *bare) ask(ctx context.Context, input string) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("the service answered %s", resp.Status)
 	}
+	if resp.ProtoMajor != b.protocol.Major() {
+		return fmt.Errorf("the service answered in %s instead of %v", resp.Proto, b.protocol)
+	}
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return err
@@ -100,10 +117,13 @@ func (b *bare) ask(ctx context.Context, input string) error {
 }
 
 // bare runs the loop on the client's core.
-func (r *rig) bare(ctx context.Context, url string, records, inFlight int) (effort, allocations, error) {
+func (r *rig) bare(ctx context.Context, s *server, records, inFlight int) (effort, allocations, error) {
 	e, err := command{
 		cores: r.cores.client,
-		args:  []string{r.self, "bare", "-url", url, "-records", fmt.Sprint(records), "-in-flight", fmt.Sprint(inFlight)},
+		args: []string{
+			r.self, "bare", "-url", s.url, "-protocol", s.protocol.String(), "-ca-file", s.caFile,
+			"-records", fmt.Sprint(records), "-in-flight", fmt.Sprint(inFlight),
+		},
 	}.run(ctx)
 	if err != nil {
 		return e, allocations{}, err
@@ -115,12 +135,12 @@ func (r *rig) bare(ctx context.Context, url string, records, inFlight int) (effo
 // bareRate is how many records a second the loop does that is answered at once: what the
 // length of all other arms goes by, and what is measured without a service is held against.
 func (r *rig) bareRate(ctx context.Context, records int) (float64, error) {
-	server, err := r.serve(ctx, 0, 0)
+	server, err := r.serve(ctx, service.Options{})
 	if err != nil {
 		return 0, err
 	}
 	defer server.close()
-	e, _, err := r.bare(ctx, server.url, records, inFlight[0])
+	e, _, err := r.bare(ctx, server, records, inFlight[0])
 	return float64(records) / e.wall.Seconds(), err
 }
 

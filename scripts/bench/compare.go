@@ -10,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // leastRatio is how far the new rate may fall below the base's before it is a loss:
@@ -71,7 +72,7 @@ func (c *comparison) measure(ctx context.Context, s scale) error {
 	if err != nil {
 		return err
 	}
-	server, err := c.serve(ctx, 0, 0)
+	server, err := c.serve(ctx, service.Options{})
 	if err != nil {
 		return err
 	}

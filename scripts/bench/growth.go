@@ -14,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // growthMode measures time and memory as inputs grow.
@@ -86,7 +87,7 @@ func (w workload) String() string {
 }
 
 func (g *growth) measure(ctx context.Context, sizes []int) error {
-	server, err := g.serve(ctx, 0, 0)
+	server, err := g.serve(ctx, service.Options{})
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -85,12 +86,12 @@ func places(columns []string) []int {
 // measureAllocations counts those of a record, in the bare loop and in the whole run.
 func (r *rig) measureAllocations(ctx context.Context, records int, t *report.Table) error {
 	r.say("allocations: %d records", records)
-	server, err := r.serve(ctx, 0, 0)
+	server, err := r.serve(ctx, service.Options{})
 	if err != nil {
 		return err
 	}
 	defer server.close()
-	_, loop, err := r.bare(ctx, server.url, records, inFlight[0])
+	_, loop, err := r.bare(ctx, server, records, inFlight[0])
 	if err != nil {
 		return err
 	}

@@ -8,15 +8,17 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // pair is bulkcat beside the bare loop, in one situation.
 type pair struct {
-	latency, spread time.Duration
-	inFlight        int
-	records         int
-	rounds          int
-	rate, cpu       report.Bound // of bulkcat's over the loop's
+	service   service.Options
+	inFlight  int
+	formats   []string // of bulkcat's output, one row each
+	arm       time.Duration
+	rounds    int
+	rate, cpu report.Bound // of bulkcat's over the loop's
 }
 
 var (
@@ -29,25 +31,58 @@ const (
 	distanceSpread = 20 * time.Millisecond
 )
 
-// measurePairs measures all of them, those that are answered at once first.
+// pairs are all situations in the order of the table. Over TLS, each latency has one row:
+// TLS changes what the connections cost, and the rows of plain HTTP/1.1 show the formats.
+func pairs(s scale) []pair {
+	near := pair{
+		formats: formats, arm: s.arm, rounds: s.rounds,
+		rate: report.AtLeast(0.70), cpu: report.AtMost(1.50),
+	}
+	far := pair{
+		service: service.Options{Latency: distance, Spread: distanceSpread},
+		formats: formats, arm: s.distantArm, rounds: s.distantRounds,
+		rate: report.AtLeast(0.98), cpu: report.AtMost(1.40),
+	}
+	nearTLS, farTLS := near, far
+	nearTLS.formats, nearTLS.arm, nearTLS.rounds = []string{"csv"}, s.secureArm, s.secureRounds
+	farTLS.formats, farTLS.rounds = []string{"csv"}, s.secureRounds
+	few, many := inFlight[0], inFlight[1]
+	return []pair{
+		near.with(service.HTTP1, few),
+		near.with(service.HTTP1, many),
+		far.with(service.HTTP1, few),
+		far.with(service.HTTP1, many),
+		nearTLS.with(service.HTTP1TLS, few),
+		farTLS.with(service.HTTP1TLS, many),
+		nearTLS.with(service.HTTP2TLS, few),
+		farTLS.with(service.HTTP2TLS, many),
+	}
+}
+
+// with is the pair over a protocol, with a number of requests in flight.
+func (p pair) with(protocol service.Protocol, inFlight int) pair {
+	p.service.Protocol, p.inFlight = protocol, inFlight
+	return p
+}
+
+// records is the number of records of an arm, from the rate of a bare loop that is answered
+// at once. A service with latency answers fewer: each request in flight waits for it.
+func (p pair) records(bareRate float64) int {
+	if p.service.Latency > 0 {
+		bareRate = min(bareRate, float64(p.inFlight)/p.service.Latency.Seconds())
+	}
+	return recordsIn(bareRate, p.arm)
+}
+
+// measurePairs measures all situations.
 func (r *rig) measurePairs(ctx context.Context, s scale, bareRate float64) (*report.Table, error) {
 	t := &report.Table{
 		Title: "bulkcat against a bare loop of net/http and encoding/json (CSV in; asked, stored durably, flattened, ordered, written)",
-		Head: []string{"latency", "in flight", "output", "records/s", "of the loop's", "wanted",
+		Head: []string{"protocol", "latency", "in flight", "output", "records/s", "of the loop's", "wanted",
 			"CPU a record", "of the loop's", "wanted", "peak memory", "reads and writes a record", "the loop's"},
 	}
-	for _, n := range inFlight {
-		p := pair{inFlight: n, records: recordsIn(bareRate, s.arm), rounds: s.rounds, rate: report.AtLeast(0.70), cpu: report.AtMost(1.5)}
-		if err := r.measurePair(ctx, p, t); err != nil {
-			return nil, err
-		}
-	}
-	for _, n := range inFlight {
-		p := pair{
-			latency: distance, spread: distanceSpread, inFlight: n, rounds: s.distantRounds,
-			records: recordsIn(min(bareRate, float64(n)/distance.Seconds()), s.distantArm), rate: report.AtLeast(0.98),
-		}
-		if err := r.measurePair(ctx, p, t); err != nil {
+	for _, p := range pairs(s) {
+		if err := r.measurePair(ctx, p, p.records(bareRate), t); err != nil {
 			return nil, err
 		}
 	}
@@ -55,33 +90,33 @@ func (r *rig) measurePairs(ctx context.Context, s scale, bareRate float64) (*rep
 }
 
 // measurePair adds a row for each format.
-func (r *rig) measurePair(ctx context.Context, p pair, t *report.Table) error {
-	r.say("the bare loop and bulkcat: latency %v, %d in flight, %d records", p.latency, p.inFlight, p.records)
-	server, err := r.serve(ctx, p.latency, p.spread)
+func (r *rig) measurePair(ctx context.Context, p pair, records int, t *report.Table) error {
+	r.say("the bare loop and bulkcat: %v, latency %v, %d in flight, %d records", p.service.Protocol, p.service.Latency, p.inFlight, records)
+	server, err := r.serve(ctx, p.service)
 	if err != nil {
 		return err
 	}
 	defer server.close()
 	var loop tally
-	whole := make([]tally, len(formats))
+	whole := make([]tally, len(p.formats))
 	for range p.rounds {
-		e, _, err := r.bare(ctx, server.url, p.records, p.inFlight)
+		e, _, err := r.bare(ctx, server, records, p.inFlight)
 		if err != nil {
 			return err
 		}
-		loop.add(e, p.records)
-		for i, format := range formats {
+		loop.add(e, records)
+		for i, format := range p.formats {
 			e, err := r.run(ctx, arm{
-				url: server.url, cores: r.cores.client, inFlight: p.inFlight, format: format,
-				input: input{kind: client.Website, records: p.records},
+				url: server.url, caFile: server.caFile, cores: r.cores.client, inFlight: p.inFlight, format: format,
+				input: input{kind: client.Website, records: records},
 			})
 			if err != nil {
 				return err
 			}
-			whole[i].add(e, p.records)
+			whole[i].add(e, records)
 		}
 	}
-	for i, format := range formats {
+	for i, format := range p.formats {
 		p.addRow(t, format, whole[i], loop)
 	}
 	return nil
@@ -91,10 +126,10 @@ func (p pair) addRow(t *report.Table, format string, whole, loop tally) {
 	rate := report.Claim{Sample: report.Ratios(whole.rate, loop.rate), Unit: report.Ratio, Bound: p.rate}
 	cpu := report.Claim{Sample: report.Ratios(whole.cpu, loop.cpu), Unit: report.Ratio, Bound: p.cpu}
 	latency := "0 ms"
-	if p.latency > 0 {
-		latency = fmt.Sprintf("%d ± %d ms", p.latency.Milliseconds(), p.spread.Milliseconds())
+	if p.service.Latency > 0 {
+		latency = fmt.Sprintf("%d ± %d ms", p.service.Latency.Milliseconds(), p.service.Spread.Milliseconds())
 	}
-	t.Add(latency, strconv.Itoa(p.inFlight), format,
+	t.Add(p.service.Protocol.String(), latency, strconv.Itoa(p.inFlight), format,
 		report.Count.Format(whole.rate.Median()), rate.Figure(), rate.Verdict(),
 		report.Microseconds.Format(whole.cpu.Median()), cpu.Figure(), cpu.Verdict(),
 		report.MiB.Format(whole.peak.Median()),

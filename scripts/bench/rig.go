@@ -84,6 +84,7 @@ func (r *rig) output(extension string) string {
 type arm struct {
 	program  string // "" for the rig's
 	url      string // of the service; "" for the embedded one
+	caFile   string // of the service; "" without TLS
 	cores    string
 	input    input
 	inFlight int
@@ -104,7 +105,7 @@ func (r *rig) run(ctx context.Context, a arm) (effort, error) {
 	c := command{cores: a.cores, args: []string{program, string(a.input.kind), path, "--quiet"}}
 	if a.url != "" {
 		c.env = []string{"BULKCAT_BASE_URL=" + a.url, "BULKCAT_API_KEY=" + apiKey}
-		c.args = append(c.args, "--rate", "0", "--workers", fmt.Sprint(a.inFlight))
+		c.args = append(c.args, a.serviceArgs()...)
 	}
 	if a.store != "" {
 		c.args = append(c.args, "--store", a.store)
@@ -121,6 +122,15 @@ func (r *rig) run(ctx context.Context, a arm) (effort, error) {
 	c.stdout = file
 	e, err := c.run(ctx)
 	return e, errors.Join(err, file.Close())
+}
+
+// serviceArgs are the arguments for a service that is asked over HTTP.
+func (a arm) serviceArgs() []string {
+	args := []string{"--workers", fmt.Sprint(a.inFlight), "--rate", "0"}
+	if a.caFile != "" {
+		args = append(args, "--ca-file", a.caFile)
+	}
+	return args
 }
 
 // removeOutput removes an output and what lies beside it. What stays goes with the rig.

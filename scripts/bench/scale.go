@@ -9,6 +9,8 @@ type scale struct {
 	arm           time.Duration // of a bare loop that is answered at once
 	distantRounds int           // of arms with latency
 	distantArm    time.Duration
+	secureRounds  int           // of arms over TLS
+	secureArm     time.Duration // of a bare loop that is answered at once, without TLS; TLS takes longer for its records
 	titles        int           // records of an embedded run
 	kept          time.Duration // of an arm with or without a store
 	stored        time.Duration // of asking, to fill a store
@@ -21,17 +23,20 @@ type scale struct {
 var (
 	// full keeps the table under ten minutes on a slow machine. An arm lasts long enough
 	// that its start and its end, a tenth of a second, are some percent of it; with
-	// latency, where two percent are all that may be lost, one. With and without a store
-	// they are longer, as both sides are close together, and a store's first logs,
-	// which the next ones are made of, cost the most.
+	// latency, where two percent are all that may be lost, about one. With and without a
+	// store they are longer, as both sides are close together, and a store's first logs,
+	// which the next ones are made of, cost the most. Arms over TLS have fewer rounds,
+	// as their rows have to fit into the same ten minutes.
 	full = scale{
-		rounds: 5, arm: 3 * time.Second, distantRounds: 3, distantArm: 10 * time.Second,
+		rounds: 5, arm: 2500 * time.Millisecond, distantRounds: 3, distantArm: 8 * time.Second,
+		secureRounds: 3, secureArm: 1500 * time.Millisecond,
 		titles: 150_000, kept: 5 * time.Second, stored: 10 * time.Second, answered: 500_000, starts: 21,
-		benchTime: 500 * time.Millisecond, benchCount: 3,
+		benchTime: 300 * time.Millisecond, benchCount: 3,
 	}
-	// short is a minute's look: its ratios suffer from the shortness of its arms.
+	// short takes a minute or two: its ratios suffer from the shortness of its arms.
 	short = scale{
 		rounds: 2, arm: time.Second, distantRounds: 1, distantArm: 2 * time.Second,
+		secureRounds: 1, secureArm: time.Second,
 		titles: 50_000, kept: time.Second, stored: 3 * time.Second, answered: 200_000, starts: 5,
 		benchTime: 50 * time.Millisecond, benchCount: 1,
 	}

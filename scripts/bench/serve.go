@@ -7,22 +7,35 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// serveMode is the service in a process of its own. It tells its URL and ends when its
-// standard input does, so that none is left behind, or when it is told to.
+// serveMode is the service in a process of its own. It writes its certificate authority
+// to a file if the protocol needs one, and tells its URL. It ends when its standard input
+// ends, so that none is left behind, or when it is told to.
 func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	var options service.Options
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.DurationVar(&options.Latency, "latency", 0, "of an answer, on average")
 	flags.DurationVar(&options.Spread, "spread", 0, "around the latency, on both sides")
+	flags.Var(&options.Protocol, "protocol", "to speak")
+	caFile := flags.String("ca-file", "", "to write the certificate authority to, for TLS")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if options.Protocol.TLS() {
+		certificate, authority, err := service.NewCertificate()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*caFile, authority, 0o666); err != nil {
+			return err
+		}
+		options.Certificate = certificate
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,36 +46,44 @@ func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Wr
 		_, _ = io.Copy(io.Discard, stdin) // however it ends, it has ended
 		l.Close()
 	}()
-	fmt.Fprintf(stdout, "http://%s\n", l.Addr())
+	fmt.Fprintf(stdout, "%s://%s\n", options.Protocol.Scheme(), l.Addr())
 	_ = service.Serve(l, options) // always the error of a closed listener
 	return nil
 }
 
 // server is the service, running.
 type server struct {
-	url   string
-	cmd   *exec.Cmd
-	stdin io.Closer
+	url      string
+	protocol service.Protocol
+	caFile   string // "" without TLS
+	cmd      *exec.Cmd
+	stdin    io.Closer
 }
 
-// serve starts the service on the server's cores.
-func (r *rig) serve(ctx context.Context, latency, spread time.Duration) (*server, error) {
-	cmd := command{
-		cores: r.cores.server,
-		args:  []string{r.self, "serve", "-latency", latency.String(), "-spread", spread.String()},
-	}.build(ctx)
-	stdin, err := cmd.StdinPipe()
+// serve starts the service on the server's cores. It makes a certificate itself.
+func (r *rig) serve(ctx context.Context, options service.Options) (*server, error) {
+	s := &server{protocol: options.Protocol}
+	args := []string{
+		r.self, "serve", "-latency", options.Latency.String(), "-spread", options.Spread.String(),
+		"-protocol", options.Protocol.String(),
+	}
+	if options.Protocol.TLS() {
+		s.caFile = r.output("pem")
+		args = append(args, "-ca-file", s.caFile)
+	}
+	s.cmd = command{cores: r.cores.server, args: args}.build(ctx)
+	stdin, err := s.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	stdout, err := cmd.StdoutPipe()
+	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &server{cmd: cmd, stdin: stdin}
+	s.stdin = stdin
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		s.close()

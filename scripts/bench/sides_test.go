@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -53,6 +55,54 @@ func TestSides(t *testing.T) {
 	}
 }
 
+// TestBareLoopKeepsToItsProtocol wants an answer in each protocol, and an error where the
+// service speaks another one than the loop is measured with.
+func TestBareLoopKeepsToItsProtocol(t *testing.T) {
+	for _, spoken := range []service.Protocol{service.HTTP1, service.HTTP1TLS, service.HTTP2TLS} {
+		url, caFile := startService(t, spoken)
+		for _, wanted := range []service.Protocol{service.HTTP1TLS, service.HTTP2TLS} {
+			args := []string{"-url", url, "-records", "20", "-in-flight", "2", "-ca-file", caFile, "-protocol", wanted.String()}
+			err := bareMode(t.Context(), args, nil, io.Discard)
+			if spoken.Major() == wanted.Major() {
+				if err != nil {
+					t.Errorf("a loop of %v beside a service of %v: %v", wanted, spoken, err)
+				}
+				continue
+			}
+			if err == nil || !strings.Contains(err.Error(), "instead of "+wanted.String()) {
+				t.Errorf("a loop of %v beside a service of %v: %v", wanted, spoken, err)
+			}
+		}
+	}
+}
+
+// startService runs the service in its mode and gives its URL and its certificate
+// authority, "" without TLS.
+func startService(t *testing.T, protocol service.Protocol) (url, caFile string) {
+	t.Helper()
+	if protocol.TLS() {
+		caFile = filepath.Join(t.TempDir(), "ca.pem")
+	}
+	stdin, input := io.Pipe()
+	output, stdout := io.Pipe()
+	ended := make(chan error)
+	go func() {
+		ended <- serveMode(t.Context(), []string{"-protocol", protocol.String(), "-ca-file", caFile}, stdin, stdout)
+		stdout.Close()
+	}()
+	t.Cleanup(func() {
+		input.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	url, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(url), caFile
+}
+
 // TestServeEndsWithItsInput leaves no service behind.
 func TestServeEndsWithItsInput(t *testing.T) {
 	var out bytes.Buffer
@@ -61,6 +111,13 @@ func TestServeEndsWithItsInput(t *testing.T) {
 	}
 	if !strings.HasPrefix(out.String(), "http://127.0.0.1:") {
 		t.Errorf("it says %q", out.String())
+	}
+}
+
+func TestServeNeedsAFileForTLS(t *testing.T) {
+	args := []string{"-protocol", "HTTP/2 TLS"}
+	if err := serveMode(t.Context(), args, strings.NewReader(""), io.Discard); err == nil {
+		t.Error("nobody can trust its certificate, but it runs")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // measureStore measures what a durable store costs, and what it saves.
 func (r *rig) measureStore(ctx context.Context, s scale, bareRate float64, t *report.Table) error {
-	server, err := r.serve(ctx, 0, 0)
+	server, err := r.serve(ctx, service.Options{})
 	if err != nil {
 		return err
 	}

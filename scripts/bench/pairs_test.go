@@ -1,0 +1,82 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/bench/report"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
+)
+
+// TestPairs wants a row for each situation, with the marks of its latency.
+func TestPairs(t *testing.T) {
+	rows := make(map[service.Protocol]int)
+	for _, p := range pairs(full) {
+		rows[p.service.Protocol] += len(p.formats)
+		rate, cpu := report.AtLeast(0.70), report.AtMost(1.50)
+		if p.service.Latency > 0 {
+			rate, cpu = report.AtLeast(0.98), report.AtMost(1.40)
+		}
+		if p.rate != rate || p.cpu != cpu {
+			t.Errorf("%v: wanted are %v and %v", p.service, p.rate, p.cpu)
+		}
+		if p.rounds < 1 || p.arm < time.Second || p.inFlight < 1 {
+			t.Errorf("%v: %d rounds of %v, %d in flight", p.service, p.rounds, p.arm, p.inFlight)
+		}
+	}
+	for protocol, want := range map[service.Protocol]int{service.HTTP1: 8, service.HTTP1TLS: 2, service.HTTP2TLS: 2} {
+		if rows[protocol] != want {
+			t.Errorf("%v: got %d rows, want %d", protocol, rows[protocol], want)
+		}
+	}
+}
+
+func TestPairRecords(t *testing.T) {
+	for name, test := range map[string]struct {
+		pair pair
+		want int
+	}{
+		"at once": {pair{inFlight: 64, arm: 2 * time.Second}, 80_000},
+		"as the latency allows": {
+			pair{service: service.Options{Latency: 50 * time.Millisecond}, inFlight: 64, arm: 10 * time.Second}, 12_800,
+		},
+		"no faster than the loop": {
+			pair{service: service.Options{Latency: time.Millisecond}, inFlight: 64, arm: time.Second}, 40_000,
+		},
+	} {
+		if got := test.pair.records(40_000); got != test.want {
+			t.Errorf("%s: got %d records, want %d", name, got, test.want)
+		}
+	}
+}
+
+func TestPairRow(t *testing.T) {
+	p := pair{
+		service:  service.Options{Latency: 50 * time.Millisecond, Spread: 20 * time.Millisecond, Protocol: service.HTTP2TLS},
+		inFlight: 256, rate: report.AtLeast(0.98), cpu: report.AtMost(1.40),
+	}
+	whole := tally{rate: report.Sample{99}, cpu: report.Sample{15e-6}, peak: report.Sample{1 << 20}, calls: report.Sample{2}}
+	loop := tally{rate: report.Sample{100}, cpu: report.Sample{10e-6}, calls: report.Sample{3}}
+	var table report.Table
+	p.addRow(&table, "csv", whole, loop)
+	want := []string{"HTTP/2 TLS", "50 ± 20 ms", "256", "csv", "99", "0.99", "at least 0.98: met",
+		"15.0 µs", "1.50", "at most 1.40: **not met**", "1.0 MiB", "2.0", "3.0"}
+	if !slices.Equal(table.Rows[0], want) {
+		t.Errorf("got %q, want %q", table.Rows[0], want)
+	}
+}
+
+func TestServiceArgs(t *testing.T) {
+	for name, test := range map[string]struct {
+		arm  arm
+		want []string
+	}{
+		"plain": {arm{inFlight: 64}, []string{"--workers", "64", "--rate", "0"}},
+		"TLS":   {arm{inFlight: 64, caFile: "ca.pem"}, []string{"--workers", "64", "--rate", "0", "--ca-file", "ca.pem"}},
+	} {
+		if got := test.arm.serviceArgs(); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
