@@ -72,8 +72,9 @@ func TestServiceArgs(t *testing.T) {
 		arm  arm
 		want []string
 	}{
-		"plain": {arm{inFlight: 64}, []string{"--workers", "64", "--rate", "0"}},
-		"TLS":   {arm{inFlight: 64, caFile: "ca.pem"}, []string{"--workers", "64", "--rate", "0", "--ca-file", "ca.pem"}},
+		"plain":    {arm{inFlight: 64}, []string{"--workers", "64", "--rate", "0"}},
+		"TLS":      {arm{inFlight: 64, caFile: "ca.pem"}, []string{"--workers", "64", "--rate", "0", "--ca-file", "ca.pem"}},
+		"learning": {arm{inFlight: 256, learns: true}, []string{"--workers", "256"}},
 	} {
 		if got := test.arm.serviceArgs(); !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)

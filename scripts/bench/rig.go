@@ -88,6 +88,7 @@ type arm struct {
 	cores    string
 	input    input
 	inFlight int
+	learns   bool   // the rate that the service allows, instead of asking without a limit
 	format   string // of the output: csv or parquet
 	store    string // folder; "" for the output's own, which goes with it
 	piped    bool   // write to standard output, where there is no store but one that is named
@@ -126,7 +127,10 @@ func (r *rig) run(ctx context.Context, a arm) (effort, error) {
 
 // serviceArgs are the arguments for a service that is asked over HTTP.
 func (a arm) serviceArgs() []string {
-	args := []string{"--workers", fmt.Sprint(a.inFlight), "--rate", "0"}
+	args := []string{"--workers", fmt.Sprint(a.inFlight)}
+	if !a.learns {
+		args = append(args, "--rate", "0")
+	}
 	if a.caFile != "" {
 		args = append(args, "--ca-file", a.caFile)
 	}

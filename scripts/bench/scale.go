@@ -11,6 +11,7 @@ type scale struct {
 	distantArm    time.Duration
 	secureRounds  int           // of arms over TLS
 	secureArm     time.Duration // of a bare loop that is answered at once, without TLS; TLS takes longer for its records
+	paceRounds    int           // of a run that learns the rate
 	titles        int           // records of an embedded run
 	kept          time.Duration // of an arm with or without a store
 	stored        time.Duration // of asking, to fill a store
@@ -29,14 +30,14 @@ var (
 	// as their rows have to fit into the same ten minutes.
 	full = scale{
 		rounds: 5, arm: 2500 * time.Millisecond, distantRounds: 3, distantArm: 8 * time.Second,
-		secureRounds: 3, secureArm: 1500 * time.Millisecond,
+		secureRounds: 3, secureArm: 1500 * time.Millisecond, paceRounds: 3,
 		titles: 150_000, kept: 5 * time.Second, stored: 10 * time.Second, answered: 500_000, starts: 21,
 		benchTime: 300 * time.Millisecond, benchCount: 3,
 	}
 	// short takes a minute or two: its ratios suffer from the shortness of its arms.
 	short = scale{
 		rounds: 2, arm: time.Second, distantRounds: 1, distantArm: 2 * time.Second,
-		secureRounds: 1, secureArm: time.Second,
+		secureRounds: 1, secureArm: time.Second, paceRounds: 1,
 		titles: 50_000, kept: time.Second, stored: 3 * time.Second, answered: 200_000, starts: 5,
 		benchTime: 50 * time.Millisecond, benchCount: 1,
 	}

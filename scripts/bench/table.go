@@ -72,6 +72,7 @@ func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
 	rest := report.NewClaims("Store, embedded service, start-up and allocations")
 	for _, measure := range []func() error{
 		func() error { return r.measureStore(ctx, s, bareRate, rest) },
+		func() error { return r.measurePace(ctx, s, rest) },
 		func() error { return r.measureTitles(ctx, s, bareRate, rest) },
 		func() error { return r.measureStart(ctx, s, rest) },
 		func() error { return r.measureAllocations(ctx, recordsIn(bareRate, s.arm), rest) },

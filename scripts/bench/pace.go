@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/scripts/bench/report"
+	"github.com/bulkcat/bulkcat/scripts/bench/service"
+)
+
+// pacedRecords are few enough that the first seconds, in which a run learns the rate, count.
+const pacedRecords = 100_000
+
+// measurePace measures what learning the rate costs where the service sets no limit. Each
+// run begins with a new store, so that none knows the rate of an earlier run.
+func (r *rig) measurePace(ctx context.Context, s scale, t *report.Table) error {
+	r.say("with and without --rate 0: %d records", pacedRecords)
+	server, err := r.serve(ctx, service.Options{})
+	if err != nil {
+		return err
+	}
+	defer server.close()
+	a := arm{
+		url: server.url, cores: r.cores.client, inFlight: inFlight[0], format: "csv",
+		input: input{kind: client.Website, records: pacedRecords},
+	}
+	var unlimited, learning report.Sample // seconds
+	for range s.paceRounds {
+		a.learns = false
+		e, err := r.run(ctx, a)
+		if err != nil {
+			return err
+		}
+		unlimited = append(unlimited, e.wall.Seconds())
+		a.learns = true
+		if e, err = r.run(ctx, a); err != nil {
+			return err
+		}
+		learning = append(learning, e.wall.Seconds())
+	}
+	t.AddClaim("100,000 records at 0 ms without --rate, of the time with --rate 0", report.Claim{
+		Sample: report.Ratios(learning, unlimited), Unit: report.Ratio, Bound: report.AtMost(1.30),
+	})
+	return nil
+}
