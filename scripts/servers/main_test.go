@@ -1,0 +1,83 @@
+package servers
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+var full = flag.Bool("full", false, "run all cases, not only the short ones (about half an hour)")
+
+var binary string // of bulkcat
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	if binary = os.Getenv("BULKCAT"); binary == "" {
+		dir, err := os.MkdirTemp("", "bulkcat-servers-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		if binary, err = build(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	status := m.Run()
+	if err := report.write(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return status
+}
+
+// build returns the path of a bulkcat of this tree.
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "bulkcat")
+	cmd := exec.Command("go", "build", "-o", path, "./cmd/bulkcat")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building bulkcat: %w\n%s", err, output)
+	}
+	return path, nil
+}
+
+// A scenario is one named case, and one line of the report. Its test fills the line.
+type scenario struct {
+	name  string
+	short bool // runs without -full
+	test  func(*testing.T, *line)
+}
+
+// TestServers runs the scenarios one after the other: they compete for the processors.
+func TestServers(t *testing.T) {
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			if !s.short && !*full {
+				t.Skip("runs with -full")
+			}
+			row := &line{name: s.name}
+			defer func() { report.add(row, t.Skipped(), t.Failed()) }()
+			s.test(t, row)
+		})
+	}
+}
+
+func scenarios() []scenario {
+	var all []scenario
+	for _, group := range [][]scenario{
+		limits(), failures(), outages(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}

@@ -1,0 +1,86 @@
+package run
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Row is one row of the output.
+type Row struct {
+	Record, Input, Status, Error string
+}
+
+// Line is one line of the log.
+type Line struct {
+	Time    time.Time `json:"time"`
+	Level   string    `json:"level"`
+	Message string    `json:"msg"`
+	Error   string    `json:"error"`
+}
+
+// readLog keeps the whole log, and its warnings. Lines that are not JSON are not of the log:
+// bulkcat's summary, its error at the end.
+func (r *Result) readLog(t testing.TB, path string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Log = string(content)
+	lines := bufio.NewScanner(strings.NewReader(r.Log))
+	for lines.Scan() {
+		var line Line
+		if json.Unmarshal(lines.Bytes(), &line) == nil && (line.Level == "WARN" || line.Level == "ERROR") {
+			r.Warnings = append(r.Warnings, line)
+		}
+	}
+}
+
+func (r *Result) readRows(t testing.TB, path string) {
+	t.Helper()
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	records, err := csv.NewReader(bufio.NewReader(file)).ReadAll()
+	if err != nil || len(records) == 0 {
+		t.Fatalf("%s: %d rows, %v", path, len(records), err)
+	}
+	column := func(name string) int { return slices.Index(records[0], name) }
+	record, input, status, reason := column("record"), column("input"), column("status"), column("error")
+	for _, fields := range records[1:] {
+		r.Rows = append(r.Rows, Row{fields[record], fields[input], fields[status], fields[reason]})
+	}
+}
+
+func (r *Result) readAccount(t testing.TB, path string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var account struct {
+		Counts struct {
+			Requests int64 `json:"requests"`
+		} `json:"counts"`
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &account)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	r.Requests = account.Counts.Requests
+}

@@ -1,0 +1,118 @@
+// Package run runs the bulkcat binary as a child process, and reads what the run has logged
+// and written.
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/servers/child"
+)
+
+// Options are of one run.
+type Options struct {
+	Binary      string
+	Dir         string // of the input, the output and the log
+	BaseURL     string
+	CAFile      string // "" for none
+	Inputs      []string
+	Flags       []string
+	Descriptors int           // the limit of open files; 0 for the system's
+	Deadline    time.Duration // after which the run is killed
+}
+
+// Key is the API key of all runs.
+const Key = "test-key"
+
+// Run is a child process that has been started.
+type Run struct {
+	options Options
+	cmd     *exec.Cmd
+	log     *os.File
+	started time.Time
+	killer  *time.Timer
+}
+
+// Start writes the input and starts bulkcat.
+func Start(t testing.TB, options Options) *Run {
+	t.Helper()
+	r := &Run{options: options}
+	input := "url\n" + strings.Join(options.Inputs, "\n") + "\n"
+	if err := os.WriteFile(r.path("in.csv"), []byte(input), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if r.log, err = os.Create(r.path("log.json")); err != nil {
+		t.Fatal(err)
+	}
+	r.cmd = exec.Command(options.Binary, r.args()...)
+	if options.Descriptors > 0 {
+		script := fmt.Sprintf("ulimit -n %d && exec \"$0\" \"$@\"", options.Descriptors)
+		r.cmd = exec.Command("sh", append([]string{"-c", script, options.Binary}, r.args()...)...)
+	}
+	r.cmd.Env = append(os.Environ(), "BULKCAT_API_KEY="+Key)
+	r.cmd.Stderr = r.log
+	r.cmd.SysProcAttr = child.Attributes(syscall.SIGKILL)
+	r.started = time.Now()
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.killer = time.AfterFunc(options.Deadline, func() { _ = r.cmd.Process.Kill() })
+	return r
+}
+
+func (r *Run) path(name string) string { return filepath.Join(r.options.Dir, name) }
+
+func (r *Run) args() []string {
+	args := []string{"website", r.path("in.csv"), "-o", r.path("out.csv"), "--base-url", r.options.BaseURL, "--log-format", "json"}
+	if r.options.CAFile != "" {
+		args = append(args, "--ca-file", r.options.CAFile)
+	}
+	return append(args, r.options.Flags...)
+}
+
+// Result is what a run has come to.
+type Result struct {
+	Started  time.Time
+	Took     time.Duration
+	Exit     int    // -1 when the run was killed at the deadline
+	Warnings []Line // of the log, with the level WARN or ERROR
+	Log      string
+	Rows     []Row // none when nothing was published
+	Requests int64 // by the run's account; 0 without one
+}
+
+// Wait returns once the run has ended.
+func (r *Run) Wait(t testing.TB) Result {
+	t.Helper()
+	err := r.cmd.Wait()
+	result := Result{Started: r.started, Took: time.Since(r.started), Exit: r.cmd.ProcessState.ExitCode()}
+	r.killer.Stop()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if err := r.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	result.readLog(t, r.path("log.json"))
+	result.readRows(t, r.path("out.csv"))
+	result.readAccount(t, r.path("out.csv.run.json"))
+	return result
+}
+
+// Inputs returns n different inputs, in order.
+func Inputs(prefix string, n int) []string {
+	inputs := make([]string, n)
+	for i := range inputs {
+		inputs[i] = prefix + strconv.Itoa(i) + ".example"
+	}
+	return inputs
+}
