@@ -45,7 +45,7 @@ func pairs(s scale) []pair {
 	}
 	nearTLS, farTLS := near, far
 	nearTLS.formats, nearTLS.arm, nearTLS.rounds = []string{"csv"}, s.secureArm, s.secureRounds
-	farTLS.formats, farTLS.rounds = []string{"csv"}, s.secureRounds
+	farTLS.formats = []string{"csv"}
 	few, many := inFlight[0], inFlight[1]
 	return []pair{
 		near.with(service.HTTP1, few),

@@ -9,7 +9,7 @@ type scale struct {
 	arm           time.Duration // of a bare loop that is answered at once
 	distantRounds int           // of arms with latency
 	distantArm    time.Duration
-	secureRounds  int           // of arms over TLS
+	secureRounds  int           // of arms over TLS without latency
 	secureArm     time.Duration // of a bare loop that is answered at once, without TLS; TLS takes longer for its records
 	paceRounds    int           // of a run that learns the rate
 	titles        int           // records of an embedded run
@@ -24,12 +24,12 @@ type scale struct {
 var (
 	// full keeps the table under ten minutes on a slow machine. An arm lasts long enough
 	// that its start and its end, a tenth of a second, are some percent of it; with
-	// latency, where two percent are all that may be lost, about one. With and without a
-	// store they are longer, as both sides are close together, and a store's first logs,
-	// which the next ones are made of, cost the most. Arms over TLS have fewer rounds,
-	// as their rows have to fit into the same ten minutes.
+	// latency, where two percent are all that may be lost, one. Two rounds of those are
+	// enough, as their rates hardly differ from round to round. With and without a store
+	// they are longer, as both sides are close together, and a store's first logs,
+	// which the next ones are made of, cost the most.
 	full = scale{
-		rounds: 5, arm: 2500 * time.Millisecond, distantRounds: 3, distantArm: 8 * time.Second,
+		rounds: 5, arm: 2500 * time.Millisecond, distantRounds: 2, distantArm: 10 * time.Second,
 		secureRounds: 3, secureArm: 1500 * time.Millisecond, paceRounds: 3,
 		titles: 150_000, kept: 5 * time.Second, stored: 10 * time.Second, answered: 500_000, starts: 21,
 		benchTime: 300 * time.Millisecond, benchCount: 3,
