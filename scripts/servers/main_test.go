@@ -11,7 +11,10 @@ import (
 
 var full = flag.Bool("full", false, "run all cases, not only the short ones (about half an hour)")
 
-var binary string // of bulkcat
+var (
+	binary string // of bulkcat
+	builds string // the folder of what the suite builds
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -19,14 +22,14 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) int {
+	var err error
+	if builds, err = os.MkdirTemp("", "bulkcat-servers-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(builds)
 	if binary = os.Getenv("BULKCAT"); binary == "" {
-		dir, err := os.MkdirTemp("", "bulkcat-servers-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		if binary, err = build(dir); err != nil {
+		if binary, err = build(builds); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -75,7 +78,8 @@ func TestServers(t *testing.T) {
 func scenarios() []scenario {
 	var all []scenario
 	for _, group := range [][]scenario{
-		limits(), failures(), outages(),
+		limits(), interruptions(), changes(), rates(), pairs(), speeds(), networks(),
+		failures(), outages(), descriptors(), latencies(), caddies(),
 	} {
 		all = append(all, group...)
 	}

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/scripts/servers/authority"
+	"github.com/bulkcat/bulkcat/scripts/servers/caddy"
+	"github.com/bulkcat/bulkcat/scripts/servers/network"
 	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 	"github.com/bulkcat/bulkcat/scripts/servers/run"
 	"github.com/bulkcat/bulkcat/scripts/servers/service"
@@ -17,10 +20,14 @@ import (
 // A plan is one run of bulkcat with its servers and its marks.
 type plan struct {
 	records     int
+	prefix      string // of the inputs; "" for r
 	service     service.Options
 	nginx       *nginx.Config // nil: bulkcat asks the service itself
 	flags       []string
 	descriptors int // the limit of bulkcat's open files; 0 for the system's
+
+	// upstream starts another service in place of the audited one, and returns its HOST:PORT.
+	upstream func(*testing.T, *stage) string
 
 	// front puts another server before the service or nginx, and returns its base URL and
 	// the file of its certificate authority, if it has one.
@@ -42,9 +49,11 @@ type stage struct {
 	dir     string
 	tls     authority.Files
 	service *service.Service
-	nginx   *nginx.Server // nil for none
-	begun   time.Time     // when bulkcat was started
-	cuts    []interval    // the intervals in which connections were dropped
+	nginx   *nginx.Server  // nil for none
+	network *network.Proxy // nil for none
+	caddy   *caddy.Server  // nil for none
+	begun   time.Time      // when bulkcat was started
+	cuts    []interval     // the intervals in which connections were dropped
 }
 
 type interval struct{ from, to time.Time }
@@ -61,13 +70,7 @@ type outcome struct {
 func perform(t *testing.T, row *line, p plan) outcome {
 	t.Helper()
 	s := newStage(t, p)
-	baseURL, caFile := s.address(t, p)
-	s.begun = time.Now()
-	bulkcat := run.Start(t, run.Options{
-		Binary: binary, Dir: s.dir, BaseURL: baseURL, CAFile: caFile,
-		Inputs: run.Inputs("r", p.records), Flags: p.flags, Descriptors: p.descriptors,
-		Deadline: p.deadline(),
-	})
+	bulkcat := p.start(t, s)
 	stop, acted := make(chan struct{}), make(chan error, 1)
 	go func() {
 		if p.during == nil {
@@ -86,6 +89,20 @@ func perform(t *testing.T, row *line, p plan) outcome {
 	return o
 }
 
+// start runs bulkcat in a folder of its own.
+func (p plan) start(t *testing.T, s *stage) *run.Run {
+	t.Helper()
+	baseURL, caFile := s.address(t, p)
+	s.begun = time.Now()
+	return run.Start(t, run.Options{
+		Binary: binary, Dir: t.TempDir(), BaseURL: baseURL, CAFile: caFile,
+		Inputs: p.inputs(), Flags: p.flags, Descriptors: p.descriptors,
+		Deadline: p.deadline(),
+	})
+}
+
+func (p plan) inputs() []string { return run.Inputs(cmp.Or(p.prefix, "r"), p.records) }
+
 // deadline leaves room beyond the mark, so that the report tells how late a run was.
 func (p plan) deadline() time.Duration {
 	if p.atMost == 0 {
@@ -99,6 +116,10 @@ func newStage(t *testing.T, p plan) *stage {
 	s := &stage{dir: t.TempDir()}
 	s.tls = authority.New(t, s.dir)
 	s.service = service.Start(t, p.service)
+	upstream := s.service.Addr
+	if p.upstream != nil {
+		upstream = p.upstream(t, s)
+	}
 	if p.nginx == nil {
 		return s
 	}
@@ -108,7 +129,7 @@ func newStage(t *testing.T, p plan) *stage {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.nginx = nginx.Start(t, dir, s.service.Addr, config)
+	s.nginx = nginx.Start(t, dir, upstream, config)
 	return s
 }
 

@@ -13,6 +13,14 @@ type line struct {
 	name, ideal, atMost, took, refused, warnings, exit, repeats, verdict string
 }
 
+// note adds what a run has come to; a case may have several runs.
+func note(field *string, value string) {
+	if *field != "" {
+		value = *field + ", " + value
+	}
+	*field = value
+}
+
 // table collects the lines of the cases that ran.
 type table struct{ lines []*line }
 

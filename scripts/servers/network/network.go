@@ -19,11 +19,11 @@ type Proxy struct {
 	proxy *toxiproxy.Proxy
 }
 
-// Toxic is toxiproxy's description of a disturbance: see the toxics in its README.
+// Toxic is toxiproxy's description of a disturbance of the data towards bulkcat: see the
+// toxics in its README.
 type Toxic struct {
-	Name       string           `json:"name"`
+	Name       string           `json:"name,omitempty"`
 	Type       string           `json:"type"`     // such as reset_peer
-	Stream     string           `json:"stream"`   // downstream is towards bulkcat
 	Toxicity   float64          `json:"toxicity"` // the share of connections that are disturbed
 	Attributes map[string]int64 `json:"attributes"`
 }

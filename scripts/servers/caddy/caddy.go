@@ -1,0 +1,146 @@
+// Package caddy builds Caddy, which is a tool of this module, and runs it as a child process.
+package caddy
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/servers/authority"
+	"github.com/bulkcat/bulkcat/scripts/servers/child"
+)
+
+// Build returns the path of the program in dir. The first build on a machine takes minutes.
+func Build(dir string) (string, error) {
+	path := filepath.Join(dir, "caddy")
+	cmd := exec.Command("go", "build", "-o", path, "github.com/caddyserver/caddy/v2/cmd/caddy")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building Caddy: %w\n%s", err, output)
+	}
+	return path, nil
+}
+
+// Server is a running Caddy.
+type Server struct {
+	Addr string // HOST:PORT, for HTTPS
+
+	admin  string // HOST:PORT
+	config string
+}
+
+// Caddy keeps nothing outside its folder, and listens on no other port.
+const config = `{
+	admin ADMIN
+	storage file_system DIR
+	persist_config off
+	skip_install_trust
+	auto_https disable_redirects
+	log {
+		output discard
+	}
+	servers {
+		protocols h1 h2
+	}
+}
+
+https://ADDR {
+	bind 127.0.0.1
+	tls CERT KEY
+	reverse_proxy UPSTREAM {
+		transport http {
+			keepalive_idle_conns_per_host 1024
+		}
+	}
+}
+`
+
+// Start runs Caddy as a TLS proxy with HTTP/2 before the upstream HOST:PORT until the test
+// ends.
+func Start(t testing.TB, binary, dir, upstream string, tls authority.Files) *Server {
+	t.Helper()
+	addrs := freeAddrs(t, 2)
+	s := &Server{Addr: addrs[0], admin: addrs[1]}
+	s.config = strings.NewReplacer("ADMIN", s.admin, "DIR", dir, "ADDR", s.Addr, "CERT", tls.Cert, "KEY", tls.Key, "UPSTREAM", upstream).Replace(config)
+	path := filepath.Join(dir, "Caddyfile")
+	if err := os.WriteFile(path, []byte(s.config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "caddy.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(binary, "run", "--config", path)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
+	cmd.SysProcAttr = child.Attributes(syscall.SIGTERM)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	s.waitUntilUp(t, log.Name())
+	return s
+}
+
+func (s *Server) waitUntilUp(t testing.TB, log string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		if conn, err := net.Dial("tcp", s.Addr); err == nil {
+			_ = conn.Close()
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	said, _ := os.ReadFile(log)
+	t.Fatalf("Caddy does not listen: %s", said)
+}
+
+// freeAddrs returns addresses that nothing listens on.
+func freeAddrs(t testing.TB, n int) []string {
+	t.Helper()
+	var addrs []string
+	for range n {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		addrs = append(addrs, listener.Addr().String())
+	}
+	return addrs
+}
+
+// URL is the base URL of the server.
+func (s *Server) URL() string { return "https://" + s.Addr }
+
+// Reload lets Caddy load its configuration again, although the configuration is the same.
+func (s *Server) Reload() error {
+	request, err := http.NewRequest(http.MethodPost, "http://"+s.admin+"/load", strings.NewReader(s.config))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "text/caddyfile")
+	request.Header.Set("Cache-Control", "must-revalidate")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(response.Body)
+		return fmt.Errorf("reloading Caddy: %s: %s", response.Status, body)
+	}
+	return nil
+}
