@@ -70,7 +70,7 @@ func hanging() plan {
 
 // changes is the case in which the limit changes while bulkcat runs.
 func changes() []scenario {
-	return []scenario{{"B the limit changes: 300, 50, 1,000/s", false, changing}}
+	return []scenario{{"B the limit changes: 300, 50, 1,000 a second", false, changing}}
 }
 
 // changing expects the requests that are served in a second to be near the new limit from 15

@@ -14,14 +14,14 @@ func networks() []scenario {
 	return []scenario{
 		{"F1 2% of the transfers reset", false, of(resets(3000))},
 		{"F1s 2% of the transfers reset, 1,000 records", true, of(resets(1000))},
-		{"F2 200 ms jitter, HTTP/2", false, of(slow(network.Toxic{
+		{"F2 200 ms jitter, HTTP2", false, of(slow(network.Toxic{
 			Type: "latency", Toxicity: 1, Attributes: map[string]int64{"latency": 200, "jitter": 200},
 		}))},
-		{"F3 64 KB/s, HTTP/2", false, of(slow(network.Toxic{
+		{"F3 64 KB a second, HTTP2", false, of(slow(network.Toxic{
 			Type: "bandwidth", Toxicity: 1, Attributes: map[string]int64{"rate": 64},
 		}))},
-		{"F4 connections go silent, HTTP/1.1", false, of(silent())},
-		{"F5 the network is silent for 6 s, HTTP/2", false, of(blackout())},
+		{"F4 connections go silent, HTTP1", false, of(silent())},
+		{"F5 the network is silent for 6 s, HTTP2", false, of(blackout())},
 	}
 }
 

@@ -41,8 +41,8 @@ func rates() []scenario {
 		{"C6 --rate 1.5 of the limit, burst 30, date", false, kept(promised(records, 450, 300, nodelay(30)+asDate), 450, 300)},
 		{"C7 --rate 3 times the limit, burst 30, seconds", false, kept(promised(records, 900, 300, nodelay(30)+inSeconds), 900, 300)},
 		{"C8 --rate 3 times the limit, burst 1, date", false, kept(promised(records, 900, 300, nodelay(1)+asDate), 900, 300)},
-		{"C9 --rate 50/s, limit 50/s, burst 1, seconds", false, kept(promised(1000, 50, 50, nodelay(1)+inSeconds), 50, 50)},
-		{"C10 --rate 50/s, bulkcat serve with rate=50/s burst=1", false, kept(served, 50, 50)},
+		{"C9 --rate 50, limit 50, burst 1, seconds", false, kept(promised(1000, 50, 50, nodelay(1)+inSeconds), 50, 50)},
+		{"C10 --rate 50, bulkcat serve with rate=50 burst=1", false, kept(served, 50, 50)},
 	}
 }
 

@@ -76,7 +76,7 @@ func both(runs []outcome) (from, to time.Time) {
 
 // speeds compares TLS and HTTP/2 with plain HTTP, all without a limit.
 func speeds() []scenario {
-	return []scenario{{"E plain HTTP, TLS over HTTP/1.1, HTTP/2 with 128 streams", false, protocols}}
+	return []scenario{{"E plain HTTP, TLS over HTTP1, HTTP2 with 128 streams", false, protocols}}
 }
 
 // protocols expects TLS and HTTP/2 within 15% of the time of plain HTTP.
@@ -124,7 +124,7 @@ func latencies() []scenario {
 		Limit:   &service.Limit{PerSecond: 100, Burst: 30, RetryAfter: service.Seconds},
 	}, 70*time.Second)
 	p.ideal, p.refused = 60*time.Second, 0.02
-	return []scenario{{"K 10 s an answer, 100/s allowed", false, of(p)}}
+	return []scenario{{"K 10 s an answer, 100 a second allowed", false, of(p)}}
 }
 
 // waitUntilUp waits until something listens on the address.
