@@ -5,6 +5,8 @@
 //	go test . -full -timeout 0 -v                # all cases
 //	go test . -full -v -run 'TestServers/A02'    # one case, by the beginning of its name
 //
+// In the pattern an underscore stands for a space: C1_ is not C10.
+//
 // A case starts up to four processes and servers, in this order from left to right:
 //
 //		bulkcat --> toxiproxy --> nginx or Caddy --> the service

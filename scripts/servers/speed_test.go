@@ -106,8 +106,8 @@ func descriptors() []scenario {
 
 func fewDescriptors(t *testing.T, row *line) {
 	const outWords = "the service is out"
-	p := limited(3000, limit503)
-	p.nginx.HTTP2 = false
+	p := limited(3000, limit503+" limit_req_status 429;")
+	p.nginx.HTTP2 = false // so that each request in flight needs a connection
 	p.descriptors = 256
 	many := perform(t, row, p)
 	p.descriptors, p.atMost = 64, 2*many.Took
