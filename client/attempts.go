@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
+	"net/http/httptrace"
 	"time"
 )
 
@@ -20,7 +22,12 @@ type attempt struct {
 	parent context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
+	conn   *conn // that carries the request; nil for HTTP/2 and before there is one
 }
+
+// brokenError ends an attempt whose connection has failed after the request was written. The
+// service may have seen the request, and charged for it.
+type brokenError struct{ error }
 
 // timedOut says whether the attempt has taken longer than it may.
 func (t *attempt) timedOut() bool { return context.Cause(t.Context) == errTimeout }
@@ -42,14 +49,40 @@ func (a *attempts) begin(parent context.Context) *attempt {
 	}
 	t := &attempt{parent: parent}
 	t.Context, t.cancel = context.WithCancelCause(parent)
+	t.Context = httptrace.WithClientTrace(t.Context, &httptrace.ClientTrace{GotConn: t.gotConn})
 	t.timer = time.AfterFunc(a.timeout, func() { t.cancel(errTimeout) })
 	return t
+}
+
+// gotConn takes note of the connection that carries the request.
+func (t *attempt) gotConn(info httptrace.GotConnInfo) {
+	t.leaveConn()
+	inner := info.Conn
+	if secure, ok := inner.(*tls.Conn); ok {
+		inner = secure.NetConn()
+		if c, ok := inner.(*conn); ok && !info.Reused {
+			c.shared = secure.ConnectionState().NegotiatedProtocol == "h2"
+		}
+	}
+	if c, ok := inner.(*conn); ok && !c.shared {
+		t.conn = c
+		c.wrote.Store(false)
+		c.owner.Store(t)
+	}
+}
+
+func (t *attempt) leaveConn() {
+	if t.conn != nil {
+		t.conn.owner.CompareAndSwap(t, nil)
+		t.conn = nil
+	}
 }
 
 // end stops the clock. Only what net/http has done with for sure may serve again: that of
 // an exchange which was whole.
 func (a *attempts) end(t *attempt, whole bool) {
-	if t.timer.Stop() && whole {
+	t.leaveConn()
+	if t.timer.Stop() && whole && t.Err() == nil {
 		select {
 		case a.idle <- t:
 			return

@@ -42,7 +42,8 @@ type Options struct {
 	UserAgent    string            // default "bulkcat"
 	Headers      []Header          // sent with every request, beside our own or in their place
 	RootCAs      *x509.CertPool    // that certificates are held against; default: the system's. See LoadRootCAs
-	Transport    http.RoundTripper // default: a pool of Connections; the embedded service and tests bring their own
+	Dial         Dialer            // opens connections; default: TCP. Tests bring their own
+	Transport    http.RoundTripper // default: a pool of Connections; the embedded service brings its own
 }
 
 func (o Options) withDefaults() Options {
@@ -202,26 +203,9 @@ func (c *HTTP) newRequest(path string, params [][2]string) (*http.Request, error
 		c.setBody(req, []byte(encodeParams(params)), "application/x-www-form-urlencoded")
 	default:
 		u.RawQuery = encodeParams(params)
-		req.Body = onlyOnce{}
-		// Says that the body, which is empty, is to be sent as it is. Else net/http starts a
-		// goroutine and a timer for each request to find out whether it is.
-		req.TransferEncoding = identity
 	}
 	return req, nil
 }
-
-var identity = []string{"identity"} // never written to
-
-// onlyOnce is an empty body that net/http cannot have a second time. A GET without a
-// body it would send again by itself when a kept-alive connection breaks, though the
-// service may have charged for the first: retries are ours to make, and to count.
-type onlyOnce struct{}
-
-func (onlyOnce) Read([]byte) (int, error) { return 0, io.EOF }
-func (onlyOnce) Close() error             { return nil }
-
-// WriteTo spares net/http the 32 KiB buffer it would copy the body with.
-func (onlyOnce) WriteTo(io.Writer) (int64, error) { return 0, nil }
 
 func (c *HTTP) setBody(req *http.Request, body []byte, contentType string) {
 	req.Header = c.header.Clone()
@@ -283,6 +267,9 @@ func (c *HTTP) exchangeError(t *attempt, err error) error {
 	}
 	if t.timedOut() {
 		return &Error{Class: Transient, Err: errTimeout}
+	}
+	if broken, ok := context.Cause(t.Context).(*brokenError); ok {
+		err = broken.error
 	}
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -20,6 +21,7 @@ const (
 	Quota                      // nothing is left to pay with: stop, resume later
 	Auth                       // the key is missing, wrong or not allowed: stop
 	Fatal                      // the service cannot be talked to like this: stop
+	Unsent                     // this machine could not send the request: send it again
 )
 
 func (c Class) String() string {
@@ -34,6 +36,8 @@ func (c Class) String() string {
 		return "auth"
 	case Fatal:
 		return "fatal"
+	case Unsent:
+		return "unsent"
 	}
 	return "unknown"
 }
@@ -104,7 +108,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Outcome names how the attempt ended, for counting: a status such as "503", "malformed"
-// for an answer that could not be read, "timeout", or "no response".
+// for an answer that could not be read, "timeout", "unsent", or "no response".
 func (e *Error) Outcome() string {
 	switch {
 	case e.Status == http.StatusOK:
@@ -113,6 +117,8 @@ func (e *Error) Outcome() string {
 		return strconv.Itoa(e.Status)
 	case errors.Is(e.Err, errTimeout):
 		return "timeout"
+	case e.Class == Unsent:
+		return "unsent"
 	}
 	return "no response"
 }
@@ -159,7 +165,21 @@ func exchangeError(err error) *Error {
 		errors.Is(err, errRedirectLoop) || errors.Is(err, errProxyAuth) {
 		class = Fatal
 	}
+	if isOurs(err) {
+		class = Unsent
+	}
 	return &Error{Class: class, Err: err}
+}
+
+// isOurs says whether a connection failed for want of something on this machine: file
+// descriptors, ports or memory.
+func isOurs(err error) bool {
+	for _, want := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS} {
+		if errors.Is(err, want) {
+			return true
+		}
+	}
+	return false
 }
 
 var (

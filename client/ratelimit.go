@@ -107,24 +107,21 @@ func (l *RateLimit) readField(text string) {
 	}
 }
 
-// parseReset reads seconds left, or a Unix time in seconds or milliseconds: which of
-// them is told by the size.
+// parseReset reads seconds left, or a Unix time in seconds, milliseconds, microseconds or
+// nanoseconds: which of them is told by the size.
 func parseReset(text string, now time.Time) time.Duration {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	const (
-		leastUnix  = 9e8  // of 1998; nobody waits for 28 years
-		leastMilli = 9e11 // the same in milliseconds
-	)
-	switch {
-	case err != nil || !(n > 0):
+	const leastUnix = 9e8 // seconds: of 1998; nobody waits for 28 years
+	if err != nil || !(n > 0) {
 		return 0
-	case n >= leastMilli:
-		n /= 1000
-		fallthrough
-	case n >= leastUnix:
-		return secondsToDuration(n - float64(now.UnixMilli())/1000)
 	}
-	return secondsToDuration(n)
+	if n < leastUnix {
+		return secondsToDuration(n)
+	}
+	for n >= 1000*leastUnix {
+		n /= 1000
+	}
+	return secondsToDuration(n - float64(now.UnixMilli())/1000)
 }
 
 // retryWait is how long a failed attempt's response asks to wait: by Retry-After, by

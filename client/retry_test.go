@@ -112,14 +112,3 @@ func TestParseRate(t *testing.T) {
 		}
 	}
 }
-
-func TestNewLimiterBurst(t *testing.T) {
-	for _, tt := range []struct {
-		rate  rate.Limit
-		burst int
-	}{{0.1, 1}, {5, 1}, {10, 1}, {300, 30}, {1e9, 1e6}} {
-		if got := NewLimiter(tt.rate).Burst(); got != tt.burst {
-			t.Errorf("at %v: burst %d, want %d", tt.rate, got, tt.burst)
-		}
-	}
-}

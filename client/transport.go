@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 )
@@ -20,13 +19,13 @@ import (
 // idle connections a host would open and close one for nearly every request. There is
 // no time limit for the response's header alone: Options.Timeout covers all of it.
 func newTransport(o Options) *http.Transport {
-	dial := (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
-	if strings.HasPrefix(o.BaseURL, "http:") {
-		dial = yielding(dial)
+	dial := o.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dial,
+		DialContext:           watched(dial, strings.HasPrefix(o.BaseURL, "http:")),
 		TLSClientConfig:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          o.Connections,
@@ -42,32 +41,6 @@ func newTransport(o Options) *http.Transport {
 			return nil
 		},
 	}
-}
-
-// dialer opens connections, as http.Transport asks for them.
-type dialer func(ctx context.Context, network, address string) (net.Conn, error)
-
-// yielding is for plain HTTP. HTTP/2 writes under a lock, where others that are to write next
-// can't run: with 256 in flight a run would take a tenth longer.
-func yielding(dial dialer) dialer {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return yieldingConn{conn}, nil
-	}
-}
-
-// yieldingConn lets others run before it writes, so that requests that become ready together
-// leave one right behind the other. A service on this machine then wakes up once for several
-// requests, and whoever sends one pays for waking it: with 256 in flight 17,000 times for
-// 200,000 requests, 150,000 times without, which is an eighth of a whole run's time.
-type yieldingConn struct{ net.Conn }
-
-func (c yieldingConn) Write(b []byte) (int, error) {
-	runtime.Gosched()
-	return c.Conn.Write(b)
 }
 
 // errProxyAuth lasts until somebody does something: without it net/http tells the refusal
@@ -92,8 +65,8 @@ func LoadRootCAs(path string) (*x509.CertPool, error) {
 }
 
 // send makes one exchange and follows the service's redirects. It goes to the transport
-// without an http.Client, which would carry the x-api-key header, and others of our
-// own, to any host, and could not follow a 307 with a body that is sent only once.
+// without an http.Client, which would carry the x-api-key header, and others of our own, to
+// any host.
 func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 	const mostHops = 5
 	for range mostHops {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -90,11 +91,11 @@ func (s *brokenSink) Abort() error             { close(s.aborted); return nil }
 func TestAnswersInFlightAreKept(t *testing.T) {
 	sink := &brokenSink{aborted: make(chan struct{})}
 	x := newTrial(numbered(100)...)
-	x.options.Workers = 16
+	x.limits.InFlight = 16
 	var asked atomic.Int64
 	busy := make(chan struct{}) // closed when all workers are asking
 	x.service.answer = func(ctx context.Context, input string, _ int) error {
-		if asked.Add(1) == int64(x.options.Workers) {
+		if asked.Add(1) == int64(x.limits.InFlight) {
 			close(busy)
 		}
 		if input == "title 1" {
@@ -110,11 +111,11 @@ func TestAnswersInFlightAreKept(t *testing.T) {
 	}
 	x.store = openStore(t, vfs.NewMem())
 	defer x.store.Close()
-	_, err := Run(t.Context(), Parts{Source: x.source, Categorizer: x.service, Sink: sink, Counters: x.counters, Store: x.store}, x.options)
+	_, err := Run(t.Context(), Parts{Source: x.source, Categorizer: x.service, Sink: sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now())}, x.options)
 	if !errors.Is(err, errBroken) {
 		t.Fatalf("got %v", err)
 	}
-	if n := x.service.asked(); n < x.options.Workers || n > 2*x.options.Workers {
+	if n := x.service.asked(); n < x.limits.InFlight || n > 2*x.limits.InFlight {
 		t.Errorf("%d were asked", n)
 	}
 	for input := range x.service.attempts {
@@ -196,55 +197,5 @@ func TestFlatteningStaysFailed(t *testing.T) {
 	f.hard = context.Background()
 	if f.pass() || len(r.rows) != 0 {
 		t.Error("a batch was sent twice")
-	}
-}
-
-// A fifth of the first attempts may be tried again, beside the reserve.
-func TestRetryBudget(t *testing.T) {
-	start := time.Now()
-	take := func(b *retryBudget, now time.Time) (taken int) {
-		for b.take(now) == 0 {
-			taken++
-		}
-		return taken
-	}
-	for _, tt := range []struct {
-		name   string
-		firsts int           // first attempts made once the reserve is spent
-		sound  int           // retries that succeed then
-		after  time.Duration // that pass then
-		want   int           // retries that may be made
-	}{
-		{"nothing", 0, 0, 0, 0},
-		{"four first attempts", 4, 0, 0, 0},
-		{"five", 5, 0, 0, 1},
-		{"a hundred", 100, 0, 0, 20},
-		{"no more than the reserve is saved", 1_000_000, 0, 0, retryReserve},
-		{"retries that succeed pay for themselves", 0, 7, 0, 7},
-		{"a trickle", 0, 0, 9 * time.Second, 9},
-		{"all of it", 10, 3, 2 * time.Second, 7},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			b := newRetryBudget(start)
-			if got := take(b, start); got != retryReserve {
-				t.Fatalf("%d retries at the start, want %d", got, retryReserve)
-			}
-			for range tt.firsts {
-				b.earn(retryShare)
-			}
-			for range tt.sound {
-				b.earn(1)
-			}
-			// A fifth is no binary fraction: sums of it are a little off.
-			b.earn(1e-6)
-			if got := take(b, start.Add(tt.after)); got != tt.want {
-				t.Errorf("%d retries, want %d", got, tt.want)
-			}
-		})
-	}
-	b := newRetryBudget(start)
-	take(b, start)
-	if got := b.take(start); got != time.Second {
-		t.Errorf("the next retry is due in %v, want 1s", got)
 	}
 }

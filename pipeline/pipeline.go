@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -25,8 +28,6 @@ type run struct {
 	pending chan *task // in input order, to the writer
 	lookups chan *task // in input order, to be looked up
 	work    chan *task // to be asked for the first time
-	parking chan *task // failed in passing
-	retries chan *task // parked tasks that are due
 	commits chan *task // answered, to be made durable
 
 	rows      chan *rowBatch // in input order, to the sink
@@ -38,9 +39,8 @@ type run struct {
 	gathering gathering
 	flights   flights
 	turn      turn
-	outage    *outage
-	budget    *retryBudget
-	drought   drought
+	crew      crew
+	trouble   atomic.Pointer[client.Error] // the last failure
 
 	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
 	settled chan struct{} // closed when open is 0: the workers have nothing to wait for
@@ -62,6 +62,9 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	if parts.Log == nil {
 		parts.Log = slog.New(slog.DiscardHandler)
 	}
+	if parts.Limits == nil {
+		parts.Limits = limits.New(limits.Options{Rate: math.Inf(1), InFlight: defaultInFlight}, time.Now())
+	}
 	g, hard := errgroup.WithContext(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancelCause(hard)
 	defer stop(nil)
@@ -73,18 +76,14 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		window:    newWindow(options.Window),
 		pending:   make(chan *task, admitted),
 		lookups:   make(chan *task, admitted),
-		work:      make(chan *task, options.Workers),
-		parking:   make(chan *task),
-		retries:   make(chan *task),
-		commits:   make(chan *task, options.Workers), // with a batch of them, what a kill loses beside what is in flight
+		work:      make(chan *task, lookupBatch),
+		commits:   make(chan *task, commitBatch),
 		rows:      make(chan *rowBatch, 1),
 		written:   make(chan *rowBatch, rowBatches),
 		gathering: newGathering(),
 		flights:   flights{leader: make(map[string]*task)},
 		turn:      turn{wake: make(chan struct{}, 1)},
-		outage:    newOutage(parts.Log),
-		budget:    newRetryBudget(time.Now()),
-		drought:   drought{began: make(chan struct{}, 1)},
+		crew:      newCrew(g),
 		settled:   make(chan struct{}),
 		quiet:     make(chan struct{}),
 		started:   time.Now(),
@@ -107,14 +106,9 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	var published writer.Published
 	r.stage(g, 1, r.read, func() { close(r.lookups); close(r.pending) })
 	r.stage(g, runtime.NumCPU(), r.lookUp, r.leave)
-	r.stage(g, options.Workers, r.ask, func() { close(r.commits) })
-	r.stage(g, 1, r.holdParked, nil)
+	r.recruit()
 	r.stage(g, 1, r.commit, func() { close(r.quiet); cancel() }) // nothing can be kept after it
-	r.stage(g, 1, func() error { r.outage.guard(soft, r.settled, options.MaxOutage, stop); return nil }, nil)
 	r.stage(g, 1, func() error { r.endGrace(cancel); return nil }, nil)
-	if parts.WaitForQuota != nil {
-		r.stage(g, 1, r.waitForQuota, nil)
-	}
 	if !options.FinishBy.IsZero() {
 		r.stage(g, 1, func() error { r.finishBy(); return nil }, nil)
 	}

@@ -18,13 +18,14 @@ import (
 type task struct {
 	record   reader.Record
 	request  client.Request
-	size     int64        // of the window
-	outdated bool         // there is a stored outcome, which does not count
-	digest   digest       // of the input up to the record, for a manifest
-	attempts int          // made so far
-	forgiven atomic.Int32 // of them, for they met an outage
-	verdict  bool         // has had its last attempt, and waits for news of an outage
-	due      time.Time
+	size     int64     // of the window
+	outdated bool      // there is a stored outcome, which does not count
+	digest   digest    // of the input up to the record, for a manifest
+	attempts int       // made so far
+	forgiven int       // of them, for they met an outage
+	failed   time.Time // when the last attempt failed; zero once that is judged
+	spent    bool      // no attempt is left if that failure counts
+	due      time.Time // when the task may be asked again
 
 	answer  client.Answer
 	pending bool  // not asked, for the run is offline

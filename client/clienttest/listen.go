@@ -23,15 +23,13 @@ func (s *Server) Listen() (baseURL string, close func()) {
 }
 
 // Pipe serves over pipes in memory, for testing/synctest: goroutines that wait on real
-// sockets would keep its clock from moving. The transport reaches it under any URL.
-func (s *Server) Pipe() (transport *http.Transport, close func()) {
+// sockets would keep its clock from moving. The dialer reaches the service at any address.
+func (s *Server) Pipe() (dial func(ctx context.Context, network, address string) (net.Conn, error), close func()) {
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) })
-	transport = &http.Transport{DialContext: listener.dial, MaxIdleConnsPerHost: 1024}
-	return transport, func() {
-		transport.CloseIdleConnections()
+	return listener.dial, func() {
 		_ = server.Close()
 		serving.Wait()
 	}

@@ -79,7 +79,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 		return &usageError{err}
 	}
 	log := f.log.logger(f.streams.err)
-	svc, err := f.service.open(embeddedWorkers, log)
+	svc, err := f.service.open(embeddedInFlight, log)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (f *evalFlags) measure(ctx context.Context, kind client.Kind, svc service, 
 	parts := pipeline.Parts{Source: input, Categorizer: svc.categorizer, Sink: sink, Counters: new(pipeline.Counters)}
 	_, err := pipeline.Run(ctx, parts, pipeline.Options{
 		Kind: kind, Classification: f.classification, Retry: client.DefaultRetryPolicy(),
-		Workers: embeddedWorkers, Limit: f.limit,
+		Limit:  f.limit,
 		Schema: writer.Schema{Carry: []string{f.labelColumn}}, Carry: []int{place},
 	})
 	return sink.tally, err

@@ -1,20 +1,21 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // paceFlags say how fast the service is asked, how often, and how long.
 type paceFlags struct {
 	rate         rateValue
+	burst        int
 	workers      int
 	maxAttempts  int
 	maxRetryWait time.Duration
@@ -27,17 +28,17 @@ type paceFlags struct {
 }
 
 const (
-	autoWorkers     = 256 // the rate decides how many are really in flight
-	embeddedWorkers = 32  // enough to wait for that many pages
-	mostWorkers     = 4096
+	embeddedInFlight = 32 // enough to wait for that many pages
+	mostWorkers      = 16384
 )
 
 func (f *paceFlags) bind(flags *pflag.FlagSet) {
 	retry := client.DefaultRetryPolicy()
-	flags.Var(&f.rate, "rate", "requests at most, such as 10/s or 600/m; 0 for no limit; auto learns what the service allows")
-	flags.IntVar(&f.workers, "workers", 0, "requests in flight at most; 0 for as many as rate and latency ask for, up to 256")
+	flags.Var(&f.rate, "rate", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit")
+	flags.IntVar(&f.burst, "burst", 1, "requests at once within --rate, after a pause")
+	flags.IntVar(&f.workers, "workers", 0, "requests in flight at most; 0 for as many as rate and latency ask for")
 	flags.IntVar(&f.maxAttempts, "max-attempts", retry.MaxAttempts, "for one request, before its records count as failed")
-	flags.DurationVar(&f.maxRetryWait, "max-retry-wait", retry.MaxWait, "heed a service's Retry-After up to this long")
+	flags.DurationVar(&f.maxRetryWait, "max-retry-wait", retry.MaxWait, "longest wait that one response can cause, whatever its Retry-After says")
 	flags.DurationVar(&f.maxOutage, "max-outage", 6*time.Hour, "stop, resumable, when the service is out for longer than this")
 }
 
@@ -52,6 +53,8 @@ func (f *paceFlags) check() error {
 	switch {
 	case f.workers < 0 || f.workers > mostWorkers:
 		return fmt.Errorf("--workers: %d must be 0 to %d", f.workers, mostWorkers)
+	case f.burst < 1:
+		return fmt.Errorf("--burst: %d must be at least 1", f.burst)
 	case f.maxAttempts < 1:
 		return fmt.Errorf("--max-attempts: %d must be at least 1", f.maxAttempts)
 	case f.maxRetryWait < 0:
@@ -64,19 +67,21 @@ func (f *paceFlags) check() error {
 	return nil
 }
 
-// inFlight is how many workers there are.
+// inFlight is how many requests may be in flight at most: each may need a connection, and
+// with it a file descriptor.
 func (f *paceFlags) inFlight(hosted bool) int {
+	most := f.workers
 	switch {
-	case f.workers > 0:
-		return f.workers
-	case hosted:
-		return autoWorkers
+	case most == 0 && hosted:
+		most = limits.DefaultInFlight
+	case most == 0:
+		most = embeddedInFlight
 	}
-	return embeddedWorkers
+	if hosted {
+		most = min(most, freeDescriptors())
+	}
+	return max(1, most)
 }
-
-// connections are kept alive, one a worker.
-func (f *paceFlags) connections() int { return f.inFlight(true) }
 
 func (f *paceFlags) retryPolicy() client.RetryPolicy {
 	p := client.DefaultRetryPolicy()
@@ -84,36 +89,38 @@ func (f *paceFlags) retryPolicy() client.RetryPolicy {
 	return p
 }
 
-// apply gives the run its pace. The embedded service sets no limits, so that nothing
-// has to be learned of it.
+// apply gives the run its limits. The embedded service sets none, so that nothing has to be
+// learned of it.
 func (f *paceFlags) apply(parts *pipeline.Parts, svc service, quota *quota) error {
-	pace := client.PacerOptions{Rate: rate.Limit(f.rate), InFlight: f.inFlight(svc.hosted)}
-	if svc.hosted && f.rate == 0 && parts.Store != nil {
+	o := limits.Options{
+		Rate: float64(f.rate), Burst: f.burst, InFlight: f.inFlight(svc.hosted),
+		MaxWait: max(f.maxRetryWait, 1), MaxOutage: f.maxOutage,
+		MaxRequests: f.maxRequests, KeepReserve: f.reserve >= 0, Reserve: f.reserve, WaitForQuota: f.waitForQuota,
+		CanAsk: quota.known(),
+	}
+	if !svc.hosted && f.rate == 0 {
+		o.Rate = math.Inf(1)
+	}
+	if svc.hosted && o.Rate == 0 && parts.Store != nil {
 		learned, err := parts.Store.LearnedRate()
 		if err != nil {
 			return err
 		}
-		pace.Learned = learned
+		o.Learned = learned
 	}
-	if pace.Learned == 0 {
-		pace.Learned = svc.stated
+	if svc.hosted && o.Rate == 0 && o.Learned == 0 {
+		o.Learned = svc.stated
 	}
-	if svc.hosted || f.rate.limited() {
-		parts.Pacer = client.NewPacer(pace)
-	}
-	parts.Allowance = client.NewAllowance(client.AllowanceLimits{MaxRequests: f.maxRequests, Reserve: f.reserve}, svc.Usage)
-	if f.waitForQuota {
-		parts.WaitForQuota = func(ctx context.Context) error { return quota.await(ctx, max(f.reserve, 0)) }
-	}
+	parts.Limits, parts.Usage = limits.New(o, time.Now()), quota.ask
 	return nil
 }
 
 // keepLearned leaves the learned rate to the next run.
 func keepLearned(parts pipeline.Parts) error {
-	if parts.Pacer == nil || parts.Store == nil {
+	if parts.Store == nil {
 		return nil
 	}
-	learned := parts.Pacer.Learned()
+	learned := parts.Limits.Learned()
 	if learned == 0 {
 		return nil
 	}

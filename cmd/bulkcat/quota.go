@@ -34,11 +34,6 @@ const (
 	// leastCost is what a record must take of the account for a forecast: what is learned of
 	// a service that charges nothing comes close to 0, but not quite there.
 	leastCost = 0.001
-
-	// pollInterval doubles up to pollLast while the account is empty: quotas come back
-	// by the hour, the day or the month.
-	pollInterval = time.Minute
-	pollLast     = 10 * time.Minute
 )
 
 func newQuota(s service, counters *pipeline.Counters, log *slog.Logger) *quota {
@@ -138,29 +133,20 @@ func (q *quota) forecast() string {
 	return fmt.Sprintf("%s (for about %.0f more requests)", q.usage.Remaining, max(0, (float64(left)-spent)/cost))
 }
 
-// await waits until more than a reserve is left. Where the service does not say for a
-// while, the next request will show.
-func (q *quota) await(ctx context.Context, reserve int64) error {
-	for interval := pollInterval; ; interval = min(2*interval, pollLast) {
-		timer := time.NewTimer(interval)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		}
-		if err := q.sample(ctx); err != nil {
-			q.log.Warn("the service does not say what is left", "error", err)
-			if interval < pollLast {
-				continue
-			}
-			return nil
-		}
-		q.mu.Lock()
-		left, isNumber := q.usage.Requests()
-		q.mu.Unlock()
-		if !isNumber || left > reserve {
-			return nil
-		}
+// ask asks what is left, for the run's limits.
+func (q *quota) ask(ctx context.Context) (client.Usage, error) {
+	err := q.sample(ctx)
+	if err != nil {
+		return client.Usage{}, err
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.usage, nil
+}
+
+// known says whether the service has said what is left.
+func (q *quota) known() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.usage != client.Usage{}
 }

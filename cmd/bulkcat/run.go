@@ -130,7 +130,7 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 			f.service.fetch.mode = page.Never
 		}
 	}
-	svc, err := f.service.open(f.pace.connections(), log)
+	svc, err := f.service.open(f.pace.inFlight(true), log)
 	if err != nil {
 		return err
 	}
@@ -196,8 +196,7 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 		Normalizer:     client.Normalizer{Scheme: f.scheme},
 		Retry:          f.pace.retryPolicy(),
 		SourceName:     svc.source,
-		Workers:        f.pace.inFlight(svc.hosted),
-		MaxOutage:      f.pace.maxOutage,
+		WaitForQuota:   f.pace.waitForQuota,
 		FinishBy:       f.pace.finishBy.time(time.Now()),
 		Limit:          f.limit,
 		Strict:         f.strict,

@@ -7,13 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/time/rate"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
@@ -65,11 +66,11 @@ func runPipeline(ctx context.Context, url, input, output string, inFlight int) (
 	}
 	parts := pipeline.Parts{
 		Source: source, Categorizer: client.NewJudge(c), Store: store, Sink: sink, Counters: new(pipeline.Counters),
-		Pacer: client.NewPacer(client.PacerOptions{Rate: rate.Inf, InFlight: inFlight}),
+		Limits: limits.New(limits.Options{Rate: math.Inf(1), InFlight: inFlight}, time.Now()),
 	}
 	_, err = pipeline.Run(ctx, parts, pipeline.Options{
 		Kind: client.Website, Classification: client.TaxonomyV3, SourceName: c.Source(),
-		Retry: client.DefaultRetryPolicy(), Workers: inFlight, Schema: schema, Carry: places(source.Columns()),
+		Retry: client.DefaultRetryPolicy(), Schema: schema, Carry: places(source.Columns()),
 	})
 	return parts.Counters.Snapshot().Written, err
 }

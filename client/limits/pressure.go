@@ -1,0 +1,214 @@
+package limits
+
+import (
+	"math"
+	"time"
+)
+
+// pressure is what became of the attempts that were sent since the last cut.
+type pressure struct {
+	since time.Time // of the cut: attempts that were sent earlier say nothing
+	at    time.Time // when the counts were last brought up to date
+
+	recent tally         // over about a unit of time
+	latest tally         // over an eighth of that
+	full   float64       // of recent.bad: as many were in flight as may be
+	crowd  float64       // of recent.bad: how many were in flight, in sum
+	took   time.Duration // until a failure, on average
+
+	trial      trial
+	background float64 // the share of first attempts that fails at any rate
+}
+
+// tally counts attempts.
+type tally struct{ good, bad float64 }
+
+// share is the share of failures; 1 before anything is known.
+func (t tally) share() float64 {
+	if t.good+t.bad == 0 {
+		return 1
+	}
+	return t.bad / (t.good + t.bad)
+}
+
+func (t *tally) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
+
+// trial is a cut that has not shown yet whether it helps.
+type trial struct {
+	cuts  int     // without relief
+	deep  bool    // the last cut has halved the rate to see what becomes of the share
+	share float64 // of failures before the last cut
+	tally         // since the last cut
+
+	rate, ceiling float64 // before the first cut
+	most          int
+}
+
+const (
+	tolerance  = 0.02 // of the attempts may fail beside the background
+	slackShare = 0.5  // of the background may fail beside it, for it is not known exactly
+	enough     = 3    // failures are more than chance
+	doubtful   = 5    // attempts that a share is thought to lack: few attempts say little
+	latestPart = 8
+	leastPeak  = 3 // in flight: fewer are no sign of a limit of connections
+
+	relief        = 0.4  // of the share before a cut, or less: the cut has helped
+	same          = 0.75 // of the share before the rate was halved, or more: a limit would have left less
+	mostIgnored   = 0.5  // of the attempts can be background
+	reliefWanted  = 4    // failures that a trial would have seen without relief
+	backgroundFor = 100  // attempts, to lower the background by
+
+	slowFailure = 4   // times the latency of answers: no limit refuses so late
+	slowWeight  = 0.2 // of such a failure: a few requests that hang say little about the others
+)
+
+// begin starts the counts anew.
+func (e *pressure) begin(now time.Time) {
+	e.since, e.at = now, now
+	e.recent, e.latest, e.trial.tally = tally{}, tally{}, tally{}
+	e.full, e.crowd = 0, 0
+}
+
+// decay lets older attempts count less.
+func (e *pressure) decay(now time.Time, unit time.Duration) {
+	elapsed := now.Sub(e.at).Seconds() / unit.Seconds()
+	if now.Sub(e.at) < lookAt {
+		return
+	}
+	e.at = now
+	kept := math.Exp(-elapsed)
+	e.recent.scale(kept)
+	e.latest.scale(math.Exp(-elapsed * latestPart))
+	e.full, e.crowd = e.full*kept, e.crowd*kept
+}
+
+func (e *pressure) count(good, bad float64) {
+	for _, t := range []*tally{&e.recent, &e.latest, &e.trial.tally} {
+		t.good, t.bad = max(0, t.good+good), max(0, t.bad+bad)
+	}
+}
+
+// accept counts an attempt for good: an answer has come, or the service is so slow that a
+// refusal would come long before the answer.
+func (e *pressure) accept(now time.Time, unit time.Duration) {
+	e.decay(now, unit)
+	e.count(1, 0)
+	e.judge(now)
+}
+
+func (e *pressure) answered(now time.Time, p Permit, unit time.Duration) {
+	if !p.accepted && !p.sent.Before(e.since) {
+		e.accept(now, unit)
+	}
+}
+
+// failed counts a failure that may be due to pressure: a refusal, or a first attempt's.
+func (e *pressure) failed(now time.Time, p Permit, r Result, unit, latency time.Duration) {
+	if p.sent.Before(e.since) || !p.first && r.Outcome != Refused {
+		return
+	}
+	e.decay(now, unit)
+	if p.accepted {
+		e.count(-1, 0)
+	}
+	weight := 1.0
+	switch took := now.Sub(p.sent); {
+	case took > time.Second && took > slowFailure*latency:
+		weight = slowWeight
+	case e.took == 0:
+		e.took = took
+	default:
+		e.took += (took - e.took) / 8
+	}
+	e.count(0, weight)
+	e.crowd += weight * float64(p.inFlight)
+	if p.full {
+		e.full += weight
+	}
+}
+
+// settled says whether failures of attempts that were sent right after the cut would be known.
+func (e *pressure) settled(now time.Time) bool { return now.Sub(e.since) > e.took*5/4 }
+
+// judge ends a trial when its cut has helped, and lowers a background that was too high.
+func (e *pressure) judge(now time.Time) {
+	t := &e.trial
+	n := t.good + t.bad
+	if !e.settled(now) {
+		return
+	}
+	expected := n * t.share
+	if t.cuts > 0 && expected >= reliefWanted*max(1, min(t.bad, 3)) && t.bad < relief*expected {
+		t.cuts = 0
+	}
+	if n >= backgroundFor && t.cuts == 0 {
+		if t.share = t.tally.share(); t.share < e.background/2 {
+			e.background = t.share
+		}
+		t.tally = tally{}
+	}
+}
+
+// pressed lowers the rate or the number in flight if enough attempts have failed.
+func (c *Controller) pressed(now time.Time) {
+	e, t := &c.pressure, &c.pressure.trial
+	share := e.recent.share()
+	switch {
+	case e.recent.bad < enough || share <= e.background+max(tolerance, slackShare*e.background):
+		return
+	case t.cuts > 0 && (t.bad < 2*enough || !e.settled(now)):
+		return
+	case e.recent.good < 1: // nothing works: that says nothing about the limit
+		c.pace.halve(now)
+		e.begin(now)
+		return
+	}
+	deep := false
+	switch tried := t.tally.share(); {
+	case t.cuts == 0 || tried < relief*t.share:
+		*t = trial{cuts: 1, rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
+		deep = c.pace.ceiling == 0 // the rate was half of this a moment ago
+	case t.deep && tried >= same*t.share && tried <= mostIgnored:
+		c.ignore(now, share)
+		return
+	default:
+		t.cuts++
+		deep = t.cuts > 2
+	}
+	t.share, t.deep = share, deep && t.cuts > 2
+	c.lower(now, deep)
+}
+
+// lower makes a cut: of the number in flight if that was full when attempts failed, else of
+// the rate. A deep cut halves the rate.
+func (c *Controller) lower(now time.Time, deep bool) {
+	e := &c.pressure
+	excess := max(0, e.latest.bad/(e.latest.good+e.latest.bad+doubtful)-e.background)
+	full := e.full > e.recent.bad/2
+	peak := c.flight.peak()
+	switch {
+	case full:
+		c.flight.cut(now, min(c.flight.most-1, int(float64(c.flight.most)*(1-excess))))
+	case e.crowd/e.recent.bad > 0.9*float64(peak): // more were in flight than when answers came
+		c.flight.cut(now, max(peak, leastPeak))
+	}
+	if !full || deep {
+		present := c.pace.present(now)
+		served := present * (1 - excess)
+		if deep {
+			served = min(served, present/2)
+		}
+		c.pace.lower(now, served)
+	}
+	e.begin(now)
+}
+
+// ignore takes a share of failures for the background, and takes the cuts back.
+func (c *Controller) ignore(now time.Time, share float64) {
+	t := c.pressure.trial
+	c.pressure.background = share
+	c.pressure.trial = trial{}
+	c.pace.restore(now, t.rate, t.ceiling)
+	c.flight.most = t.most
+	c.pressure.begin(now)
+}

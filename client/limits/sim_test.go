@@ -1,0 +1,315 @@
+package limits
+
+import (
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// world is a simulation: events in synthetic time.
+type world struct {
+	now    time.Time
+	events events
+	random *rand.Rand
+	serial int
+}
+
+type event struct {
+	at     time.Time
+	serial int
+	do     func()
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return e[i].at.Before(e[j].at) || e[i].at.Equal(e[j].at) && e[i].serial < e[j].serial
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}
+
+var seed uint64 = 1
+
+func newWorld() *world {
+	return &world{now: time.Unix(1_000_000, 0), random: rand.New(rand.NewPCG(seed, 2))}
+}
+
+func (w *world) after(d time.Duration, do func()) {
+	w.serial++
+	heap.Push(&w.events, event{w.now.Add(max(d, 0)), w.serial, do})
+}
+
+// run runs until nothing happens any more, or for so long.
+func (w *world) run(longest time.Duration) {
+	end := w.now.Add(longest)
+	for len(w.events) > 0 && !w.events[0].at.After(end) {
+		e := heap.Pop(&w.events).(event)
+		w.now = e.at
+		e.do()
+	}
+	if len(w.events) > 0 {
+		w.now = end
+	}
+}
+
+// between is a uniform random duration.
+func (w *world) between(from, to time.Duration) time.Duration {
+	return from + time.Duration(w.random.Float64()*float64(to-from))
+}
+
+// vendor is a model of a service.
+type vendor struct {
+	*world
+	least, most time.Duration // of an answer
+
+	rate   float64 // of a bucket; 0 for no limit
+	burst  float64
+	queued bool // the bucket delays within its burst, as nginx's limit_req without nodelay
+	status Outcome
+	wait   time.Duration // Retry-After
+
+	connections int                                            // at once; 0 for no limit
+	fails       func(input, attempt int) (bool, time.Duration) // and how long that takes
+	down        func() bool
+	downWait    time.Duration
+
+	filled   time.Time
+	excess   float64
+	working  int
+	served   int
+	refused  int
+	arrivals []arrival
+}
+
+type arrival struct {
+	at      time.Time
+	refused bool
+}
+
+// serve takes a request and answers it later.
+func (v *vendor) serve(input, attempt int, reply func(Result)) {
+	transit := v.between(0, time.Millisecond)
+	v.after(transit, func() {
+		delay, result := v.accept(input, attempt)
+		v.arrivals = append(v.arrivals, arrival{v.now, result.Outcome == Refused || result.Outcome == Failed && delay == 0})
+		v.working++
+		v.after(delay, func() {
+			v.working--
+			if result.Outcome == Answered {
+				v.served++
+			}
+			v.after(transit, func() { reply(result) })
+		})
+	})
+}
+
+func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
+	if v.down != nil && v.down() {
+		return 0, Result{Outcome: v.status, Wait: v.downWait}
+	}
+	refusal := Result{Outcome: v.status, Wait: v.wait}
+	if v.connections > 0 && v.working >= v.connections {
+		v.refused++
+		return 0, refusal
+	}
+	delay := v.between(v.least, v.most)
+	if v.rate > 0 {
+		v.excess = max(0, v.excess-v.now.Sub(v.filled).Seconds()*v.rate)
+		v.filled = v.now
+		if v.excess+1 > v.burst+1 {
+			v.refused++
+			return 0, refusal
+		}
+		if v.queued {
+			delay += time.Duration(v.excess / v.rate * float64(time.Second))
+		}
+		v.excess++
+	}
+	if v.fails != nil {
+		if fails, took := v.fails(input, attempt); fails {
+			return delay + took, Result{Outcome: Failed}
+		}
+	}
+	return delay, Result{Outcome: Answered}
+}
+
+// client is a run: it asks for its inputs until each has an answer or has failed.
+type client struct {
+	*world
+	vendor *vendor
+	limits *Controller
+	inputs int
+	jitter time.Duration // of timers
+
+	start, end     time.Time
+	asked          int // first attempts
+	retries        parked
+	doneOK, failed int
+	outages        int
+	outageAt       time.Time // of the first
+	asks           int
+	stopped        error
+	timer          int
+	samples        []float64
+	mostInFlight   int
+}
+
+type retry struct {
+	input, attempts int
+	due, failedAt   time.Time
+	final           bool
+}
+
+type parked []retry
+
+func (p parked) Len() int           { return len(p) }
+func (p parked) Less(i, j int) bool { return p[i].due.Before(p[j].due) }
+func (p parked) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
+func (p *parked) Push(x any)        { *p = append(*p, x.(retry)) }
+func (p *parked) Pop() any {
+	last := (*p)[len(*p)-1]
+	*p = (*p)[:len(*p)-1]
+	return last
+}
+
+func newClient(w *world, v *vendor, inputs int, o Options) *client {
+	c := &client{world: w, vendor: v, inputs: inputs, start: w.now, limits: New(o, w.now)}
+	w.after(0, c.step)
+	return c
+}
+
+func (c *client) step() {
+	for c.stopped == nil && c.doneOK+c.failed < c.inputs {
+		q := Queue{First: c.asked < c.inputs, Retry: len(c.retries) > 0 && !c.retries[0].due.After(c.now)}
+		if q.Retry && c.settle(q) {
+			continue
+		}
+		d := c.limits.Next(c.now, q)
+		switch d.Action {
+		case Stop:
+			c.stopped = d.Err
+			c.end = c.now
+			return
+		case Wait:
+			wait := d.For
+			if len(c.retries) > 0 && !q.Retry {
+				if due := c.retries[0].due.Sub(c.now); wait == 0 || due < wait {
+					wait = due
+				}
+			}
+			if wait > 0 {
+				c.timer++
+				timer := c.timer
+				c.after(wait+c.between(0, c.jitter), func() {
+					if timer == c.timer {
+						c.step()
+					}
+				})
+			}
+			return
+		case SendFirst:
+			c.asked++
+			c.send(retry{input: c.asked})
+		case SendRetry:
+			c.send(heap.Pop(&c.retries).(retry))
+		case AskAccount:
+			c.asks++
+			c.told(c.limits.Told(c.now, Account{Metered: false}))
+		}
+	}
+	if c.end.IsZero() {
+		c.end = c.now
+	}
+}
+
+const attemptsEach = 8
+
+// settle judges the failure of a retry that is due; it says whether the retry is not to be sent.
+func (c *client) settle(q Queue) bool {
+	r := &c.retries[0]
+	if !r.final {
+		return false
+	}
+	switch c.limits.Judge(c.now, r.failedAt, q, true) {
+	case Counts:
+		c.failed++
+		heap.Pop(&c.retries)
+	case Forgiven:
+		r.final, r.attempts = false, r.attempts-1
+	default:
+		r.due = c.now.Add(50 * time.Millisecond)
+		heap.Fix(&c.retries, 0)
+	}
+	return true
+}
+
+func (c *client) send(r retry) {
+	p := c.limits.Begin(c.now, r.attempts == 0)
+	c.mostInFlight = max(c.mostInFlight, c.limits.inFlight)
+	r.attempts++
+	c.vendor.serve(r.input, r.attempts, func(result Result) {
+		c.told(c.limits.End(c.now, p, result))
+		switch result.Outcome {
+		case Answered:
+			c.doneOK++
+		case Refused, Failed:
+			r.failedAt = c.now
+			backoff := 250 * time.Millisecond << min(r.attempts-1, 8)
+			r.due = c.now.Add(result.Wait + c.between(0, min(backoff, time.Minute)))
+			if r.final = r.attempts >= attemptsEach; r.final {
+				r.due = c.now
+			}
+			heap.Push(&c.retries, r)
+		}
+		c.step()
+	})
+}
+
+func (c *client) told(change Change) {
+	if change.State == Out {
+		if c.outages++; c.outages == 1 {
+			c.outageAt = c.now
+		}
+	}
+}
+
+// took is how long the run was.
+func (c *client) took() time.Duration {
+	if c.end.IsZero() {
+		return math.MaxInt64
+	}
+	return c.end.Sub(c.start)
+}
+
+// refusedAfter is the share of requests that were refused after a time.
+func (v *vendor) refusedAfter(start time.Time, d time.Duration) float64 {
+	all, refused := 0, 0
+	for _, a := range v.arrivals {
+		if a.at.Sub(start) > d {
+			all++
+			if a.refused {
+				refused++
+			}
+		}
+	}
+	return float64(refused) / math.Max(1, float64(all))
+}
+
+// busiest is the largest number of requests within a second.
+func (v *vendor) busiest() int {
+	most, first := 0, 0
+	for i, a := range v.arrivals {
+		for a.at.Sub(v.arrivals[first].at) >= time.Second {
+			first++
+		}
+		most = max(most, i-first+1)
+	}
+	return most
+}

@@ -1,0 +1,255 @@
+package pipeline
+
+import (
+	"container/heap"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// crew is the workers. One of them at a time leads: it waits for the next task and for the
+// permit to ask for it, and leads no more when it has both. Workers start when the first
+// of them is busy and none is left to lead, so that there are never more than were in flight
+// at once, and one.
+type crew struct {
+	group *errgroup.Group
+	lead  chan struct{} // of capacity 1: holds a token while a worker leads
+	idle  atomic.Int64  // workers that wait to lead
+	live  atomic.Int64  // workers
+	wake  chan struct{} // of capacity 1: the leader is to look again
+	timer *time.Timer   // the leader's
+	first *task         // the leader's: taken from work, and not asked yet
+
+	mu     sync.Mutex
+	parked parked // tasks that wait for a retry
+}
+
+func newCrew(g *errgroup.Group) crew {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	return crew{group: g, lead: make(chan struct{}, 1), wake: make(chan struct{}, 1), timer: timer}
+}
+
+// recruit starts a worker.
+func (r *run) recruit() {
+	r.crew.live.Add(1)
+	r.crew.group.Go(func() (err error) {
+		defer func() {
+			if err != nil { // known before commits is closed: nobody takes the end for a good one
+				r.stop(err)
+			}
+			if r.crew.live.Add(-1) == 0 {
+				close(r.commits)
+			}
+		}()
+		return r.ask()
+	})
+}
+
+// next leads until there is a task with a permit; false when there will be none.
+func (r *run) next() (*task, limits.Permit, bool) {
+	c := &r.crew
+	c.idle.Add(1)
+	c.lead <- struct{}{}
+	defer func() { <-c.lead }()
+	c.idle.Add(-1)
+	for r.soft.Err() == nil {
+		now := time.Now()
+		queue, due := r.queue(now)
+		switch d := r.Limits.Next(now, queue); d.Action {
+		case limits.SendFirst:
+			t := c.first
+			c.first = nil
+			r.relieve()
+			return t, r.Limits.Begin(now, true), true
+		case limits.SendRetry:
+			r.relieve()
+			return r.unpark(), r.Limits.Begin(now, false), true
+		case limits.AskAccount:
+			r.askAccount()
+		case limits.Stop:
+			r.stop(r.stopError(d.Err))
+		default:
+			if !r.await(now, d.For, due) {
+				return nil, limits.Permit{}, false
+			}
+		}
+	}
+	return nil, limits.Permit{}, false
+}
+
+// relieve sees to it that another worker leads.
+func (r *run) relieve() {
+	if c := &r.crew; c.idle.Load() == 0 && c.live.Load() < int64(r.Limits.MostInFlight()) {
+		r.recruit()
+	}
+}
+
+// queue says what waits to be asked, and when the next parked task is due; zero if none is.
+func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
+	c := &r.crew
+	if c.first == nil {
+		select {
+		case c.first = <-r.work:
+		default:
+		}
+	}
+	q.First = c.first != nil
+	for {
+		t := c.head()
+		if t == nil {
+			return q, time.Time{}
+		}
+		if t.due.After(now) {
+			return q, t.due
+		}
+		if r.judge(now, t, q) {
+			q.Retry = true
+			return q, t.due
+		}
+	}
+}
+
+// verdictDelay is how long a task waits for news of the service before it is judged again.
+const verdictDelay = 50 * time.Millisecond
+
+// judge says what the last failure of a task that is due has been, and whether the task is to
+// be asked again. A task without attempts left fails, once an answer has shown that the service
+// is not to blame.
+func (r *run) judge(now time.Time, t *task, q limits.Queue) bool {
+	if t.failed.IsZero() {
+		return true
+	}
+	verdict := r.Limits.Judge(now, t.failed, q, t.spent)
+	switch {
+	case verdict == limits.Forgiven:
+		t.forgiven++
+		t.spent = false
+	case t.spent && verdict == limits.Unknown:
+		r.crew.delay(now.Add(verdictDelay))
+		return false
+	case t.spent:
+		r.unpark()
+		r.fail(t)
+		return false
+	}
+	t.failed = time.Time{}
+	return true
+}
+
+// await waits for a while, or until something happens; false when no task will come.
+func (r *run) await(now time.Time, wait time.Duration, due time.Time) bool {
+	c := &r.crew
+	if untilDue := due.Sub(now); untilDue > 0 && (wait == 0 || untilDue < wait) {
+		wait = untilDue
+	}
+	if wait > 0 {
+		c.timer.Reset(wait)
+		defer c.timer.Stop()
+	}
+	work := r.work
+	if c.first != nil {
+		work = nil
+	}
+	select {
+	case c.first = <-work:
+	case <-c.timer.C:
+	case <-c.wake:
+	case <-r.settled:
+		return false
+	case <-r.soft.Done():
+		return false
+	}
+	return true
+}
+
+// signal has the leader look again.
+func (c *crew) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// park holds a task until its next attempt is due.
+func (r *run) park(t *task, wait time.Duration) {
+	t.due = time.Now().Add(wait)
+	r.Counters.Parked.Add(1)
+	r.crew.mu.Lock()
+	heap.Push(&r.crew.parked, t)
+	r.crew.mu.Unlock()
+	r.crew.signal()
+}
+
+// unpark takes the task that is due first.
+func (r *run) unpark() *task {
+	r.Counters.Parked.Add(-1)
+	r.crew.mu.Lock()
+	defer r.crew.mu.Unlock()
+	return heap.Pop(&r.crew.parked).(*task)
+}
+
+// head is the task that is due first; nil if none is parked.
+func (c *crew) head() *task {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.parked) == 0 {
+		return nil
+	}
+	return c.parked[0]
+}
+
+// delay puts the task that is due first off.
+func (c *crew) delay(due time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.parked[0].due = due
+	heap.Fix(&c.parked, 0)
+}
+
+// parked is a heap of tasks, the next due first.
+type parked []*task
+
+func (p parked) Len() int           { return len(p) }
+func (p parked) Less(i, j int) bool { return p[i].due.Before(p[j].due) }
+func (p parked) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
+func (p *parked) Push(t any)        { *p = append(*p, t.(*task)) }
+func (p *parked) Pop() any {
+	last := len(*p) - 1
+	t := (*p)[last]
+	(*p)[last] = nil
+	*p = (*p)[:last]
+	return t
+}
+
+// askAccount asks what is left of the account, for the limits.
+func (r *run) askAccount() {
+	usage, err := r.Usage(r.soft)
+	if r.soft.Err() != nil {
+		return
+	}
+	account := limits.Account{Err: err, Passing: client.ClassOf(err) == client.Transient}
+	account.Left, account.Metered = usage.Requests()
+	r.report(r.Limits.Told(time.Now(), account))
+}
+
+// report acts on what has changed.
+func (r *run) report(change limits.Change) {
+	switch change.State {
+	case limits.Out:
+		r.Log.Warn("the service is out: waiting for it", "error", r.trouble.Load())
+	case limits.Up:
+		r.Log.Info("the service answers again", "after", change.After.Round(time.Second).String())
+	}
+	if change.Filled {
+		r.Log.Info("the account has something again")
+	}
+	if change.Wake {
+		r.crew.signal()
+	}
+}
