@@ -223,7 +223,7 @@ func TestProxyWithoutPasswordIsFatal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := newTransport(Options{Connections: 1})
+	transport := newHTTPTransport(Options{}, 1)
 	transport.Proxy = http.ProxyURL(at)
 	c, err := New(Options{BaseURL: "https://api.example.com", APIKey: testKey, Transport: transport})
 	if err != nil {

@@ -12,13 +12,51 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
-// newTransport keeps one connection alive for each worker. The standard default of two
-// idle connections a host would open and close one for nearly every request. There is
-// no time limit for the response's header alone: Options.Timeout covers all of it.
-func newTransport(o Options) *http.Transport {
+// transport asks over HTTP/2 where the service speaks it. Each request that finds no
+// connection dials one, and a service that ends connections after 100 requests would have as
+// many TLS handshakes as there are requests in flight. So few connections may be open until a
+// response shows that the service speaks HTTP/1.1.
+type transport struct {
+	few, many *http.Transport
+	http1     atomic.Bool // a response was HTTP/1.1
+}
+
+// fewConnections carry thousands of HTTP/2 requests, and outlast the end of one of them.
+const fewConnections = 4
+
+func newTransport(o Options) http.RoundTripper {
+	many := newHTTPTransport(o, o.Connections)
+	if strings.HasPrefix(o.BaseURL, "http:") {
+		return many
+	}
+	return &transport{few: newHTTPTransport(o, min(fewConnections, o.Connections)), many: many}
+}
+
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.http1.Load() {
+		return t.many.RoundTrip(req)
+	}
+	resp, err := t.few.RoundTrip(req)
+	if err == nil && resp.ProtoMajor == 1 {
+		t.http1.Store(true)
+	}
+	return resp, err
+}
+
+// CloseIdleConnections gives idle connections back.
+func (t *transport) CloseIdleConnections() {
+	t.few.CloseIdleConnections()
+	t.many.CloseIdleConnections()
+}
+
+// newHTTPTransport keeps connections alive, one for each request in flight. The standard
+// default of two idle connections a host would open and close one for nearly every request.
+// There is no time limit for the response's header alone: Options.Timeout covers all of it.
+func newHTTPTransport(o Options, connections int) *http.Transport {
 	dial := o.Dial
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
@@ -26,11 +64,11 @@ func newTransport(o Options) *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           watched(dial, strings.HasPrefix(o.BaseURL, "http:")),
-		TLSClientConfig:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(0)},
 		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          o.Connections,
-		MaxIdleConnsPerHost:   o.Connections,
-		MaxConnsPerHost:       o.Connections,
+		MaxIdleConns:          connections,
+		MaxIdleConnsPerHost:   connections,
+		MaxConnsPerHost:       connections,
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
