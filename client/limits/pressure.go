@@ -33,12 +33,12 @@ func (t tally) share() float64 {
 
 func (t *tally) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
 
-// trial is a cut that has not shown yet whether it helps.
+// trial is a row of cuts that have not helped so far.
 type trial struct {
-	cuts  int     // without relief
-	deep  bool    // the last cut has halved the rate to see what becomes of the share
-	share float64 // of failures before the last cut
-	tally         // since the last cut
+	cuts   int
+	share  float64 // of failures, as far as is known
+	last   tally   // since the last cut
+	pooled tally   // since the first cut, without last
 
 	rate, ceiling float64 // before the first cut
 	most          int
@@ -52,11 +52,13 @@ const (
 	latestPart = 8
 	leastPeak  = 3 // in flight: fewer are no sign of a limit of connections
 
-	relief        = 0.4  // of the share before a cut, or less: the cut has helped
-	same          = 0.75 // of the share before the rate was halved, or more: a limit would have left less
-	mostIgnored   = 0.5  // of the attempts can be background
-	reliefWanted  = 4    // failures that a trial would have seen without relief
-	backgroundFor = 100  // attempts, to lower the background by
+	verdictAfter  = 8   // failures that a trial has seen, or would have seen without relief
+	noneAfter     = 5   // the same where it has seen none
+	relief        = 0.3 // of those failures, or fewer: the cut has helped
+	firstShare    = 0.6 // of the share that led to the first cut: that was a high one by chance
+	same          = 0.6 // of the share before the rate was halved, or more: a limit would have left less
+	mostIgnored   = 0.5 // of the attempts can be background
+	backgroundFor = 20  // failures that the background explains are enough to correct the background
 
 	slowFailure = 4   // times the latency of answers: no limit refuses so late
 	slowWeight  = 0.2 // of such a failure: a few requests that hang say little about the others
@@ -65,7 +67,7 @@ const (
 // begin starts the counts anew.
 func (e *pressure) begin(now time.Time) {
 	e.since, e.at = now, now
-	e.recent, e.latest, e.trial.tally = tally{}, tally{}, tally{}
+	e.recent, e.latest, e.trial.last = tally{}, tally{}, tally{}
 	e.full, e.crowd = 0, 0
 }
 
@@ -83,7 +85,7 @@ func (e *pressure) decay(now time.Time, unit time.Duration) {
 }
 
 func (e *pressure) count(good, bad float64) {
-	for _, t := range []*tally{&e.recent, &e.latest, &e.trial.tally} {
+	for _, t := range []*tally{&e.recent, &e.latest, &e.trial.last} {
 		t.good, t.bad = max(0, t.good+good), max(0, t.bad+bad)
 	}
 }
@@ -130,53 +132,63 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, unit, latency time.
 // settled says whether failures of attempts that were sent right after the cut would be known.
 func (e *pressure) settled(now time.Time) bool { return now.Sub(e.since) > e.took*5/4 }
 
-// judge ends a trial when its cut has helped, and lowers a background that was too high.
+// judge ends a trial when its last cut has helped, and lowers a background that was too high.
 func (e *pressure) judge(now time.Time) {
 	t := &e.trial
-	n := t.good + t.bad
+	n := t.last.good + t.last.bad
 	if !e.settled(now) {
 		return
 	}
-	expected := n * t.share
-	if t.cuts > 0 && expected >= reliefWanted*max(1, min(t.bad, 3)) && t.bad < relief*expected {
-		t.cuts = 0
-	}
-	if n >= backgroundFor && t.cuts == 0 {
-		if t.share = t.tally.share(); t.share < e.background/2 {
-			e.background = t.share
+	if t.cuts > 0 {
+		expected := n * t.share
+		if expected >= noneAfter && t.last.bad < 1 || expected >= verdictAfter && t.last.bad <= relief*expected {
+			t.cuts = 0
 		}
-		t.tally = tally{}
+		return
 	}
+	if n*e.background >= backgroundFor {
+		e.background = min(e.background, max(t.last.share(), e.background/2))
+		t.last = tally{}
+	}
+}
+
+// exceeded says whether more attempts have failed of late than the background explains.
+func (e *pressure) exceeded() bool {
+	expected := (e.recent.good + e.recent.bad) * e.background
+	return e.recent.bad-expected >= enough+2*math.Sqrt(expected) &&
+		e.recent.share() > e.background+max(tolerance, slackShare*e.background)
+}
+
+// unrelieved says whether a trial's last cut has not helped.
+func (e *pressure) unrelieved(now time.Time) bool {
+	t := &e.trial
+	expected := (t.last.good + t.last.bad) * t.share
+	return e.settled(now) && (t.last.bad >= verdictAfter || expected >= verdictAfter && t.last.bad > relief*expected)
 }
 
 // pressed lowers the rate or the number in flight if enough attempts have failed.
 func (c *Controller) pressed(now time.Time) {
 	e, t := &c.pressure, &c.pressure.trial
-	share := e.recent.share()
 	switch {
-	case e.recent.bad < enough || share <= e.background+max(tolerance, slackShare*e.background):
-		return
-	case t.cuts > 0 && (t.bad < 2*enough || !e.settled(now)):
-		return
+	case t.cuts == 0 && !e.exceeded() || t.cuts > 0 && !e.unrelieved(now):
 	case e.recent.good < 1: // nothing works: that says nothing about the limit
 		c.pace.halve(now)
 		e.begin(now)
-		return
-	}
-	deep := false
-	switch tried := t.tally.share(); {
-	case t.cuts == 0 || tried < relief*t.share:
-		*t = trial{cuts: 1, rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
-		deep = c.pace.ceiling == 0 // the rate was half of this a moment ago
-	case t.deep && tried >= same*t.share && tried <= mostIgnored:
-		c.ignore(now, share)
-		return
+	case t.cuts == 0:
+		*t = trial{cuts: 1, share: firstShare * e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
+		c.lower(now, c.pace.ceiling == 0) // the rate was half of this a moment ago
 	default:
+		tried := t.last.share()
+		if t.cuts > 2 && tried >= same*t.share && tried <= mostIgnored {
+			c.ignore(now)
+			return
+		}
 		t.cuts++
-		deep = t.cuts > 2
+		t.pooled.good += t.last.good
+		t.pooled.bad += t.last.bad
+		t.share = t.pooled.share()
+		c.lower(now, t.cuts > 2)
 	}
-	t.share, t.deep = share, deep && t.cuts > 2
-	c.lower(now, deep)
 }
 
 // lower makes a cut: of the number in flight if that was full when attempts failed, else of
@@ -203,10 +215,10 @@ func (c *Controller) lower(now time.Time, deep bool) {
 	e.begin(now)
 }
 
-// ignore takes a share of failures for the background, and takes the cuts back.
-func (c *Controller) ignore(now time.Time, share float64) {
+// ignore takes the share of failures for the background, and takes the cuts back.
+func (c *Controller) ignore(now time.Time) {
 	t := c.pressure.trial
-	c.pressure.background = share
+	c.pressure.background = t.share
 	c.pressure.trial = trial{}
 	c.pace.restore(now, t.rate, t.ceiling)
 	c.flight.most = t.most

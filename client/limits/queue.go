@@ -2,10 +2,10 @@ package limits
 
 import "time"
 
-// queue keeps the number in flight to twice what the service works on at once, by the latency:
-// where it is twice that of a service that is not busy, half of the requests wait in a queue.
-// The latency of a service that is not busy is learned while the bound holds nothing back, and
-// in short dips otherwise.
+// queue keeps the number in flight to about twice what the service works on at once, by the
+// latency: where that is twice the latency of a service that is not busy, half of the requests
+// wait in a queue. The latency of a service that is not busy is the lowest seen, measured again
+// in short dips: halves of the number in flight.
 type queue struct {
 	bound int
 	mean  time.Duration // latency of late; 0 before the first answer
@@ -25,8 +25,10 @@ const (
 	leastQueue    = 64   // however fast the service answers: such latencies say more about this machine
 	beforeAnswers = 1024 // before the first answer: 100 requests a second at 10 s an answer
 
-	queueAnswers = 16 // make a mean
+	allowedQueue = 1.8 // times what the service works on; below 2, or a dip would find no queue in a service that is overloaded
+	queueAnswers = 16  // make a mean
 	dipEvery     = 10 * time.Second
+	dipAnswers   = 20 // latencies between dips, at least
 )
 
 func newQueue(now time.Time) queue {
@@ -60,23 +62,19 @@ func (q *queue) answered(now time.Time, p Permit) {
 
 // measure ends a period, with its mean latency.
 func (q *queue) measure(now time.Time, latency time.Duration) {
+	if q.idle == 0 || latency < q.idle || q.dip {
+		q.idle = latency
+	}
 	busy := now.Sub(q.held) < 2*q.mean
 	switch {
-	case q.idle == 0 || latency < q.idle || q.dip:
-		q.idle = latency
-	case !busy:
-		q.idle += (latency - q.idle) / 2
-	}
-	if peak := float64(q.peak); busy || q.dip {
-		q.bound = max(leastQueue, int(2*peak*q.idle.Seconds()/latency.Seconds()))
-	}
-	if q.dip {
-		q.bound *= 2 // the dip has halved the peak
-	}
-	q.dip = false
-	if busy && q.bound > leastQueue && now.Sub(q.dipped) > dipEvery {
+	case q.dip:
+		q.dip = false
+		q.bound *= 2
+	case busy && now.Sub(q.dipped) > max(dipEvery, dipAnswers*q.mean):
 		q.dip, q.dipped = true, now
-		q.bound = max(leastQueue, q.bound/2)
+		q.bound /= 2
+	case busy:
+		q.bound = max(leastQueue, int(allowedQueue*float64(q.peak)*q.idle.Seconds()/latency.Seconds()))
 	}
 	q.began, q.sum, q.count, q.peak = now, 0, 0, 0
 	if q.dip {

@@ -59,6 +59,11 @@ func (w *world) run(longest time.Duration) {
 	}
 }
 
+// chance is a number in [0,1) that depends on the seed and on what is asked only.
+func chance(input, attempt int) float64 {
+	return rand.New(rand.NewPCG(seed, uint64(input*1000+attempt))).Float64()
+}
+
 // between is a uniform random duration.
 func (w *world) between(from, to time.Duration) time.Duration {
 	return from + time.Duration(w.random.Float64()*float64(to-from))

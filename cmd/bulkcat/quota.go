@@ -52,7 +52,7 @@ func (q *quota) check(ctx context.Context) error {
 		return err
 	}
 	if err != nil && ctx.Err() == nil {
-		q.log.Warn("the service does not say what is left", "error", err)
+		q.log.Info("the service does not say what is left", "error", err)
 	}
 	return nil
 }
