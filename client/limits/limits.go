@@ -181,7 +181,7 @@ func (c *Controller) grow(now time.Time) {
 		return
 	}
 	if now.Sub(c.health.lastOK) < max(200*time.Millisecond, 4*latency) || c.flight.slow(now, c.health.start) {
-		c.pace.grow(now, c.unit(), latency)
+		c.pace.grow(now, c.span().unit, latency)
 	}
 }
 
@@ -200,7 +200,7 @@ func (c *Controller) Begin(now time.Time, first bool) Permit {
 	p := Permit{first: first, sent: now, inFlight: c.inFlight, full: c.inFlight >= c.flight.most}
 	if c.flight.slow(now, c.health.start) {
 		p.accepted = true
-		c.pressure.accept(now, c.unit())
+		c.pressure.accept(now, c.span())
 	}
 	if c.health.state != Up {
 		p.probe = true
@@ -247,9 +247,9 @@ func (c *Controller) change(now time.Time, before health) Change {
 
 func (c *Controller) answered(now time.Time, p Permit) {
 	c.flight.answered(now, p, c.inFlight+1)
-	unit := c.unit()
-	c.pressure.answered(now, p, unit)
-	c.flight.grow(now, unit)
+	span := c.span()
+	c.pressure.answered(now, p, span)
+	c.flight.grow(now, span.unit)
 	if c.health.answered(now, p) {
 		c.resume(now)
 	}
@@ -263,7 +263,7 @@ func (c *Controller) resume(now time.Time) {
 }
 
 func (c *Controller) failed(now time.Time, p Permit, r Result) {
-	c.pressure.failed(now, p, r, c.unit(), c.flight.latency())
+	c.pressure.failed(now, p, r, c.span(), c.flight.latency())
 	if c.health.state == Up {
 		c.pressed(now)
 	}
@@ -274,14 +274,18 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	c.health.failed(now, p, share, c.flight.latency())
 }
 
-// unit is the time in which enough attempts end to tell something: rates grow by it.
-func (c *Controller) unit() time.Duration {
+// span is how long attempts count: those of late, and those of the last moment. Both are long
+// enough for the attempts to tell something. Rates grow by the unit.
+type span struct{ unit, moment time.Duration }
+
+func (c *Controller) span() span {
 	const attempts = 30
-	unit := max(time.Second, 3*c.pressure.took)
-	if c.pace.rate > 0 && !math.IsInf(c.pace.rate, 1) {
-		unit = max(unit, seconds(attempts/c.pace.rate))
+	var least time.Duration
+	if c.pace.rate < mostRate {
+		least = min(seconds(attempts/c.pace.rate), time.Hour)
 	}
-	return min(unit, time.Hour)
+	unit := max(time.Second, 3*c.pressure.took, least)
+	return span{unit: unit, moment: max(unit/8, least)}
 }
 
 // MostInFlight is the number of attempts that are never exceeded.

@@ -135,7 +135,11 @@ func (p *pace) lower(now time.Time, served float64) {
 
 // halve cuts the rate and leaves the ceiling: nothing has shown what the service serves.
 func (p *pace) halve(now time.Time) {
-	p.set(p.present(now) / 2)
+	present := p.present(now)
+	if p.ceiling == 0 { // or the rate would double again at once
+		p.ceiling = present
+	}
+	p.set(present / 2)
 	p.cut, p.grown = now, now
 }
 

@@ -11,7 +11,7 @@ type pressure struct {
 	at    time.Time // when the counts were last brought up to date
 
 	recent tally         // over about a unit of time
-	latest tally         // over an eighth of that
+	latest tally         // over a moment
 	full   float64       // of recent.bad: as many were in flight as may be
 	crowd  float64       // of recent.bad: how many were in flight, in sum
 	took   time.Duration // until a failure, on average
@@ -35,10 +35,10 @@ func (t *tally) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
 
 // trial is a row of cuts that have not helped so far.
 type trial struct {
-	cuts   int
-	share  float64 // of failures, as far as is known
-	last   tally   // since the last cut
-	pooled tally   // since the first cut, without last
+	cuts  int
+	deep  bool    // the last cut has halved the rate
+	share float64 // of failures before the last cut
+	last  tally   // since the last cut
 
 	rate, ceiling float64 // before the first cut
 	most          int
@@ -49,15 +49,13 @@ const (
 	slackShare = 0.5  // of the background may fail beside it, for it is not known exactly
 	enough     = 3    // failures are more than chance
 	doubtful   = 5    // attempts that a share is thought to lack: few attempts say little
-	latestPart = 8
-	leastPeak  = 3 // in flight: fewer are no sign of a limit of connections
+	leastPeak  = 3    // in flight: fewer are no sign of a limit of connections
 
 	verdictAfter  = 8   // failures that a trial has seen, or would have seen without relief
 	noneAfter     = 5   // the same where it has seen none
 	relief        = 0.3 // of those failures, or fewer: the cut has helped
 	firstShare    = 0.6 // of the share that led to the first cut: that was a high one by chance
-	same          = 0.6 // of the share before the rate was halved, or more: a limit would have left less
-	mostIgnored   = 0.5 // of the attempts can be background
+	halved        = 0.5 // of the attempts, or fewer, fail at a limit that half of the rate keeps to
 	backgroundFor = 20  // failures that the background explains are enough to correct the background
 
 	slowFailure = 4   // times the latency of answers: no limit refuses so late
@@ -72,16 +70,16 @@ func (e *pressure) begin(now time.Time) {
 }
 
 // decay lets older attempts count less.
-func (e *pressure) decay(now time.Time, unit time.Duration) {
-	elapsed := now.Sub(e.at).Seconds() / unit.Seconds()
-	if now.Sub(e.at) < lookAt {
+func (e *pressure) decay(now time.Time, s span) {
+	elapsed := now.Sub(e.at)
+	if elapsed < lookAt {
 		return
 	}
 	e.at = now
-	kept := math.Exp(-elapsed)
+	kept := math.Exp(-elapsed.Seconds() / s.unit.Seconds())
 	e.recent.scale(kept)
-	e.latest.scale(math.Exp(-elapsed * latestPart))
 	e.full, e.crowd = e.full*kept, e.crowd*kept
+	e.latest.scale(math.Exp(-elapsed.Seconds() / s.moment.Seconds()))
 }
 
 func (e *pressure) count(good, bad float64) {
@@ -92,24 +90,24 @@ func (e *pressure) count(good, bad float64) {
 
 // accept counts an attempt for good: an answer has come, or the service is so slow that a
 // refusal would come long before the answer.
-func (e *pressure) accept(now time.Time, unit time.Duration) {
-	e.decay(now, unit)
+func (e *pressure) accept(now time.Time, s span) {
+	e.decay(now, s)
 	e.count(1, 0)
 	e.judge(now)
 }
 
-func (e *pressure) answered(now time.Time, p Permit, unit time.Duration) {
+func (e *pressure) answered(now time.Time, p Permit, s span) {
 	if !p.accepted && !p.sent.Before(e.since) {
-		e.accept(now, unit)
+		e.accept(now, s)
 	}
 }
 
 // failed counts a failure that may be due to pressure: a refusal, or a first attempt's.
-func (e *pressure) failed(now time.Time, p Permit, r Result, unit, latency time.Duration) {
+func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency time.Duration) {
 	if p.sent.Before(e.since) || !p.first && r.Outcome != Refused {
 		return
 	}
-	e.decay(now, unit)
+	e.decay(now, s)
 	if p.accepted {
 		e.count(-1, 0)
 	}
@@ -178,16 +176,13 @@ func (c *Controller) pressed(now time.Time) {
 		*t = trial{cuts: 1, share: firstShare * e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
 		c.lower(now, c.pace.ceiling == 0) // the rate was half of this a moment ago
 	default:
-		tried := t.last.share()
-		if t.cuts > 2 && tried >= same*t.share && tried <= mostIgnored {
+		if t.deep && t.share <= halved { // a limit would have left no failure
 			c.ignore(now)
 			return
 		}
 		t.cuts++
-		t.pooled.good += t.last.good
-		t.pooled.bad += t.last.bad
-		t.share = t.pooled.share()
-		c.lower(now, t.cuts > 2)
+		t.deep, t.share = t.cuts > 2, t.last.share()
+		c.lower(now, t.deep)
 	}
 }
 
@@ -218,7 +213,7 @@ func (c *Controller) lower(now time.Time, deep bool) {
 // ignore takes the share of failures for the background, and takes the cuts back.
 func (c *Controller) ignore(now time.Time) {
 	t := c.pressure.trial
-	c.pressure.background = t.share
+	c.pressure.background = t.last.share()
 	c.pressure.trial = trial{}
 	c.pace.restore(now, t.rate, t.ceiling)
 	c.flight.most = t.most
