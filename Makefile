@@ -15,7 +15,7 @@ CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build test soak crash cuts test-duckdb lint fuzz bench bench-growth bench-compare demo taxonomy clean
+.PHONY: help build test servers soak crash cuts test-duckdb lint fuzz bench bench-growth bench-compare demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ ifndef RACE
 	@echo "no C compiler: the tests run without the race detector"
 endif
 	go test $(RACE) ./...
+	cd scripts/servers && go test -count 1 ./...
+
+servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs nginx); the table is in bin/servers.md
+	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat SERVERS_REPORT=$(CURDIR)/bin/servers.md go test . -full -count 1 -timeout 0 -v
 
 soak: ## run against faults of all kinds for SOAKTIME (20m)
 	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline -soak $(SOAKTIME)
@@ -49,6 +53,7 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	go vet ./...
 	go tool staticcheck ./...
 	go mod tidy -diff
+	cd scripts/servers && go vet ./... && go mod tidy -diff
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	scripts/fuzz.sh $(FUZZTIME)

@@ -4,13 +4,14 @@
 //
 //	read     takes records from the source, one task each, into a bounded window
 //	look up  normalizes a task's input, joins equal requests, finds stored answers
-//	ask      sends what is left to the service, at most Workers at once
-//	park     holds tasks whose attempt failed in passing, until the next is due
+//	ask      sends what is left to the service, when client/limits allows
 //	commit   makes answers durable, many with one fsync
 //	flatten  walks the tasks in input order and turns each into rows
 //	write    hands the rows to the sink
 //
-// A task that waits, for a retry or for an equal request in flight, holds no worker.
+// The workers of the stage ask lead by turns: one waits for the next task and for the permit to
+// ask, the others ask or wait to lead. A task that waits, for a retry or for an equal request
+// in flight, holds no worker.
 // Memory is bounded by the window: a record is read only when there is room for it, and
 // its room is given back when its rows are written.
 //

@@ -30,7 +30,7 @@ type Options struct {
 	Offline      bool                    // ask nothing: records without a stored answer are pending
 	Strict       bool                    // the first invalid record fails the run
 	Limit        int64                   // records read at most; 0 for all
-	Window       int64                   // bytes of records between reading and writing; default 32 MiB
+	Window       int64                   // bytes of records between reading and writing; default 128 MiB
 	WaitForQuota bool                    // wait when nothing is left of the account, instead of stopping
 	FinishBy     time.Time               // stop in time to be done by then; zero for no deadline
 	Grace        time.Duration           // for requests in flight once the run is stopped; default 20s
@@ -53,9 +53,8 @@ type Parts struct {
 }
 
 const (
-	// defaultWindow keeps some fifty thousand records on their way, so that one that waits
-	// a minute for its retry holds up nobody, and is no more than the store's cache.
-	defaultWindow = 32 << 20
+	// defaultWindow keeps a quarter of a million records on their way.
+	defaultWindow = 128 << 20
 	// defaultInFlight suits a service in process, which reads pages.
 	defaultInFlight = 32
 	// defaultGrace outlasts nearly every answer; a request cut off may have been paid.

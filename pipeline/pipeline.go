@@ -176,7 +176,7 @@ func (r *run) read() error {
 				return nil
 			}
 		}
-		t.size = min(t.size, max(1, r.options.Window/8)) // so that what is never lent admits one
+		t.size = min(t.size, max(1, r.options.Window/nearPart)) // so that what is never lent admits one
 		if r.window.acquire(r.soft, t.size) != nil {
 			return nil
 		}

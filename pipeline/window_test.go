@@ -10,7 +10,7 @@ import (
 
 func TestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWindow(80)
+		w := newWindow(320)
 		held := 0
 		// fill takes all the room there is now, in pieces of 5.
 		fill := func() {
@@ -30,23 +30,23 @@ func TestWindow(t *testing.T) {
 		}
 		expect("the writer is busy", 10)
 		w.lend()
-		expect("the writer waits", 80)
+		expect("the writer waits", 320)
 		w.lend()
-		expect("it still waits", 80)
+		expect("it still waits", 320)
 		release(20)
-		expect("it is busy again: what was lent comes back first", 60)
+		expect("it is busy again: what was lent comes back first", 300)
 		w.lend()
-		expect("it waits once more", 80)
-		release(80)
+		expect("it waits once more", 320)
+		release(320)
 		expect("all was written", 10)
 
 		done := false
 		go func() {
-			done = w.acquire(t.Context(), 80) == nil // one record as large as the window
+			done = w.acquire(t.Context(), 320) == nil // one record as large as the window
 		}()
 		synctest.Wait()
 		if done {
-			t.Fatal("80 bytes went in beside 10")
+			t.Fatal("320 bytes went in beside 10")
 		}
 		release(10)
 		w.lend()

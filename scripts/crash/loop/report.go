@@ -42,7 +42,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "%d %s", r.Kills[phase], phase)
 	}
 	fmt.Fprintf(&b, "), %d resumes, %d cycles as undisturbed, %d not; %d distinct inputs, %d answers, %d of them asked twice (%d are the bound; %d a kill in the worst cycle); seed %d, %v",
-		r.Resumes, r.Cycles, len(r.Failures), r.Inputs, r.Answers, r.Twice, r.killed()*Workers, r.TwiceAKill, r.Seed, r.Duration.Round(100*time.Millisecond))
+		r.Resumes, r.Cycles, len(r.Failures), r.Inputs, r.Answers, r.Twice, r.killed()*(Workers+waiting), r.TwiceAKill, r.Seed, r.Duration.Round(100*time.Millisecond))
 	for _, err := range r.Failures {
 		fmt.Fprintf(&b, "\n  %v", err)
 	}
