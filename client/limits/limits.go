@@ -200,7 +200,7 @@ func (c *Controller) Begin(now time.Time, first bool) Permit {
 	p := Permit{first: first, sent: now, inFlight: c.inFlight, full: c.inFlight >= c.flight.most}
 	if c.flight.slow(now, c.health.start) {
 		p.accepted = true
-		c.pressure.accept(now, c.span())
+		c.accept(now, c.span())
 	}
 	if c.health.state != Up {
 		p.probe = true
@@ -248,7 +248,9 @@ func (c *Controller) change(now time.Time, before health) Change {
 func (c *Controller) answered(now time.Time, p Permit) {
 	c.flight.answered(now, p, c.inFlight+1)
 	span := c.span()
-	c.pressure.answered(now, p, span)
+	if !p.accepted && !p.sent.Before(c.pressure.since) {
+		c.accept(now, span)
+	}
 	c.flight.grow(now, span.unit)
 	if c.health.answered(now, p) {
 		c.resume(now)

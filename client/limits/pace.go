@@ -29,6 +29,7 @@ const (
 	mostRate  = 1e6   // beyond it a rate bounds nothing
 	underCap  = 0.985 // of the allowed rate, so that requests which are late on the network do not crowd a second
 
+	nearCeiling  = 0.98                 // of the ceiling, to wait at
 	underCeiling = 0.95                 // of the ceiling, to go on at: lets a bucket fill again
 	sameCeiling  = 0.1                  // of the ceiling: a smaller change is none
 	mostCalm     = 4                    // units: a limit that was raised is found soon
@@ -81,13 +82,23 @@ func (p *pace) begin(now time.Time) {
 	}
 	interval := p.interval()
 	saved := time.Duration(p.burst-1) * interval
-	if now.Sub(p.waited) <= interval+catchUp {
-		saved = max(saved, interval*9/10, catchUp)
+	if late := now.Sub(p.next); now.Sub(p.waited) <= interval+catchUp {
+		saved = max(saved, min(late, p.slack(interval)))
 	}
 	if earliest := now.Add(-saved); p.next.Before(earliest) {
 		p.next = earliest
 	}
 	p.next = p.next.Add(interval)
+}
+
+// slack is how much of a late timer a request may make up for. Timers are late by up to a
+// millisecond. At low rates that is little of an interval, and a service may refuse what comes
+// earlier than its rate allows.
+func (p *pace) slack(interval time.Duration) time.Duration {
+	if interval >= 10*time.Millisecond {
+		return interval / 100
+	}
+	return max(interval*9/10, catchUp)
 }
 
 // grow raises the rate. It is called while the rate holds requests back.
@@ -109,10 +120,13 @@ func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 	default:
 		hold := max(p.hold, time.Duration(p.calm*float64(unit)))
 		units := (since - hold).Seconds() / unit.Seconds()
-		if units < 0 {
-			return
-		}
 		gain := min(growth*math.Exp2(units), mostGrowth)
+		if units < 0 {
+			if p.rate >= p.ceiling*nearCeiling {
+				return
+			}
+			gain = growth
+		}
 		p.set(p.rate * (1 + gain*min(elapsed, unit/4).Seconds()/unit.Seconds()))
 	}
 }

@@ -35,10 +35,11 @@ func (t *tally) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
 
 // trial is a row of cuts that have not helped so far.
 type trial struct {
-	cuts  int
-	deep  bool    // the last cut has halved the rate
-	share float64 // of failures before the last cut
-	last  tally   // since the last cut
+	cuts   int
+	deep   bool    // the last cut has halved the rate
+	share  float64 // of failures before the last cut
+	served float64 // requests a second before a deep cut
+	last   tally   // since the last cut
 
 	rate, ceiling float64 // before the first cut
 	most          int
@@ -90,15 +91,20 @@ func (e *pressure) count(good, bad float64) {
 
 // accept counts an attempt for good: an answer has come, or the service is so slow that a
 // refusal would come long before the answer.
-func (e *pressure) accept(now time.Time, s span) {
+func (c *Controller) accept(now time.Time, s span) {
+	e := &c.pressure
 	e.decay(now, s)
 	e.count(1, 0)
-	e.judge(now)
-}
-
-func (e *pressure) answered(now time.Time, p Permit, s span) {
-	if !p.accepted && !p.sent.Before(e.since) {
-		e.accept(now, s)
+	if !e.settled(now) {
+		return
+	}
+	if t := &e.trial; t.cuts == 0 {
+		e.correct()
+	} else if t.relieved() {
+		if t.deep { // deeper than needed
+			c.pace.ceiling = t.served
+		}
+		t.cuts = 0
 	}
 }
 
@@ -130,21 +136,16 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 // settled says whether failures of attempts that were sent right after the cut would be known.
 func (e *pressure) settled(now time.Time) bool { return now.Sub(e.since) > e.took*5/4 }
 
-// judge ends a trial when its last cut has helped, and lowers a background that was too high.
-func (e *pressure) judge(now time.Time) {
+// relieved says whether a trial's last cut has helped.
+func (t *trial) relieved() bool {
+	expected := (t.last.good + t.last.bad) * t.share
+	return expected >= noneAfter && t.last.bad < 1 || expected >= verdictAfter && t.last.bad <= relief*expected
+}
+
+// correct lowers a background that was too high.
+func (e *pressure) correct() {
 	t := &e.trial
-	n := t.last.good + t.last.bad
-	if !e.settled(now) {
-		return
-	}
-	if t.cuts > 0 {
-		expected := n * t.share
-		if expected >= noneAfter && t.last.bad < 1 || expected >= verdictAfter && t.last.bad <= relief*expected {
-			t.cuts = 0
-		}
-		return
-	}
-	if n*e.background >= backgroundFor {
+	if (t.last.good+t.last.bad)*e.background >= backgroundFor {
 		e.background = min(e.background, max(t.last.share(), e.background/2))
 		t.last = tally{}
 	}
@@ -182,6 +183,7 @@ func (c *Controller) pressed(now time.Time) {
 		}
 		t.cuts++
 		t.deep, t.share = t.cuts > 2, t.last.share()
+		t.served = c.pace.present(now) * (1 - t.share)
 		c.lower(now, t.deep)
 	}
 }

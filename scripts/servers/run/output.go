@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Row is one row of the output.
+// Row is what the rows of a record have in common.
 type Row struct {
 	Record, Input, Status, Error string
 }
@@ -61,7 +61,10 @@ func (r *Result) readRows(t testing.TB, path string) {
 	column := func(name string) int { return slices.Index(records[0], name) }
 	record, input, status, reason := column("record"), column("input"), column("status"), column("error")
 	for _, fields := range records[1:] {
-		r.Rows = append(r.Rows, Row{fields[record], fields[input], fields[status], fields[reason]})
+		row := Row{fields[record], fields[input], fields[status], fields[reason]}
+		if last := len(r.Rows) - 1; last < 0 || r.Rows[last] != row { // another category of the record
+			r.Rows = append(r.Rows, row)
+		}
 	}
 }
 
