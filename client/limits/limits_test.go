@@ -42,7 +42,7 @@ func TestCases(t *testing.T) {
 		{"9% fail twice", vendor{least: 20 * ms, most: 30 * ms, fails: failing(0.09, 2)}, 3000, Options{}, 20 * time.Second, 1, 0},
 		{"2% fail three times", vendor{least: 20 * ms, most: 30 * ms, fails: failing(0.02, 3)}, 3000, Options{}, 20 * time.Second, 1, 0},
 		{"2% fail three times, 0 ms", vendor{least: ms / 10, most: ms / 2, fails: failing(0.02, 3)}, 50000, Options{}, 20 * time.Second, 1, 0},
-		{"30% fail once", vendor{least: 20 * ms, most: 30 * ms, fails: failing(0.3, 1)}, 6000, Options{}, 30 * time.Second, 1, 0},
+		{"30% fail once", vendor{least: 20 * ms, most: 30 * ms, fails: failing(0.3, 1)}, 6000, Options{}, 40 * time.Second, 1, 0},
 		{"9% fail twice, 300/s", with(nodelay, func(v *vendor) { v.fails = failing(0.09, 2) }), 6000, Options{}, 50 * time.Second, 0.06, 0},
 		{"5% hang for 2 s, 300/s", with(nodelay, func(v *vendor) {
 			v.fails = func(input, attempt int) (bool, time.Duration) {

@@ -52,6 +52,7 @@ const (
 	doubtful   = 5    // attempts that a share is thought to lack: few attempts say little
 	leastPeak  = 3    // in flight: fewer are no sign of a limit of connections
 
+	tolerableFor  = 100 // attempts, for a trial to end though some fail
 	verdictAfter  = 8   // failures that a trial has seen, or would have seen without relief
 	noneAfter     = 5   // the same where it has seen none
 	relief        = 0.3 // of those failures, or fewer: the cut has helped
@@ -100,11 +101,14 @@ func (c *Controller) accept(now time.Time, s span) {
 	}
 	if t := &e.trial; t.cuts == 0 {
 		e.correct()
-	} else if t.relieved() {
+	} else if e.relieved() {
 		if t.deep { // deeper than needed
 			c.pace.ceiling = t.served
 		}
 		t.cuts = 0
+		if n := t.last.good + t.last.bad; n >= tolerableFor { // what is left is not due to the rate, in part
+			e.background = max(e.background, min(t.last.share(), tolerance)/2)
+		}
 	}
 }
 
@@ -136,10 +140,20 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 // settled says whether failures of attempts that were sent right after the cut would be known.
 func (e *pressure) settled(now time.Time) bool { return now.Sub(e.since) > e.took*5/4 }
 
-// relieved says whether a trial's last cut has helped.
-func (t *trial) relieved() bool {
-	expected := (t.last.good + t.last.bad) * t.share
-	return expected >= noneAfter && t.last.bad < 1 || expected >= verdictAfter && t.last.bad <= relief*expected
+// relieved says whether a trial's last cut has helped: fewer fail than before, or no more than
+// may.
+func (e *pressure) relieved() bool {
+	t := &e.trial
+	n := t.last.good + t.last.bad
+	expected := n * t.share
+	return expected >= noneAfter && t.last.bad < 1 ||
+		expected >= verdictAfter && t.last.bad <= relief*expected ||
+		n >= tolerableFor && t.last.share() <= e.tolerable()
+}
+
+// tolerable is the share of attempts that may fail.
+func (e *pressure) tolerable() float64 {
+	return e.background + max(tolerance, slackShare*e.background)
 }
 
 // correct lowers a background that was too high.
@@ -155,14 +169,13 @@ func (e *pressure) correct() {
 func (e *pressure) exceeded() bool {
 	expected := (e.recent.good + e.recent.bad) * e.background
 	return e.recent.bad-expected >= enough+2*math.Sqrt(expected) &&
-		e.recent.share() > e.background+max(tolerance, slackShare*e.background)
+		e.recent.share() > e.tolerable()
 }
 
 // unrelieved says whether a trial's last cut has not helped.
 func (e *pressure) unrelieved(now time.Time) bool {
-	t := &e.trial
-	expected := (t.last.good + t.last.bad) * t.share
-	return e.settled(now) && (t.last.bad >= verdictAfter || expected >= verdictAfter && t.last.bad > relief*expected)
+	last := e.trial.last
+	return e.settled(now) && last.bad >= verdictAfter && last.share() > e.tolerable()
 }
 
 // pressed lowers the rate or the number in flight if enough attempts have failed.
