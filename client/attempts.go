@@ -57,18 +57,18 @@ func (a *attempts) begin(parent context.Context) *attempt {
 // gotConn takes note of the connection that carries the request.
 func (t *attempt) gotConn(info httptrace.GotConnInfo) {
 	t.leaveConn()
-	inner := info.Conn
-	if secure, ok := inner.(*tls.Conn); ok {
-		inner = secure.NetConn()
-		if c, ok := inner.(*conn); ok && !info.Reused {
-			c.shared = secure.ConnectionState().NegotiatedProtocol == "h2"
-		}
+	carrier := info.Conn
+	secure, isTLS := carrier.(*tls.Conn)
+	if isTLS {
+		carrier = secure.NetConn()
 	}
-	if c, ok := inner.(*conn); ok && !c.shared {
-		t.conn = c
-		c.wrote.Store(false)
-		c.owner.Store(t)
+	c, ok := carrier.(*conn)
+	if !ok || isTLS && c.isShared(secure) {
+		return
 	}
+	t.conn = c
+	c.wrote.Store(false)
+	c.owner.Store(t)
 }
 
 func (t *attempt) leaveConn() {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"runtime"
 	"sync/atomic"
@@ -28,10 +29,28 @@ func watched(dial Dialer, yields bool) Dialer {
 type conn struct {
 	net.Conn
 	yields bool // before a write
-	shared bool // by several requests, as in HTTP/2, which tells what the service has not processed
 
-	owner atomic.Pointer[attempt] // whose request the connection carries
-	wrote atomic.Bool             // some of that request
+	sharing atomic.Int32            // whether several requests share the connection; 0 while unknown
+	owner   atomic.Pointer[attempt] // whose request the connection carries
+	wrote   atomic.Bool             // some of that request
+}
+
+const (
+	exclusive = iota + 1
+	shared
+)
+
+// isShared says whether several requests share the connection, as in HTTP/2, which tells what
+// the service has not processed.
+func (c *conn) isShared(secure *tls.Conn) bool {
+	if c.sharing.Load() == 0 {
+		sharing := int32(exclusive)
+		if secure.ConnectionState().NegotiatedProtocol == "h2" {
+			sharing = shared
+		}
+		c.sharing.Store(sharing)
+	}
+	return c.sharing.Load() == shared
 }
 
 // Read ends the attempt before net/http sees that the connection has failed.

@@ -103,12 +103,9 @@ func (b *budget) begin() {
 }
 
 func (b *budget) end(r Result) {
-	switch r.Outcome {
-	case Unsent:
+	if r.Outcome == Unsent {
 		b.made--
 		b.left++
-	case OutOfQuota:
-		b.left = 0
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
@@ -98,7 +99,7 @@ func (f *paceFlags) apply(parts *pipeline.Parts, svc service, quota *quota) erro
 		MaxRequests: f.maxRequests, KeepReserve: f.reserve >= 0, Reserve: f.reserve, WaitForQuota: f.waitForQuota,
 		CanAsk: quota.known(),
 	}
-	if !svc.hosted && f.rate == 0 {
+	if !svc.hosted && f.rate == 0 || rate.Limit(f.rate) == rate.Inf {
 		o.Rate = math.Inf(1)
 	}
 	if svc.hosted && o.Rate == 0 && parts.Store != nil {

@@ -1,0 +1,128 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// A connection that this machine cannot open says nothing about the service.
+func TestOurOwnFailuresAreUnsent(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL} {
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", errno)}
+		}
+		c, err := New(Options{BaseURL: "http://api.example.com", APIKey: testKey, Dial: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Categorize(t.Context(), testRequest); ClassOf(err) != Unsent {
+			t.Errorf("%v: got %v", errno, err)
+		}
+		c.Close()
+	}
+}
+
+// protocolService answers, and says what it was asked with.
+func protocolService(t *testing.T, http2 bool, handle http.HandlerFunc) *HTTP {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handle)
+	server.EnableHTTP2 = http2
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots, err := LoadRootCAs(writeCertificate(t, server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Options{BaseURL: server.URL, APIKey: testKey, RootCAs: roots})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestGETsCarryNoBody(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		c := protocolService(t, http2, func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength != 0 || len(r.TransferEncoding) > 0 { // -1 where a body may come
+				t.Errorf("%s: a body of %d bytes, %v", r.Proto, r.ContentLength, r.TransferEncoding)
+			}
+			io.WriteString(w, soundAnswer)
+		})
+		if _, err := c.Categorize(t.Context(), testRequest); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A request that the service has not processed is sent again at once, and is no failure: here
+// the service ends an HTTP/2 connection now and then.
+func TestGoAwayIsNoFailure(t *testing.T) {
+	var asked atomic.Int64
+	c := protocolService(t, true, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1)%20 == 0 {
+			w.Header().Set("Connection", "close") // sends GOAWAY
+		}
+		io.WriteString(w, soundAnswer)
+	})
+	const requests = 200
+	errs := make(chan error)
+	for range requests {
+		go func() {
+			_, err := c.Categorize(t.Context(), testRequest)
+			errs <- err
+		}()
+	}
+	for range requests {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if asked.Load() != requests {
+		t.Errorf("the service processed %d requests, want %d", asked.Load(), requests)
+	}
+}
+
+// HTTP/1.1 over TLS gets as many connections as there are requests in flight, once a response
+// has shown the protocol.
+func TestManyConnectionsForHTTP1(t *testing.T) {
+	const requests = 3 * fewConnections
+	var together atomic.Int64
+	all := make(chan struct{})
+	warm := true
+	c := protocolService(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if !warm {
+			if together.Add(1) == requests {
+				close(all)
+			}
+			select {
+			case <-all:
+			case <-r.Context().Done():
+			}
+		}
+		io.WriteString(w, soundAnswer)
+	})
+	if _, err := c.Categorize(t.Context(), testRequest); err != nil {
+		t.Fatal(err)
+	}
+	warm = false
+	errs := make(chan error)
+	for range requests {
+		go func() {
+			_, err := c.Categorize(t.Context(), testRequest)
+			errs <- err
+		}()
+	}
+	for range requests {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}

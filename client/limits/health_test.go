@@ -1,0 +1,89 @@
+package limits
+
+import (
+	"testing"
+	"time"
+)
+
+// What a failure means depends on what the service has done since.
+func TestJudge(t *testing.T) {
+	type step struct {
+		at      time.Duration
+		outcome Outcome
+	}
+	for _, tt := range []struct {
+		name   string
+		steps  []step // attempts, one after the other
+		failed time.Duration
+		queue  Queue
+		last   bool
+		canAsk bool
+		want   Verdict
+	}{
+		{"an answer has come", []step{{1 * time.Second, Failed}, {2 * time.Second, Answered}}, time.Second, Queue{}, true, true, Counts},
+		{"no answer, others wait", []step{{1 * time.Second, Failed}}, time.Second, Queue{First: true}, true, true, Unknown},
+		{"no answer, nothing waits, the account can be asked", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, true, Unknown},
+		{"no answer, nothing waits, nobody to ask", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, false, Counts},
+		{"attempts are left", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, false, false, Unknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, start := newController(Options{CanAsk: tt.canAsk})
+			now := start
+			for _, s := range tt.steps {
+				now = start.Add(s.at)
+				c.End(now, c.Begin(now, true), Result{Outcome: s.outcome})
+			}
+			if got := c.Judge(now, start.Add(tt.failed), tt.queue, tt.last); got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// A failure of an outage is forgiven, in the outage and after.
+func TestOutageForgives(t *testing.T) {
+	c, now := newController(Options{})
+	start := now
+	for c.health.state != Out {
+		d := c.Next(now, Queue{First: true})
+		if d.Action == Wait {
+			now = now.Add(max(d.For, time.Millisecond))
+			continue
+		}
+		c.End(now.Add(20*time.Millisecond), c.Begin(now, true), Result{Outcome: Failed})
+	}
+	if took := now.Sub(start); took > 30*time.Second {
+		t.Errorf("the outage shows after %v", took)
+	}
+	failed := now
+	if got := c.Judge(now, failed, Queue{}, true); got != Forgiven {
+		t.Errorf("in the outage: %d", got)
+	}
+	now = now.Add(time.Hour)
+	change := c.End(now.Add(time.Second), c.Begin(now, true), Result{Outcome: Answered})
+	if change.State != Up || change.After < time.Hour {
+		t.Errorf("the end of the outage: %+v", change)
+	}
+	if got := c.Judge(now.Add(time.Second), failed, Queue{}, true); got != Forgiven {
+		t.Errorf("after the outage: %d", got)
+	}
+	if got := c.Judge(now.Add(2*time.Second), now.Add(1500*time.Millisecond), Queue{First: true}, true); got != Unknown {
+		t.Errorf("a later failure: %d", got)
+	}
+}
+
+// A connection that breaks under many requests is one event.
+func TestBrokenConnectionIsOneEvent(t *testing.T) {
+	c, now := newController(Options{})
+	var permits []Permit
+	for range 50 {
+		permits = append(permits, c.Begin(now, true))
+	}
+	now = now.Add(time.Second)
+	for _, p := range permits {
+		c.End(now, p, Result{Outcome: Failed})
+	}
+	if c.health.state != Up {
+		t.Error("the service is in doubt")
+	}
+}

@@ -1,0 +1,130 @@
+package limits
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// sends takes what may be sent in a time, with timers that are late, and gives when.
+func sends(c *Controller, now time.Time, d, late time.Duration) (sent []time.Time) {
+	for end := now.Add(d); now.Before(end); {
+		if d := c.Next(now, Queue{First: true}); d.Action == Wait {
+			now = now.Add(d.For + late)
+			continue
+		}
+		c.End(now, c.Begin(now, true), Result{Outcome: Answered})
+		sent = append(sent, now)
+	}
+	return sent
+}
+
+// A rate is used, never exceeded by more than one in a second, and evenly spaced, after a
+// pause too.
+func TestRate(t *testing.T) {
+	for _, tt := range []struct {
+		rate  float64
+		burst int
+		late  time.Duration
+		used  float64 // of the rate
+		least float64 // of an interval between two requests
+	}{
+		{1, 1, 0, 0.98, 1},
+		{50, 1, 500 * time.Microsecond, 0.95, 1},
+		{300, 1, time.Millisecond, 0.97, 0},
+		{300, 1, 100 * time.Microsecond, 0.98, 0},
+		{2000, 1, time.Millisecond, 0.98, 0},
+		{50, 10, 500 * time.Microsecond, 0.97, 0},
+	} {
+		c, now := newController(Options{Rate: tt.rate, Burst: tt.burst})
+		for range 2 {
+			now = now.Add(10 * time.Minute)
+			sent := sends(c, now, 20*time.Second, tt.late)
+			if used := float64(len(sent)) / 20 / tt.rate; used < tt.used && tt.rate > 1 {
+				t.Errorf("%v/s: %.3f of it used", tt.rate, used)
+			}
+			first := 0
+			for i, at := range sent {
+				for at.Sub(sent[first]) >= time.Second {
+					first++
+				}
+				if most := int(tt.rate) + tt.burst; i-first+1 > most {
+					t.Fatalf("%v/s: %d requests in a second", tt.rate, i-first+1)
+				}
+				if i > 0 && tt.burst == 1 {
+					if gap := at.Sub(sent[i-1]).Seconds() * tt.rate; gap < tt.least-1e-6 {
+						t.Fatalf("%v/s: requests %d and %d are %.3f of an interval apart", tt.rate, i, i+1, gap)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestStatedRateIsKeptTo(t *testing.T) {
+	c, now := newController(Options{})
+	c.End(now, c.Begin(now, true), Result{Outcome: Answered, Rate: 100})
+	if used := len(sends(c, now, time.Minute, 0)); used > 6000 || used < 5000 {
+		t.Errorf("%d requests in a minute at 100/s", used)
+	}
+}
+
+func TestLearnedRateIsCheckedAgain(t *testing.T) {
+	c, now := newController(Options{Learned: 200})
+	if got := c.Rate(); got > 200 || got < 180 {
+		t.Errorf("starts at %v/s", got)
+	}
+	if got := c.Learned(); got != 200 {
+		t.Errorf("has learned %v/s", got)
+	}
+	if sends(c, now, 5*time.Second, 0); c.Rate() < 250 {
+		t.Errorf("%v/s after 5 s without a refusal", c.Rate())
+	}
+}
+
+// While first attempts wait as well, retries are a third of the requests.
+func TestRetriesAreAMinority(t *testing.T) {
+	c, now := newController(Options{Rate: math.Inf(1)})
+	count := func(q Queue) (retries int) {
+		for range 300 {
+			d := c.Next(now, q)
+			c.End(now, c.Begin(now, d.Action == SendFirst), Result{Outcome: Answered})
+			if d.Action == SendRetry {
+				retries++
+			}
+		}
+		return retries
+	}
+	if n := count(Queue{First: true, Retry: true}); n < 95 || n > 110 {
+		t.Errorf("%d of 300 requests are retries", n)
+	}
+	if n := count(Queue{Retry: true}); n != 300 {
+		t.Errorf("%d of 300 requests are retries, though nothing else waits", n)
+	}
+}
+
+// No response makes the run wait for longer than it may.
+func TestLongestWait(t *testing.T) {
+	for _, outcome := range []Outcome{Refused, Failed, Answered} {
+		c, now := newController(Options{MaxWait: time.Minute})
+		c.End(now, c.Begin(now, true), Result{Outcome: outcome, Wait: 24 * time.Hour})
+		if d := c.next(t, now, Wait); d.For != time.Minute {
+			t.Errorf("waits for %v", d.For)
+		}
+		now = now.Add(time.Minute)
+		c.next(t, now, SendFirst)
+	}
+}
+
+// A request that could not be sent lowers the number in flight.
+func TestUnsent(t *testing.T) {
+	c, now := newController(Options{Rate: math.Inf(1), InFlight: 100})
+	var permits []Permit
+	for range 20 {
+		permits = append(permits, c.Begin(now, true))
+	}
+	c.End(now, permits[0], Result{Outcome: Unsent})
+	c.next(t, now, Wait)
+	c.End(now, permits[1], Result{Outcome: Answered})
+	c.next(t, now, SendFirst)
+}
