@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var someErr = errors.New("usage is out of order")
+var errSome = errors.New("usage is out of order")
 
 // next wants an action while first attempts wait, and gives the decision.
 func (c *Controller) next(t *testing.T, now time.Time, want Action) Decision {
@@ -56,8 +56,8 @@ func TestReserve(t *testing.T) {
 		{"the reserve is left", Account{Left: 100, Metered: true}, false, Stop, "--reserve 100 is reached"},
 		{"the run waits", Account{Left: 100, Metered: true}, true, Wait, ""},
 		{"unlimited", Account{}, false, SendFirst, ""},
-		{"unknown for good", Account{Err: someErr}, false, Stop, "--reserve 100 cannot be kept to: the service does not say what is left: usage is out of order"},
-		{"unknown for now", Account{Err: someErr, Passing: true}, false, Wait, ""},
+		{"unknown for good", Account{Err: errSome}, false, Stop, "--reserve 100 cannot be kept to: the service does not say what is left: usage is out of order"},
+		{"unknown for now", Account{Err: errSome, Passing: true}, false, Wait, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, now := newController(Options{KeepReserve: true, Reserve: 100, WaitForQuota: tt.wait})

@@ -162,7 +162,6 @@ type client struct {
 	asks           int
 	stopped        error
 	timer          int
-	samples        []float64
 	mostInFlight   int
 }
 
