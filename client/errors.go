@@ -107,6 +107,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Timeout says whether the service did not answer in time.
+func (e *Error) Timeout() bool { return errors.Is(e.Err, errTimeout) }
+
 // Outcome names how the attempt ended, for counting: a status such as "503", "malformed"
 // for an answer that could not be read, "timeout", "unsent", or "no response".
 func (e *Error) Outcome() string {
@@ -115,7 +118,7 @@ func (e *Error) Outcome() string {
 		return "malformed"
 	case e.Status != 0:
 		return strconv.Itoa(e.Status)
-	case errors.Is(e.Err, errTimeout):
+	case e.Timeout():
 		return "timeout"
 	case e.Class == Unsent:
 		return "unsent"

@@ -95,6 +95,7 @@ func resultOf(answer client.Answer, err error) limits.Result {
 		result.Outcome = limits.Answered
 	case client.Transient:
 		result.Outcome = limits.Failed
+		result.Broken = e.Status == 0 && !e.Timeout()
 		if e.Status == http.StatusTooManyRequests || e.RetryAfter > 0 {
 			result.Outcome = limits.Refused
 		}

@@ -38,6 +38,10 @@
 // and it may not exceed twice the served rate times the latency of a service that is not busy,
 // which keeps a service that queues from being asked for more than it serves.
 //
+// Limits that follow the gradient of the latency alone need neither refusals nor trials, but they
+// do not see a bucket, which refuses at the same latency. Controls that compare the served rate of
+// two sending rates (PCC) need as many attempts for each step as a trial does, all the time.
+//
 // # What a failure counts
 //
 // A failure counts against its record when the service has answered anything after it. What

@@ -81,9 +81,9 @@ func TestBrokenConnectionIsOneEvent(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	for _, p := range permits {
-		c.End(now, p, Result{Outcome: Failed})
+		c.End(now, p, Result{Outcome: Failed, Broken: true})
 	}
-	if c.health.state != Up {
-		t.Error("the service is in doubt")
+	if c.health.state != Up || c.pressure.recent.bad != 1 {
+		t.Errorf("state %d, %v failures", c.health.state, c.pressure.recent.bad)
 	}
 }

@@ -59,6 +59,7 @@ const (
 // Result is what a response tells. Fields that it does not tell are zero.
 type Result struct {
 	Outcome Outcome
+	Broken  bool          // of a failure: the connection failed, and perhaps others' with it
 	Wait    time.Duration // that the service asks for
 	Rate    float64       // requests a second that the service states as its limit
 }

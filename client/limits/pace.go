@@ -32,7 +32,7 @@ const (
 	nearCeiling  = 0.98                 // of the ceiling, to wait at
 	underCeiling = 0.95                 // of the ceiling, to go on at: lets a bucket fill again
 	sameCeiling  = 0.1                  // of the ceiling: a smaller change is none
-	mostCalm     = 4                    // units: a limit that was raised is found soon
+	mostCalm     = 3                    // units: a limit that was raised is found soon
 	growth       = 0.03                 // of the rate, in the first unit beyond
 	mostGrowth   = 2.0                  // of the rate, in a unit
 	catchUp      = 2 * time.Millisecond // a late timer's requests may follow at once

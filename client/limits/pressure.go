@@ -15,6 +15,7 @@ type pressure struct {
 	full   float64       // of recent.bad: as many were in flight as may be
 	crowd  float64       // of recent.bad: how many were in flight, in sum
 	took   time.Duration // until a failure, on average
+	broke  time.Time     // when a connection last failed
 
 	trial      trial
 	background float64 // the share of first attempts that fails at any rate
@@ -117,10 +118,16 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 	if p.sent.Before(e.since) || !p.first && r.Outcome != Refused {
 		return
 	}
-	e.decay(now, s)
 	if p.accepted {
 		e.count(-1, 0)
 	}
+	if r.Broken && now.Sub(e.broke) < oneEvent {
+		return
+	}
+	if r.Broken {
+		e.broke = now
+	}
+	e.decay(now, s)
 	weight := 1.0
 	switch took := now.Sub(p.sent); {
 	case took > time.Second && took > slowFailure*latency:
