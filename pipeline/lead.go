@@ -23,10 +23,10 @@ type crew struct {
 	live  atomic.Int64  // workers
 	wake  chan struct{} // of capacity 1: the leader is to look again
 	timer *time.Timer   // the leader's
-	first *task         // the leader's: taken from work, and not asked yet
 
 	mu     sync.Mutex
-	parked parked // tasks that wait for a retry
+	firsts []*task // taken from work, and not asked yet
+	parked parked  // tasks that wait for a retry
 }
 
 func newCrew(g *errgroup.Group) crew {
@@ -51,22 +51,38 @@ func (r *run) recruit() {
 	})
 }
 
-// next leads until there is a task with a permit; false when there will be none.
+// next gives a task with a permit; false when there will be none. A worker that can go on at
+// once does not lead.
 func (r *run) next() (*task, limits.Permit, bool) {
 	c := &r.crew
+	if r.Counters.Parked.Load() == 0 && r.soft.Err() == nil {
+		select {
+		case t := <-r.work:
+			if permit, ok := r.Limits.Try(time.Now()); ok {
+				r.relieve()
+				return t, permit, true
+			}
+			c.leave(t)
+		default:
+		}
+	}
 	c.idle.Add(1)
 	c.lead <- struct{}{}
 	defer func() { <-c.lead }()
 	c.idle.Add(-1)
+	return r.wait()
+}
+
+// wait leads until there is a task with a permit; false when there will be none.
+func (r *run) wait() (*task, limits.Permit, bool) {
+	c := &r.crew
 	for r.soft.Err() == nil {
 		now := time.Now()
 		queue, due := r.queue(now)
 		switch d := r.Limits.Next(now, queue); d.Action {
 		case limits.SendFirst:
-			t := c.first
-			c.first = nil
 			r.relieve()
-			return t, r.Limits.Begin(now, true), true
+			return c.take(), r.Limits.Begin(now, true), true
 		case limits.SendRetry:
 			r.relieve()
 			return r.unpark(), r.Limits.Begin(now, false), true
@@ -75,7 +91,7 @@ func (r *run) next() (*task, limits.Permit, bool) {
 		case limits.Stop:
 			r.stop(r.stopError(d.Err))
 		default:
-			if !r.await(now, d.For, due) {
+			if !r.await(now, d.For, due, queue.First) {
 				return nil, limits.Permit{}, false
 			}
 		}
@@ -93,13 +109,14 @@ func (r *run) relieve() {
 // queue says what waits to be asked, and when the next parked task is due; zero if none is.
 func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
 	c := &r.crew
-	if c.first == nil {
+	if q.First = c.left(); !q.First {
 		select {
-		case c.first = <-r.work:
+		case t := <-r.work:
+			c.leave(t)
+			q.First = true
 		default:
 		}
 	}
-	q.First = c.first != nil
 	for {
 		t := c.head()
 		if t == nil {
@@ -143,7 +160,7 @@ func (r *run) judge(now time.Time, t *task, q limits.Queue) bool {
 }
 
 // await waits for a while, or until something happens; false when no task will come.
-func (r *run) await(now time.Time, wait time.Duration, due time.Time) bool {
+func (r *run) await(now time.Time, wait time.Duration, due time.Time, first bool) bool {
 	c := &r.crew
 	if untilDue := due.Sub(now); untilDue > 0 && (wait == 0 || untilDue < wait) {
 		wait = untilDue
@@ -153,11 +170,12 @@ func (r *run) await(now time.Time, wait time.Duration, due time.Time) bool {
 		defer c.timer.Stop()
 	}
 	work := r.work
-	if c.first != nil {
+	if first {
 		work = nil
 	}
 	select {
-	case c.first = <-work:
+	case t := <-work:
+		c.leave(t)
 	case <-c.timer.C:
 	case <-c.wake:
 	case <-r.settled:
@@ -166,6 +184,30 @@ func (r *run) await(now time.Time, wait time.Duration, due time.Time) bool {
 		return false
 	}
 	return true
+}
+
+// leave leaves a task that may not be asked yet to the leader.
+func (c *crew) leave(t *task) {
+	c.mu.Lock()
+	c.firsts = append(c.firsts, t)
+	c.mu.Unlock()
+	c.signal()
+}
+
+// left says whether tasks are left to the leader.
+func (c *crew) left() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.firsts) > 0
+}
+
+// take takes the first task that was left to the leader.
+func (c *crew) take() *task {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.firsts[0]
+	c.firsts = c.firsts[1:]
+	return t
 }
 
 // signal has the leader look again.

@@ -190,6 +190,20 @@ func (c *Controller) grow(now time.Time) {
 func (c *Controller) Begin(now time.Time, first bool) Permit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.begin(now, first)
+}
+
+// Try takes a permit for a first attempt, if one may be sent now.
+func (c *Controller) Try(now time.Time) (Permit, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d, _ := c.decide(now, Queue{First: true}); d.Action != SendFirst {
+		return Permit{}, false
+	}
+	return c.begin(now, true), true
+}
+
+func (c *Controller) begin(now time.Time, first bool) Permit {
 	if first {
 		c.credit = min(c.credit+retryShare, retryCredit)
 	} else {
