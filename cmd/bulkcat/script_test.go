@@ -253,6 +253,9 @@ var addresses atomic.Uint32
 func freeAddress(t *testing.T) string {
 	host := "127.0.0.1"
 	if pid := os.Getpid(); runtime.GOOS == "linux" {
+		// A process that starts meanwhile would hold the address until it has begun.
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
 		host = fmt.Sprintf("127.%d.%d.%d", 1+pid>>8%250, pid%250, 1+addresses.Add(1)%250)
 	}
 	l, err := net.Listen("tcp", host+":0")
