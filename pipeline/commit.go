@@ -17,7 +17,7 @@ const (
 	// commitDelay is how long the first outcome of a batch waits for others, so that one fsync
 	// carries more. A kill loses the answers of that time, of one fsync, and the requests in
 	// flight.
-	commitDelay = 5 * time.Millisecond
+	commitDelay = 15 * time.Millisecond
 )
 
 // commit makes outcomes durable, many with one fsync, and only then lets their tasks be

@@ -12,10 +12,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
-// crew is the workers. One of them at a time leads: it waits for the next task and for the
-// permit to ask for it, and leads no more when it has both. Workers start when the first
-// of them is busy and none is left to lead, so that there are never more than were in flight
-// at once, and one.
+// crew is the workers. A worker that finds a task and may ask at once does so. Of the others
+// one leads: it waits for a task and for the permit to ask, and hands the lead on when it has
+// both. A worker starts when none is idle, so that there are at most one more than requests
+// were in flight at once.
 type crew struct {
 	group *errgroup.Group
 	lead  chan struct{} // of capacity 1: holds a token while a worker leads
@@ -82,10 +82,10 @@ func (r *run) wait() (*task, limits.Permit, bool) {
 		switch d := r.Limits.Next(now, queue); d.Action {
 		case limits.SendFirst:
 			r.relieve()
-			return c.take(), r.Limits.Begin(now, true), true
+			return c.take(), d.Permit, true
 		case limits.SendRetry:
 			r.relieve()
-			return r.unpark(), r.Limits.Begin(now, false), true
+			return r.unpark(), d.Permit, true
 		case limits.AskAccount:
 			r.askAccount()
 		case limits.Stop:
@@ -112,7 +112,7 @@ func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
 	if q.First = c.left(); !q.First {
 		select {
 		case t := <-r.work:
-			c.leave(t)
+			c.push(t)
 			q.First = true
 		default:
 		}
@@ -175,7 +175,7 @@ func (r *run) await(now time.Time, wait time.Duration, due time.Time, first bool
 	}
 	select {
 	case t := <-work:
-		c.leave(t)
+		c.push(t)
 	case <-c.timer.C:
 	case <-c.wake:
 	case <-r.settled:
@@ -188,10 +188,14 @@ func (r *run) await(now time.Time, wait time.Duration, due time.Time, first bool
 
 // leave leaves a task that may not be asked yet to the leader.
 func (c *crew) leave(t *task) {
-	c.mu.Lock()
-	c.firsts = append(c.firsts, t)
-	c.mu.Unlock()
+	c.push(t)
 	c.signal()
+}
+
+func (c *crew) push(t *task) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.firsts = append(c.firsts, t)
 }
 
 // left says whether tasks are left to the leader.

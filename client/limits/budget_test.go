@@ -26,16 +26,15 @@ func newController(o Options) (*Controller, time.Time) {
 
 func TestMaxRequests(t *testing.T) {
 	c, now := newController(Options{Rate: math.Inf(1), MaxRequests: 2})
-	first := c.Begin(now, true)
+	first := c.begin(now, true)
 	now = now.Add(time.Second)
-	second := c.Begin(now, true)
+	second := c.begin(now, true)
 	if d := c.next(t, now, Wait); d.For != 0 {
 		t.Errorf("waits for %v, not for the requests in flight", d.For)
 	}
 	c.End(now, first, Result{Outcome: Answered})
 	c.End(now, second, Result{Outcome: Unsent})
-	c.next(t, now, SendFirst)
-	third := c.Begin(now, true)
+	third := c.next(t, now, SendFirst).Permit
 	c.next(t, now, Wait)
 	c.End(now, third, Result{Outcome: Answered})
 	d := c.next(t, now, Stop)
@@ -73,7 +72,7 @@ func TestReserve(t *testing.T) {
 // A run that waits for its account asks after a minute, and then less often.
 func TestWaitForQuota(t *testing.T) {
 	c, now := newController(Options{WaitForQuota: true})
-	p := c.Begin(now, true)
+	p := c.begin(now, true)
 	c.End(now, p, Result{Outcome: OutOfQuota})
 	if !c.Exhausted(now) || c.Exhausted(now) {
 		t.Error("the first time, and no other, is news")

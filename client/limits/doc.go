@@ -5,10 +5,9 @@
 //
 // # Use
 //
-// The caller asks [Controller.Next] what to do. When the answer is to send, it takes a [Permit]
-// with [Controller.Begin], makes the attempt, and gives the permit back with what became of the
-// attempt ([Controller.End]). When the answer is to ask the account, it asks and reports with
-// [Controller.Told].
+// The caller asks [Controller.Next] what to do. When the answer is to send, the caller makes the
+// attempt and gives the [Permit] back with what became of the attempt ([Controller.End]). When the
+// answer is to ask the account, the caller asks and reports with [Controller.Told].
 //
 // # Terms
 //

@@ -31,7 +31,7 @@ func TestJudge(t *testing.T) {
 			now := start
 			for _, s := range tt.steps {
 				now = start.Add(s.at)
-				c.End(now, c.Begin(now, true), Result{Outcome: s.outcome})
+				c.End(now, c.begin(now, true), Result{Outcome: s.outcome})
 			}
 			if got := c.Judge(now, start.Add(tt.failed), tt.queue, tt.last); got != tt.want {
 				t.Errorf("got %d, want %d", got, tt.want)
@@ -50,7 +50,7 @@ func TestOutageForgives(t *testing.T) {
 			now = now.Add(max(d.For, time.Millisecond))
 			continue
 		}
-		c.End(now.Add(20*time.Millisecond), c.Begin(now, true), Result{Outcome: Failed})
+		c.End(now.Add(20*time.Millisecond), d.Permit, Result{Outcome: Failed})
 	}
 	if took := now.Sub(start); took > 30*time.Second {
 		t.Errorf("the outage shows after %v", took)
@@ -60,7 +60,7 @@ func TestOutageForgives(t *testing.T) {
 		t.Errorf("in the outage: %d", got)
 	}
 	now = now.Add(time.Hour)
-	change := c.End(now.Add(time.Second), c.Begin(now, true), Result{Outcome: Answered})
+	change := c.End(now.Add(time.Second), c.begin(now, true), Result{Outcome: Answered})
 	if change.State != Up || change.After < time.Hour {
 		t.Errorf("the end of the outage: %+v", change)
 	}
@@ -77,7 +77,7 @@ func TestBrokenConnectionIsOneEvent(t *testing.T) {
 	c, now := newController(Options{})
 	var permits []Permit
 	for range 50 {
-		permits = append(permits, c.Begin(now, true))
+		permits = append(permits, c.begin(now, true))
 	}
 	now = now.Add(time.Second)
 	for _, p := range permits {

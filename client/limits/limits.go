@@ -89,6 +89,7 @@ const (
 // Decision says what to do next.
 type Decision struct {
 	Action Action
+	Permit Permit        // of SendFirst and SendRetry
 	For    time.Duration // of Wait; 0 to wait for a Change
 	Err    error         // of Stop: a *SpentError or an *OutageError
 }
@@ -141,12 +142,15 @@ const (
 	retryCredit = 8
 )
 
-// Next says what to do now.
+// Next says what to do now. Where that is to send, the permit is taken.
 func (c *Controller) Next(now time.Time, q Queue) Decision {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d, paced := c.decide(now, q)
 	c.waiting = d.Action == Wait && !paced
+	if d.Action == SendFirst || d.Action == SendRetry {
+		d.Permit = c.begin(now, d.Action == SendFirst)
+	}
 	return d
 }
 
@@ -186,13 +190,6 @@ func (c *Controller) grow(now time.Time) {
 	}
 }
 
-// Begin takes a permit for an attempt that is sent now.
-func (c *Controller) Begin(now time.Time, first bool) Permit {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.begin(now, first)
-}
-
 // Try takes a permit for a first attempt, if one may be sent now.
 func (c *Controller) Try(now time.Time) (Permit, bool) {
 	c.mu.Lock()
@@ -203,6 +200,7 @@ func (c *Controller) Try(now time.Time) (Permit, bool) {
 	return c.begin(now, true), true
 }
 
+// begin takes a permit for an attempt that is sent now.
 func (c *Controller) begin(now time.Time, first bool) Permit {
 	if first {
 		c.credit = min(c.credit+retryShare, retryCredit)

@@ -9,11 +9,12 @@ import (
 // sends takes what may be sent in a time, with timers that are late, and gives when.
 func sends(c *Controller, now time.Time, d, late time.Duration) (sent []time.Time) {
 	for end := now.Add(d); now.Before(end); {
-		if d := c.Next(now, Queue{First: true}); d.Action == Wait {
+		d := c.Next(now, Queue{First: true})
+		if d.Action == Wait {
 			now = now.Add(d.For + late)
 			continue
 		}
-		c.End(now, c.Begin(now, true), Result{Outcome: Answered})
+		c.End(now, d.Permit, Result{Outcome: Answered})
 		sent = append(sent, now)
 	}
 	return sent
@@ -63,7 +64,7 @@ func TestRate(t *testing.T) {
 
 func TestStatedRateIsKeptTo(t *testing.T) {
 	c, now := newController(Options{})
-	c.End(now, c.Begin(now, true), Result{Outcome: Answered, Rate: 100})
+	c.End(now, c.begin(now, true), Result{Outcome: Answered, Rate: 100})
 	if used := len(sends(c, now, time.Minute, 0)); used > 6000 || used < 5000 {
 		t.Errorf("%d requests in a minute at 100/s", used)
 	}
@@ -88,7 +89,7 @@ func TestRetriesAreAMinority(t *testing.T) {
 	count := func(q Queue) (retries int) {
 		for range 300 {
 			d := c.Next(now, q)
-			c.End(now, c.Begin(now, d.Action == SendFirst), Result{Outcome: Answered})
+			c.End(now, d.Permit, Result{Outcome: Answered})
 			if d.Action == SendRetry {
 				retries++
 			}
@@ -107,7 +108,7 @@ func TestRetriesAreAMinority(t *testing.T) {
 func TestLongestWait(t *testing.T) {
 	for _, outcome := range []Outcome{Refused, Failed, Answered} {
 		c, now := newController(Options{MaxWait: time.Minute})
-		c.End(now, c.Begin(now, true), Result{Outcome: outcome, Wait: 24 * time.Hour})
+		c.End(now, c.begin(now, true), Result{Outcome: outcome, Wait: 24 * time.Hour})
 		if d := c.next(t, now, Wait); d.For != time.Minute {
 			t.Errorf("waits for %v", d.For)
 		}
@@ -121,7 +122,7 @@ func TestUnsent(t *testing.T) {
 	c, now := newController(Options{Rate: math.Inf(1), InFlight: 100})
 	var permits []Permit
 	for range 20 {
-		permits = append(permits, c.Begin(now, true))
+		permits = append(permits, c.begin(now, true))
 	}
 	c.End(now, permits[0], Result{Outcome: Unsent})
 	c.next(t, now, Wait)

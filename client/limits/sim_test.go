@@ -220,9 +220,9 @@ func (c *client) step() {
 			return
 		case SendFirst:
 			c.asked++
-			c.send(retry{input: c.asked})
+			c.send(retry{input: c.asked}, d.Permit)
 		case SendRetry:
-			c.send(heap.Pop(&c.retries).(retry))
+			c.send(heap.Pop(&c.retries).(retry), d.Permit)
 		case AskAccount:
 			c.asks++
 			c.told(c.limits.Told(c.now, Account{Metered: false}))
@@ -254,8 +254,7 @@ func (c *client) settle(q Queue) bool {
 	return true
 }
 
-func (c *client) send(r retry) {
-	p := c.limits.Begin(c.now, r.attempts == 0)
+func (c *client) send(r retry, p Permit) {
 	c.mostInFlight = max(c.mostInFlight, c.limits.inFlight)
 	r.attempts++
 	c.vendor.serve(r.input, r.attempts, func(result Result) {
