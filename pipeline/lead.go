@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"container/heap"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,16 +24,27 @@ type crew struct {
 	live  atomic.Int64  // workers
 	wake  chan struct{} // of capacity 1: the leader is to look again
 	timer *time.Timer   // the leader's
+	due   atomic.Int64  // when the next parked task is due, in Unix nanoseconds
 
 	mu     sync.Mutex
 	firsts []*task // taken from work, and not asked yet
 	parked parked  // tasks that wait for a retry
 }
 
-func newCrew(g *errgroup.Group) crew {
-	timer := time.NewTimer(time.Hour)
-	timer.Stop()
-	return crew{group: g, lead: make(chan struct{}, 1), wake: make(chan struct{}, 1), timer: timer}
+func (c *crew) init(g *errgroup.Group) {
+	c.group, c.lead, c.wake = g, make(chan struct{}, 1), make(chan struct{}, 1)
+	c.timer = time.NewTimer(time.Hour)
+	c.timer.Stop()
+	c.due.Store(math.MaxInt64)
+}
+
+// noteDue keeps due up to date, with the lock held.
+func (c *crew) noteDue() {
+	due := int64(math.MaxInt64)
+	if len(c.parked) > 0 {
+		due = c.parked[0].due.UnixNano()
+	}
+	c.due.Store(due)
 }
 
 // recruit starts a worker.
@@ -55,10 +67,10 @@ func (r *run) recruit() {
 // once does not lead.
 func (r *run) next() (*task, limits.Permit, bool) {
 	c := &r.crew
-	if r.Counters.Parked.Load() == 0 && r.soft.Err() == nil {
+	if now := time.Now(); now.UnixNano() < c.due.Load() && r.soft.Err() == nil {
 		select {
 		case t := <-r.work:
-			if permit, ok := r.Limits.Try(time.Now()); ok {
+			if permit, ok := r.Limits.Try(now); ok {
 				r.relieve()
 				return t, permit, true
 			}
@@ -228,6 +240,7 @@ func (r *run) park(t *task, wait time.Duration) {
 	r.Counters.Parked.Add(1)
 	r.crew.mu.Lock()
 	heap.Push(&r.crew.parked, t)
+	r.crew.noteDue()
 	r.crew.mu.Unlock()
 	r.crew.signal()
 }
@@ -237,6 +250,7 @@ func (r *run) unpark() *task {
 	r.Counters.Parked.Add(-1)
 	r.crew.mu.Lock()
 	defer r.crew.mu.Unlock()
+	defer r.crew.noteDue()
 	return heap.Pop(&r.crew.parked).(*task)
 }
 
@@ -256,6 +270,7 @@ func (c *crew) delay(due time.Time) {
 	defer c.mu.Unlock()
 	c.parked[0].due = due
 	heap.Fix(&c.parked, 0)
+	c.noteDue()
 }
 
 // parked is a heap of tasks, the next due first.

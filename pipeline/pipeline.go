@@ -83,7 +83,6 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		gathering: newGathering(),
 		flights:   flights{leader: make(map[string]*task)},
 		turn:      turn{wake: make(chan struct{}, 1)},
-		crew:      newCrew(g),
 		settled:   make(chan struct{}),
 		quiet:     make(chan struct{}),
 		started:   time.Now(),
@@ -91,6 +90,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		stop:      stop,
 	}
 	r.turn.waiting = r.lend
+	r.crew.init(g)
 	r.open.Store(1)
 	if parts.Interrupt != nil {
 		defer context.AfterFunc(soft, parts.Interrupt)()

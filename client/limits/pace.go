@@ -96,7 +96,7 @@ func (p *pace) begin(now time.Time) {
 // earlier than its rate allows.
 func (p *pace) slack(interval time.Duration) time.Duration {
 	if interval >= 10*time.Millisecond {
-		return interval / 100
+		return interval * 3 / 200
 	}
 	return max(interval*9/10, catchUp)
 }

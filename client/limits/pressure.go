@@ -109,6 +109,9 @@ func (c *Controller) accept(now time.Time, s span) {
 		t.cuts = 0
 		if n := t.last.good + t.last.bad; n >= tolerableFor { // what is left is not due to the rate, in part
 			e.background = max(e.background, min(t.last.share(), tolerance)/2)
+			if t.ceiling == 0 && t.last.share() > relief*t.share { // no limit has shown yet
+				c.pace.restore(now, t.rate, 0)
+			}
 		}
 	}
 }
