@@ -14,7 +14,7 @@ const Workers = 16
 
 // waiting is the number of answers that wait for an fsync, at most, while Workers requests are in
 // flight to a service of this machine: those of some milliseconds.
-const waiting = 1024
+const waiting = 64
 
 // Options describe a loop.
 type Options struct {
