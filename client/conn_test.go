@@ -48,6 +48,23 @@ func protocolService(t *testing.T, http2 bool, handle http.HandlerFunc) *HTTP {
 	return c
 }
 
+// askTogether makes requests at once, and wants an answer to each.
+func askTogether(t *testing.T, c *HTTP, requests int) {
+	t.Helper()
+	errs := make(chan error)
+	for range requests {
+		go func() {
+			_, err := c.Categorize(t.Context(), testRequest)
+			errs <- err
+		}()
+	}
+	for range requests {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestGETsCarryNoBody(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		c := protocolService(t, http2, func(w http.ResponseWriter, r *http.Request) {
@@ -73,18 +90,7 @@ func TestGoAwayIsNoFailure(t *testing.T) {
 		io.WriteString(w, soundAnswer)
 	})
 	const requests = 200
-	errs := make(chan error)
-	for range requests {
-		go func() {
-			_, err := c.Categorize(t.Context(), testRequest)
-			errs <- err
-		}()
-	}
-	for range requests {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
+	askTogether(t, c, requests)
 	if asked.Load() != requests {
 		t.Errorf("the service processed %d requests, want %d", asked.Load(), requests)
 	}
@@ -113,16 +119,5 @@ func TestManyConnectionsForHTTP1(t *testing.T) {
 		t.Fatal(err)
 	}
 	warm = false
-	errs := make(chan error)
-	for range requests {
-		go func() {
-			_, err := c.Categorize(t.Context(), testRequest)
-			errs <- err
-		}()
-	}
-	for range requests {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
+	askTogether(t, c, requests)
 }

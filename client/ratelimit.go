@@ -111,7 +111,7 @@ func (l *RateLimit) readField(text string) {
 // nanoseconds: which of them is told by the size.
 func parseReset(text string, now time.Time) time.Duration {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	const leastUnix = 9e8 // seconds: of 1998; nobody waits for 28 years
+	const leastUnix = 9e8 // seconds: a time in 1998 if it is a Unix time, 28 years if it is a wait
 	if err != nil || !(n > 0) {
 		return 0
 	}

@@ -25,7 +25,8 @@ type transport struct {
 	http1     atomic.Bool // a response was HTTP/1.1
 }
 
-// fewConnections carry thousands of HTTP/2 requests, and outlast the end of one of them.
+// fewConnections are enough for HTTP/2: each carries a hundred requests or more, and while one ends
+// the others go on.
 const fewConnections = 4
 
 func newTransport(o Options) http.RoundTripper {

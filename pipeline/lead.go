@@ -52,7 +52,7 @@ func (r *run) recruit() {
 	r.crew.live.Add(1)
 	r.crew.group.Go(func() (err error) {
 		defer func() {
-			if err != nil { // known before commits is closed: nobody takes the end for a good one
+			if err != nil { // stop before commits is closed, or the writer takes the end for a complete run
 				r.stop(err)
 			}
 			if r.crew.live.Add(-1) == 0 {

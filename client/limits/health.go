@@ -135,7 +135,8 @@ const (
 )
 
 // heed does what a response asks for: nothing is sent until the time that it names. A wait
-// of a second or two is left to the lower rate, for whole seconds have no word for less.
+// of up to two seconds is ignored here, where the lower rate is enough: Retry-After has whole
+// seconds, and a service that means less says 1.
 func (c *Controller) heed(now time.Time, p Permit, r Result) {
 	const short = 2 * time.Second
 	wait := min(r.Wait, c.options.MaxWait)

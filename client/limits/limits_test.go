@@ -175,7 +175,7 @@ func TestNothingWorks(t *testing.T) {
 	}
 }
 
-// TestOneLongWait among good answers holds up nobody.
+// TestOneLongWait has one response that asks for a day, among answers: the run goes on.
 func TestOneLongWait(t *testing.T) {
 	w := newWorld()
 	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, downWait: 24 * time.Hour}

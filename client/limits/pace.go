@@ -73,8 +73,8 @@ func (p *pace) binds(now time.Time) bool {
 
 func (p *pace) interval() time.Duration { return seconds(1 / p.rate) }
 
-// begin takes the next request's place. A request that had to wait and was late does not
-// delay those behind it; after a pause nothing is made up for but the burst.
+// begin takes the next request's time. A request that waited and was sent late does not delay the
+// requests after it. After a pause only the burst is sent at once.
 func (p *pace) begin(now time.Time) {
 	p.meter.add(now)
 	if math.IsInf(p.rate, 1) {
@@ -178,7 +178,7 @@ func (p *pace) resume(now time.Time, answered bool) {
 	p.next, p.cut, p.grown = now, now, now
 }
 
-// state takes note of a limit that the service states.
+// state records a limit that the service states.
 func (p *pace) state(perSecond float64, now time.Time) {
 	if perSecond <= 0 || perSecond == p.stated {
 		return

@@ -48,8 +48,8 @@ type trial struct {
 
 const (
 	tolerance  = 0.02 // of the attempts may fail beside the background
-	slackShare = 0.5  // of the background may fail beside it, for it is not known exactly
-	enough     = 3    // failures are more than chance
+	slackShare = 0.5  // of the background may fail beside the background, which is an estimate
+	enough     = 3    // failures, or more, are no chance
 	doubtful   = 5    // attempts that a share is thought to lack: few attempts say little
 	leastPeak  = 3    // in flight: fewer are no sign of a limit of connections
 
@@ -59,7 +59,7 @@ const (
 	relief        = 0.3 // of those failures, or fewer: the cut has helped
 	firstShare    = 0.6 // of the share that led to the first cut: that was a high one by chance
 	halved        = 0.5 // of the attempts, or fewer, fail at a limit that half of the rate keeps to
-	backgroundFor = 20  // failures that the background explains are enough to correct the background
+	backgroundFor = 20  // expected failures, or more, correct the background
 
 	slowFailure = 4   // times the latency of answers: no limit refuses so late
 	slowWeight  = 0.2 // of such a failure: a few requests that hang say little about the others
