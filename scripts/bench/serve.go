@@ -14,9 +14,8 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// serveMode is the service in a process of its own. It writes its certificate authority
-// to a file if the protocol needs one, and tells its URL. It ends when its standard input
-// ends, so that none is left behind, or when it is told to.
+// serveMode runs the service in a process of its own. The process prints its URL, and ends when
+// its standard input does or when the context is done, so that no service outlives the benchmark.
 func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	var options service.Options
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
