@@ -85,7 +85,7 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 		rate Rate
 		want string
 	}{
-		{Rate{1000, time.Second}, "1"},
+		{Rate{100, time.Second}, "1"},
 		{Rate{1, time.Second}, "1"},
 		{Rate{40, time.Minute}, "2"}, // 1.5 s
 		{Rate{1, time.Minute}, "60"},
@@ -101,6 +101,27 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRequestsALittleEarlyWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const interval = 20 * time.Millisecond
+		l := newLimiter(Rate{50, time.Second}, 1)
+		start := time.Now()
+		for i, early := range []time.Duration{0, 0, earlyBy, earlyBy / 2, 0} {
+			time.Sleep(time.Until(start.Add(time.Duration(i)*interval - early)))
+			if problem := l.admit(http.Header{}); problem != nil {
+				t.Errorf("request %d is refused: %+v", i, problem)
+			}
+			if at := time.Since(start); at != time.Duration(i)*interval {
+				t.Errorf("request %d passes after %v", i, at)
+			}
+		}
+		time.Sleep(interval - earlyBy - time.Microsecond)
+		if l.admit(http.Header{}) == nil {
+			t.Error("a request that is earlier passes")
+		}
+	})
 }
 
 func TestRequestIDs(t *testing.T) {

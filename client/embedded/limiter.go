@@ -16,6 +16,10 @@ const (
 	limitHeader  = "Ratelimit"
 )
 
+// earlyBy is how much too early a request may come: it waits for its time. A client that sends
+// at exactly the rate is early by this much after a request that the network has held up.
+const earlyBy = 5 * time.Millisecond
+
 // limiter keeps the categorizations of one key to its rate. Usage is not
 // counted: a client that was refused asks it to learn why.
 type limiter struct {
@@ -44,7 +48,14 @@ func (l *limiter) admit(h http.Header) *apiError {
 		return nil
 	}
 	now := time.Now()
-	passes := l.bucket.AllowN(now, 1)
+	turn := l.bucket.ReserveN(now, 1)
+	wait := turn.DelayFrom(now)
+	passes := wait <= earlyBy
+	if passes {
+		time.Sleep(wait)
+	} else {
+		turn.CancelAt(now)
+	}
 	left := l.bucket.TokensAt(now)
 	h[policyHeader] = l.policy
 	if passes {

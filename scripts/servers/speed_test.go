@@ -20,7 +20,7 @@ func sideBySide(t *testing.T, row *line) {
 	p := limited(records, limit503)
 	p.ideal *= 2
 	p.atMost = patient(p.ideal)
-	p.refused = 0.02
+	p.refused = 0.05 // each run probes beside the probes of the other
 	s := newStage(t, p)
 	a, b := p, p
 	a.prefix, b.prefix = "a", "b"
@@ -123,7 +123,7 @@ func latencies() []scenario {
 		Latency: func() time.Duration { return 10 * time.Second },
 		Limit:   &service.Limit{PerSecond: 100, Burst: 30, RetryAfter: service.Seconds},
 	}, 70*time.Second)
-	p.ideal, p.refused = 60*time.Second, 0.02
+	p.ideal = 60 * time.Second
 	return []scenario{{"K 10 s an answer, 100 a second allowed", false, of(p)}}
 }
 
