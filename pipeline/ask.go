@@ -27,13 +27,18 @@ func (r *run) ask() error {
 // wait for a retry, or to its end. A quota or service error stops the run and leaves
 // the task unfinished.
 func (r *run) attempt(t *task, permit limits.Permit) error {
+	if t.known {
+		return r.recheck(t, permit)
+	}
 	answer, err := r.exchange(t)
+	err = r.tolerate(err)
 	r.report(r.Limits.End(time.Now(), permit, resultOf(answer, err)))
 	var e *client.Error
 	switch {
 	case err == nil:
 		r.Counters.countAnswer(answer)
 		t.answer, t.err = answer, nil
+		r.trust(t)
 		r.keep(t)
 		return nil
 	case errors.As(err, &e):
@@ -47,8 +52,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	switch e.Class {
 	case client.Rejected:
 		t.err, t.answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
-		r.keep(t)
-		return nil
+		return r.hold(t, e)
 	case client.Transient:
 		r.troubled(t, e)
 		return nil
@@ -70,6 +74,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		r.Counters.Retries.Add(1)
 	}
 	t.attempts++
+	t.sent = time.Now()
 	r.Counters.InFlight.Add(1)
 	defer r.Counters.InFlight.Add(-1)
 	return r.Categorizer.Categorize(r.asks, t.request)
@@ -145,16 +150,23 @@ func (r *run) fail(t *task) {
 
 // outOfQuota stops the run, or has it wait for the account to be filled.
 func (r *run) outOfQuota(t *task, e *client.Error) {
+	if r.waitForQuota(e) {
+		t.attempts--
+		t.err = e
+		r.park(t, 0)
+	}
+}
+
+// waitForQuota says whether the run waits for the account to be filled; else the run stops.
+func (r *run) waitForQuota(e *client.Error) bool {
 	if !r.options.WaitForQuota {
 		r.stop(&StopError{Cause: QuotaExhausted, Err: e})
-		return
+		return false
 	}
-	t.attempts--
-	t.err = e
 	if r.Limits.Exhausted(time.Now()) {
 		r.Log.Warn("nothing is left of the account: waiting until there is", "error", e)
 	}
-	r.park(t, 0)
+	return true
 }
 
 // stopError is why the limits end the run.

@@ -16,6 +16,7 @@ type Counters struct {
 
 	Requests  atomic.Int64 // attempts made
 	Retries   atomic.Int64 // attempts that followed a failed one
+	Rechecks  atomic.Int64 // requests of the attempts that were answered before, repeated as a check of the service
 	Deduped   atomic.Int64 // records that shared the request of an equal one in flight
 	FromStore atomic.Int64 // records answered by the store
 	Kept      atomic.Int64 // records in parts that an earlier run has published
@@ -44,6 +45,7 @@ type Snapshot struct {
 
 	Requests  int64      `json:"requests"`
 	Retries   int64      `json:"retries"`
+	Rechecks  int64      `json:"rechecks"`
 	Transient int64      `json:"transient"`
 	Refused   int64      `json:"refused"`
 	Deduped   int64      `json:"deduped"`
@@ -62,7 +64,7 @@ func (c *Counters) Snapshot() Snapshot {
 	return Snapshot{
 		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
-		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
+		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
 		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Outcomes: c.outcomes.count(),
 		InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
 	}

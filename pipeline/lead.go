@@ -89,6 +89,7 @@ func (r *run) next() (*task, limits.Permit, bool) {
 func (r *run) wait() (*task, limits.Permit, bool) {
 	c := &r.crew
 	for r.soft.Err() == nil {
+		r.endSeries()
 		now := time.Now()
 		queue, due := r.queue(now)
 		switch d := r.Limits.Next(now, queue); d.Action {
@@ -98,6 +99,9 @@ func (r *run) wait() (*task, limits.Permit, bool) {
 		case limits.SendRetry:
 			r.relieve()
 			return r.unpark(), d.Permit, true
+		case limits.SendKnown:
+			r.relieve()
+			return &task{request: *r.refusals.known.Load(), known: true}, d.Permit, true
 		case limits.AskAccount:
 			r.askAccount()
 		case limits.Stop:

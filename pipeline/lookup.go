@@ -140,6 +140,8 @@ func (r *run) landStored(t *task, outcome answers.Outcome) {
 	t.answer = outcome.Answer
 	if outcome.Rejection != nil {
 		t.err = outcome.Rejection
+	} else {
+		r.refusals.learn(t.request)
 	}
 	r.land(t)
 }

@@ -28,6 +28,7 @@ type Options struct {
 	Known        func(value string) bool // whether a category is in the taxonomy; nil if that is not known
 	Manifest     *Manifest               // of an output folder: parts to keep, and to enter new ones into; nil for others
 	Offline      bool                    // ask nothing: records without a stored answer are pending
+	KeepGoing    bool                    // take every refusal for one of the input, however many there are
 	Strict       bool                    // the first invalid record fails the run
 	Limit        int64                   // records read at most; 0 for all
 	Window       int64                   // bytes of records between reading and writing; default 128 MiB

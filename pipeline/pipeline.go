@@ -40,6 +40,7 @@ type run struct {
 	flights   flights
 	turn      turn
 	crew      crew
+	refusals  refusals
 	trouble   atomic.Pointer[client.Error] // the last failure
 
 	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
@@ -203,9 +204,11 @@ func (r *run) lend() {
 
 // leave gives up one hold on the workers; the last lets them go.
 func (r *run) leave() {
-	if r.open.Add(-1) == 0 {
+	open := r.open.Add(-1)
+	if open == 0 {
 		close(r.settled)
 	}
+	r.signalLast(open)
 }
 
 // land finishes a leader and its followers.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -124,6 +125,7 @@ type trial struct {
 	store    *answers.Store
 	limits   limits.Options
 	options  Options
+	log      *slog.Logger
 }
 
 func newTrial(inputs ...string) *trial {
@@ -138,7 +140,7 @@ func newTrial(inputs ...string) *trial {
 
 func (x *trial) run(ctx context.Context) error {
 	_, err := Run(ctx, Parts{
-		Source: x.source, Categorizer: x.service, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()),
+		Source: x.source, Categorizer: x.service, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Log: x.log,
 	}, x.options)
 	return err
 }
@@ -487,12 +489,15 @@ func TestLimit(t *testing.T) {
 
 func TestRejectionsAreKept(t *testing.T) {
 	files := vfs.NewMem()
-	refuse := func(context.Context, string, int) error {
+	refuse := func(_ context.Context, input string, _ int) error {
+		if input == "other" {
+			return nil
+		}
 		return &client.Error{Class: client.Rejected, Status: 404, Detail: "gone"}
 	}
 	var first []string
-	for _, want := range []int{1, 0} {
-		x := newTrial("thing")
+	for _, want := range []int{2, 0} {
+		x := newTrial("thing", "other")
 		x.store = openStore(t, files)
 		x.service.answer = refuse
 		if err := x.run(t.Context()); err != nil {

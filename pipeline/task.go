@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,8 @@ type task struct {
 	failed   time.Time // when the last attempt failed; zero once that is judged
 	spent    bool      // no attempt is left if that failure counts
 	due      time.Time // when the task may be asked again
+	sent     time.Time // when the last attempt began
+	known    bool      // no record: the request was answered before, and is repeated as a check
 
 	answer  client.Answer
 	pending bool  // not asked, for the run is offline
@@ -74,6 +77,9 @@ func (t *task) result(o *Options) writer.Result {
 	}
 	return r
 }
+
+// place is the file and line of the task's record.
+func (t *task) place() string { return fmt.Sprintf("%s:%d", t.record.File, t.record.Line) }
 
 func (t *task) status() writer.Status {
 	switch {

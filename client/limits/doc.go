@@ -18,7 +18,8 @@
 //   - The ceiling is the rate at which pressure was met last.
 //   - The background is the share of first attempts that fails whatever the rate is.
 //   - In doubt, nothing has succeeded for a while, and one request is sent at a time. An outage is a
-//     doubt in which these fail, too.
+//     doubt in which these fail, too. A service that refuses one input after another is suspected
+//     ([Controller.Suspect]): only a request that was answered before ends this doubt.
 //
 // # The rate and the number in flight
 //

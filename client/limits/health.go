@@ -18,6 +18,7 @@ const (
 // health tells an outage from pressure and from inputs that fail.
 type health struct {
 	state   State
+	suspect bool      // the doubt is a suspicion: only a known request can end the doubt
 	start   time.Time // of the run
 	lastOK  time.Time // when the service last answered; at first the start
 	okSent  time.Time // when the latest request that was answered was sent
@@ -62,7 +63,7 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	if h.state == Out {
 		h.from, h.to = h.since, now
 	}
-	h.state = Up
+	h.state, h.suspect = Up, false
 	return true
 }
 
@@ -117,6 +118,8 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 			wait = min(wait, end.Sub(now))
 		}
 		return Decision{For: wait}
+	case h.suspect:
+		return Decision{Action: SendKnown}
 	case q.First:
 		return Decision{Action: SendFirst}
 	case c.options.CanAsk:

@@ -87,3 +87,28 @@ func TestBrokenConnectionIsOneEvent(t *testing.T) {
 		t.Errorf("state %d, %v failures", c.health.state, c.pressure.recent.bad)
 	}
 }
+
+// A suspicion ends with a known request that is answered, and with nothing else.
+func TestSuspect(t *testing.T) {
+	c, now := newController(Options{})
+	early := c.begin(now, true)
+	c.Suspect(now.Add(time.Second))
+	c.End(now.Add(2*time.Second), early, Result{Outcome: Answered})
+	for _, step := range []struct {
+		outcome Outcome
+		state   State
+	}{{Failed, Doubt}, {Failed, Doubt}, {Failed, Out}, {Canceled, Out}, {Answered, Up}} {
+		now = now.Add(time.Minute)
+		d := c.Next(now, Queue{First: true, Retry: true})
+		if d.Action != SendKnown {
+			t.Fatalf("before %+v: %+v", step, d)
+		}
+		c.End(now, d.Permit, Result{Outcome: step.outcome})
+		if c.health.state != step.state {
+			t.Errorf("after %+v the state is %d", step, c.health.state)
+		}
+	}
+	if d := c.Next(now.Add(time.Minute), Queue{First: true}); d.Action != SendFirst {
+		t.Errorf("afterwards: %+v", d)
+	}
+}

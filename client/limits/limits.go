@@ -82,6 +82,7 @@ const (
 	Wait       Action = iota // for Decision.For, or until a Change says so
 	SendFirst                // a first attempt
 	SendRetry                // a retry
+	SendKnown                // a request that was answered before, to see whether the service still works (see Suspect)
 	AskAccount               // what is left of the account, and report with Told
 	Stop                     // end the run, for the reason Decision.Err
 )
@@ -89,7 +90,7 @@ const (
 // Decision says what to do next.
 type Decision struct {
 	Action Action
-	Permit Permit        // of SendFirst and SendRetry
+	Permit Permit        // of SendFirst, SendRetry and SendKnown
 	For    time.Duration // of Wait; 0 to wait for a Change
 	Err    error         // of Stop: a *SpentError or an *OutageError
 }
@@ -148,8 +149,11 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 	defer c.mu.Unlock()
 	d, paced := c.decide(now, q)
 	c.waiting = d.Action == Wait && !paced
-	if d.Action == SendFirst || d.Action == SendRetry {
-		d.Permit = c.begin(now, d.Action == SendFirst)
+	switch d.Action {
+	case SendFirst, SendKnown:
+		d.Permit = c.begin(now, true)
+	case SendRetry:
+		d.Permit = c.begin(now, false)
 	}
 	return d
 }
@@ -243,6 +247,18 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Change {
 	c.pace.state(r.Rate, now)
 	c.heed(now, p, r)
 	return c.change(now, before)
+}
+
+// Suspect doubts the service, though it responds: it refuses one input after another. Nothing
+// but SendKnown is sent until such a request is answered.
+func (c *Controller) Suspect(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.health.state == Up {
+		c.health.doubt(now, now)
+		c.health.since = now
+	}
+	c.health.suspect = true
 }
 
 // change compares the state with an earlier one.

@@ -36,6 +36,7 @@ type runFlags struct {
 	grace          time.Duration
 	limit          int64
 	strict         bool
+	keepGoing      bool
 	partial        bool
 	noSpool        bool
 	offline        bool
@@ -87,6 +88,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first invalid record")
+	flags.BoolVar(&f.keepGoing, "keep-going", false, "go on though the service refuses every input: the inputs are to blame, and not the settings")
 	flags.BoolVar(&f.noSpool, "no-spool", false, "do not keep standard input beside the output while the run needs it")
 	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write what is answered so far, and the other records as pending")
 	flags.BoolVar(&f.offline, "offline", false, "ask nothing: write a finished run's answers anew, in another format or with other columns")
@@ -200,6 +202,7 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 		FinishBy:       f.pace.finishBy.time(time.Now()),
 		Limit:          f.limit,
 		Strict:         f.strict,
+		KeepGoing:      f.keepGoing || !svc.hosted,
 		Known:          knownCategories(svc, f.classification),
 		Offline:        f.storedOnly(svc),
 		Grace:          max(f.grace, 1), // 0 is a default there

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -34,7 +35,9 @@ func TestMain(m *testing.M) {
 //
 //	status N COMMAND...     runs COMMAND and wants the exit status N
 //	service [hold=N]        starts a Categorization Service and points BULKCAT_BASE_URL
-//	                        at it; it keeps the N-th request and those after waiting
+//	                        at it; it keeps the N-th request and those after waiting;
+//	                        with odd=N the N-th answer is a redirection to another host,
+//	                        with misrouted=N nothing is found for 2 s from the N-th on
 //	interrupt SIGNAL N COMMAND...
 //	                        runs COMMAND, sends SIGNAL once the service keeps requests
 //	                        waiting, lets those go, and wants the exit status N
@@ -107,11 +110,24 @@ var unlimited = sync.OnceValue(func() *embedded.Service {
 type heldService struct {
 	*httptest.Server
 	hold    int           // the first request kept waiting; 0 for none
+	odd     int           // the request that is redirected to another host; 0 for none
+	lost    int           // the request from which on nothing is found for a while; 0 for none
 	holding chan struct{} // closed when it has come
 	release chan struct{} // closed to let requests go
 
 	mu    sync.Mutex
 	asked int
+	found time.Time // when requests are found again
+}
+
+// misrouted says whether the n-th request is not found.
+func (s *heldService) misrouted(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n == s.lost {
+		s.found = time.Now().Add(2 * time.Second)
+	}
+	return time.Now().Before(s.found)
 }
 
 func (s *heldService) handle(next http.Handler) http.HandlerFunc {
@@ -130,6 +146,14 @@ func (s *heldService) handle(next http.Handler) http.HandlerFunc {
 		if s.hold > 0 && n >= s.hold {
 			<-s.release
 		}
+		switch {
+		case s.misrouted(n):
+			http.NotFound(w, r)
+			return
+		case n == s.odd:
+			http.Redirect(w, r, "http://other.invalid/", http.StatusFound)
+			return
+		}
 		next.ServeHTTP(w, r)
 	}
 }
@@ -144,6 +168,10 @@ func cmdService(ts *testscript.TestScript, _ bool, args []string) {
 		switch name {
 		case "hold":
 			s.hold = n
+		case "odd":
+			s.odd = n
+		case "misrouted":
+			s.lost = n
 		case "quota":
 			quota = embedded.Quota(n)
 		default:

@@ -10,10 +10,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// suspicious is how many inputs a service may refuse, and answer none, before the question
-// is in doubt: a parameter of another name looks the same.
-const suspicious = 20
-
 // summarize tells what became of the run.
 func summarize(out io.Writer, a *pipeline.Account, quota *quota, redirection string) {
 	c := a.Counts
@@ -33,8 +29,8 @@ func summarize(out io.Writer, a *pipeline.Account, quota *quota, redirection str
 	if d := c.Drift; d != (pipeline.DriftCount{}) {
 		line("drift", "%d entries without a value (dropped), %d confidences outside 0 to 1, %d categories that the taxonomy does not have", d.Dropped, d.Confidence, d.Category)
 	}
-	if c.Rejected >= suspicious && c.OK+c.Empty+c.Failed+c.Pending == 0 {
-		line("refused", "every input: see with 'bulkcat probe' how the service wants to be asked, then run again with --retry-rejected")
+	if c.Rechecks > 0 {
+		line("repeated", "%d requests that were answered before, to see whether the service still works", c.Rechecks)
 	}
 	if left := quota.forecast(); left != "" {
 		line("account", "%s left", left)
