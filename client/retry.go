@@ -32,10 +32,15 @@ func DefaultRetryPolicy() RetryPolicy {
 	}
 }
 
+// shortWait of a service that is asked too much is about the rate, and not about the request:
+// Retry-After has whole seconds, and a service that means some milliseconds says 1. A lower
+// rate is enough then, and other requests go on.
+const shortWait = 2 * time.Second
+
 // Next gives the wait before another attempt, after `attempts` have failed, the last
 // of them with err; false when there is to be none. Where the service said how long to
-// wait, that is the least, and the jitter comes on top: a crowd told "10" should not
-// come back in one instant.
+// wait, that is the least, unless it is a shortWait, and the jitter comes on top: a crowd told
+// "10" should not come back in one instant.
 func (p RetryPolicy) Next(attempts int, err error) (time.Duration, bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.Class != Transient || attempts >= p.MaxAttempts {
@@ -45,7 +50,11 @@ func (p RetryPolicy) Next(attempts int, err error) (time.Duration, bool) {
 	if shift := max(attempts-1, 0); shift < 30 { // all of them may have been forgiven
 		ceiling = min(p.Cap, p.Base<<shift)
 	}
-	return min(e.RetryAfter, p.MaxWait) + p.Jitter(ceiling), true
+	wait := min(e.RetryAfter, p.MaxWait)
+	if wait <= shortWait && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable) {
+		wait = 0
+	}
+	return wait + p.Jitter(ceiling), true
 }
 
 // retryAfter reads Retry-After in either form, seconds or a date (RFC 9110 §10.2.3);
