@@ -71,6 +71,7 @@ type Settings struct {
 	Inputs         []string `json:"inputs"` // as named on the command line
 	Column         string   `json:"column,omitempty"`
 	Scheme         string   `json:"scheme,omitempty"`
+	Dedupe         string   `json:"dedupe,omitempty"` // DedupeExact, or empty: also in accounts that are older than the choice
 	Output         string   `json:"output"`
 	OutputFormat   string   `json:"output_format"`
 	Levels         int      `json:"levels"`
@@ -79,6 +80,13 @@ type Settings struct {
 	PartRows       int64    `json:"part_rows,omitempty"`
 	Limit          int64    `json:"limit,omitempty"`
 }
+
+// What makes two records one request. An output by exact spellings may be continued by sites,
+// for what is stored of a spelling keeps counting; the other way around it is another run.
+const (
+	DedupeExact = "exact" // the normalized input
+	DedupeSite  = "site"  // the website that it spells: see client.Normalizer.Site
+)
 
 // Input is a file that was read.
 type Input struct {

@@ -11,9 +11,19 @@ import (
 	"strconv"
 )
 
-// distinct counts different inputs, and those of them that are answered, in flat
-// memory: hashes go to one of many small files by their first byte, and each file is
-// counted by itself.
+// use says what a request is there for, and whether it is answered.
+type use byte
+
+const (
+	exactly  use = 1 << iota // an input, as it is spelled
+	bySite                   // all spellings of a website
+	answered                 // by the store
+
+	uses = 1 << iota // combinations of them
+)
+
+// distinct counts different inputs of requests by their uses, in flat memory: hashes go to
+// one of many small files by their first byte, and each file is counted by itself.
 type distinct struct {
 	dir   string
 	files [256]*os.File
@@ -43,7 +53,8 @@ func (d *distinct) close() error {
 	return errors.Join(append(errs, os.RemoveAll(d.dir))...)
 }
 
-func (d *distinct) add(input string, answered bool) error {
+// add adds uses to those of an input.
+func (d *distinct) add(input string, u use) error {
 	sum := sha256.Sum256([]byte(input))
 	i := sum[0]
 	if d.files[i] == nil {
@@ -55,43 +66,51 @@ func (d *distinct) add(input string, answered bool) error {
 	}
 	var entry [hashSize + 1]byte
 	copy(entry[:], sum[:hashSize])
-	if answered {
-		entry[hashSize] = 1
-	}
+	entry[hashSize] = byte(u)
 	if _, err := d.bufs[i].Write(entry[:]); err != nil {
 		return fmt.Errorf("count distinct inputs: %w", err)
 	}
 	return nil
 }
 
+// tally counts inputs by all of their uses.
+type tally [uses]int64
+
+// of gives how many inputs have the uses, whatever others they have.
+func (t *tally) of(wanted use) (n int64) {
+	for u, count := range t {
+		if use(u)&wanted == wanted {
+			n += count
+		}
+	}
+	return n
+}
+
 // count reads the files back, one after the other.
-func (d *distinct) count() (all, answered int64, err error) {
+func (d *distinct) count() (t tally, err error) {
 	for i, f := range d.files {
 		if f == nil {
 			continue
 		}
 		seen, err := d.load(i, f)
 		if err != nil {
-			return 0, 0, fmt.Errorf("count distinct inputs: %w", err)
+			return tally{}, fmt.Errorf("count distinct inputs: %w", err)
 		}
-		all += int64(len(seen))
-		for _, a := range seen {
-			if a {
-				answered++
-			}
+		for _, u := range seen {
+			t[u]++
 		}
 	}
-	return all, answered, nil
+	return t, nil
 }
 
-func (d *distinct) load(i int, f *os.File) (map[[hashSize]byte]bool, error) {
+func (d *distinct) load(i int, f *os.File) (map[[hashSize]byte]use, error) {
 	if err := d.bufs[i].Flush(); err != nil {
 		return nil, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	seen := make(map[[hashSize]byte]bool)
+	seen := make(map[[hashSize]byte]use)
 	in := bufio.NewReader(f)
 	var entry [hashSize + 1]byte
 	for {
@@ -100,6 +119,6 @@ func (d *distinct) load(i int, f *os.File) (map[[hashSize]byte]bool, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		seen[[hashSize]byte(entry[:])] = entry[hashSize] == 1
+		seen[[hashSize]byte(entry[:])] |= use(entry[hashSize])
 	}
 }

@@ -3,7 +3,8 @@
 // All goroutines of a run start in [Run], one stage each:
 //
 //	read     takes records from the source, one task each, into a bounded window
-//	look up  normalizes a task's input, joins equal requests, finds stored answers
+//	look up  normalizes a task's input, joins equal requests (of a website all spellings,
+//	         where Options say so), finds stored answers
 //	ask      sends what is left to the service, when client/limits allows
 //	commit   makes answers durable, many with one fsync
 //	flatten  walks the tasks in input order and turns each into rows

@@ -15,6 +15,7 @@ type Forecast struct {
 	Invalid  int64 // cannot be asked, cost nothing
 	Distinct int64 // requests
 	Answered int64 // of the distinct ones, by the store
+	Saved    int64 // requests that a run by sites makes less than one by exact spellings
 }
 
 // ToAsk is how many requests the run would make, retries aside.
@@ -29,7 +30,7 @@ func DryRun(ctx context.Context, parts Parts, options Options) (Forecast, error)
 		return f, err
 	}
 	defer distinct.close()
-	batch := forecasts{parts: parts, distinct: distinct}
+	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct}
 	for options.Limit == 0 || f.Records < options.Limit {
 		if ctx.Err() != nil {
 			return f, &StopError{Cause: Interrupted}
@@ -55,15 +56,26 @@ func DryRun(ctx context.Context, parts Parts, options Options) (Forecast, error)
 	if err := batch.flush(); err != nil {
 		return f, err
 	}
-	f.Distinct, f.Answered, err = distinct.count()
-	return f, err
+	tally, err := distinct.count()
+	if err != nil {
+		return f, err
+	}
+	mode := exactly
+	if options.BySite {
+		mode = bySite
+	}
+	toAsk := func(mode use) int64 { return tally.of(mode) - tally.of(mode|answered) }
+	f.Distinct, f.Answered, f.Saved = tally.of(mode), tally.of(mode|answered), toAsk(exactly)-toAsk(bySite)
+	return f, nil
 }
 
 // forecasts are requests that are looked up together.
 type forecasts struct {
-	parts    Parts
-	distinct *distinct
-	queries  []answers.Query
+	parts      Parts
+	normalizer client.Normalizer
+	distinct   *distinct
+	queries    []answers.Query
+	sites      []answers.Query
 }
 
 func (b *forecasts) add(r client.Request) error {
@@ -74,17 +86,45 @@ func (b *forecasts) add(r client.Request) error {
 	return b.flush()
 }
 
+// flush counts the requests that a run makes in either mode: see lookups.toSites.
 func (b *forecasts) flush() error {
-	if b.parts.Store != nil {
-		if err := b.parts.Store.LookupAll(b.queries); err != nil {
-			return err
-		}
+	if err := b.lookUp(b.queries); err != nil {
+		return err
 	}
-	for i := range b.queries {
-		if err := b.distinct.add(b.queries[i].Request.Input, b.queries[i].Found); err != nil {
+	b.sites = b.sites[:0]
+	for _, q := range b.queries {
+		u := exactly
+		if site := b.normalizer.Site(q.Request); q.Stored || site == q.Request {
+			u |= bySite
+		} else {
+			b.sites = append(b.sites, answers.Query{Request: site})
+		}
+		if err := b.count(q, u); err != nil {
 			return err
 		}
 	}
 	b.queries = b.queries[:0]
+	if err := b.lookUp(b.sites); err != nil {
+		return err
+	}
+	for _, q := range b.sites {
+		if err := b.count(q, bySite); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+func (b *forecasts) lookUp(queries []answers.Query) error {
+	if b.parts.Store == nil {
+		return nil
+	}
+	return b.parts.Store.LookupAll(queries)
+}
+
+func (b *forecasts) count(q answers.Query, u use) error {
+	if q.Found {
+		u |= answered
+	}
+	return b.distinct.add(q.Request.Input, u)
 }

@@ -54,6 +54,7 @@ type lookups struct {
 	run     *run
 	tasks   []*task // taken from the reader
 	led     []*task // of them, to be looked up: valid, and no equal one is under way
+	spelled []*task // of them, those that are not spelled as their sites are
 	queries []answers.Query
 	missed  []*task // to be asked
 
@@ -90,17 +91,25 @@ func (l *lookups) gather() bool {
 // an equal one under way; what is left has missed.
 func (l *lookups) resolve() error {
 	r := l.run
-	l.led, l.queries, l.missed = l.led[:0], l.queries[:0], l.missed[:0]
+	valid := l.tasks[:0]
 	for _, t := range l.tasks {
-		switch {
-		case r.check(t) != nil:
+		if r.check(t) != nil {
 			r.turn.finish(t)
-		case r.flights.join(t):
-			r.Counters.Deduped.Add(1)
-		default:
-			l.led = append(l.led, t)
-			l.queries = append(l.queries, answers.Query{Request: t.request})
+			continue
 		}
+		valid = append(valid, t)
+	}
+	if err := l.toSites(valid); err != nil {
+		return err
+	}
+	l.led, l.queries, l.missed = l.led[:0], l.queries[:0], l.missed[:0]
+	for _, t := range valid {
+		if r.flights.join(t) {
+			r.Counters.Deduped.Add(1)
+			continue
+		}
+		l.led = append(l.led, t)
+		l.queries = append(l.queries, answers.Query{Request: t.request})
 	}
 	if r.Store != nil {
 		// After they have joined: who joins after an equal one has landed finds its answer.
@@ -114,6 +123,37 @@ func (l *lookups) resolve() error {
 		} else if r.miss(t) {
 			t.outdated = q.Stored
 			l.missed = append(l.missed, t)
+		}
+	}
+	return nil
+}
+
+// toSites has tasks ask for their sites, but for those whose own spelling has a stored
+// outcome: it was paid for. No run by sites stores the first outcome of another spelling, so
+// that the choice stays the same during a run and after an interruption, and does not depend
+// on the order of the records.
+func (l *lookups) toSites(tasks []*task) error {
+	r := l.run
+	l.spelled, l.queries = l.spelled[:0], l.queries[:0]
+	if !r.options.BySite {
+		return nil
+	}
+	for _, t := range tasks {
+		if site := r.options.Normalizer.Site(t.request); site != t.request {
+			l.spelled = append(l.spelled, t)
+			l.queries = append(l.queries, answers.Query{Request: t.request})
+			t.request = site
+		}
+	}
+	if r.Store == nil {
+		return nil
+	}
+	if err := r.Store.LookupAll(l.queries); err != nil {
+		return err
+	}
+	for i, t := range l.spelled {
+		if q := &l.queries[i]; q.Stored {
+			t.request = q.Request
 		}
 	}
 	return nil

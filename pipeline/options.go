@@ -22,6 +22,7 @@ type Options struct {
 	Kind           client.Kind
 	Classification string
 	Normalizer     client.Normalizer
+	BySite         bool // the spellings of a website are one request: see client.Normalizer.Site
 	Retry          client.RetryPolicy
 	SourceName     string // the service, for the rows' column `source`
 

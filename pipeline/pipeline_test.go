@@ -64,7 +64,7 @@ func (s *service) Categorize(ctx context.Context, r client.Request) (client.Answ
 			return client.Answer{}, err
 		}
 	}
-	body := fmt.Sprintf(`{"product_taxonomy":[{"value":"About > %s","confidence":0.5}]}`, r.Input)
+	body := fmt.Sprintf(`{%q:[{"value":"About > %s","confidence":0.5}]}`, r.Classification, r.Input)
 	answer, err := client.ParseAnswer([]byte(body), r.Classification)
 	answer.AnsweredAt = time.Now()
 	return answer, err

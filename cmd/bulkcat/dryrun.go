@@ -35,7 +35,7 @@ func (f *runFlags) forecast(ctx context.Context, svc service, input *reader.Read
 	parts.Store = store
 	options := pipeline.Options{
 		Kind: f.kind, Classification: f.classification,
-		Normalizer: client.Normalizer{Scheme: f.scheme}, Limit: f.limit,
+		Normalizer: client.Normalizer{Scheme: f.scheme}, BySite: f.dedupe == pipeline.DedupeSite, Limit: f.limit,
 	}
 	forecast, err := pipeline.DryRun(ctx, parts, options)
 	if err != nil {
@@ -130,6 +130,9 @@ func (f *runFlags) printForecast(c pipeline.Forecast, usage client.Usage) {
 	line("distinct requests", c.Distinct)
 	line("already answered", c.Answered)
 	line("to be asked", c.ToAsk())
+	if f.kind == client.Website {
+		line("dedupe site saves", c.Saved)
+	}
 	if usage.Remaining != "" {
 		line("quota left", usage.Remaining)
 	}

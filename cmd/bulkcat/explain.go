@@ -95,7 +95,8 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 	if err := f.log.check(); err != nil {
 		return client.Request{}, err
 	}
-	return client.Normalizer{}.Request(kind, input, f.classification)
+	request, err := client.Normalizer{}.Request(kind, input, f.classification)
+	return client.Normalizer{}.Site(request), err
 }
 
 func (f *explainFlags) printJSON(r client.Request, e embedded.Explanation) error {

@@ -218,6 +218,9 @@ func (f *runFlags) newAccount(svc service) *pipeline.Account {
 		Levels: f.output.levels, Carry: f.output.carry, SourceColumns: f.output.sourceColumns,
 		Limit: f.limit,
 	}
+	if f.dedupe == pipeline.DedupeExact {
+		settings.Dedupe = f.dedupe
+	}
 	if f.output.folder() {
 		settings.PartRows = f.output.partRows
 	}

@@ -32,6 +32,7 @@ type runFlags struct {
 
 	classification string
 	scheme         string
+	dedupe         string // empty for products
 	pace           paceFlags
 	grace          time.Duration
 	limit          int64
@@ -81,7 +82,8 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	}
 	flags.StringVar(&f.classification, "classification", names[0], "what to ask for: `"+strings.Join(names, "` or ")+"")
 	if f.kind == client.Website {
-		flags.StringVar(&f.scheme, "scheme", "https", "for bare domains: https or http")
+		flags.StringVar(&f.scheme, "scheme", "https", "for bare domains, and with --dedupe site for all: https or http")
+		flags.StringVar(&f.dedupe, "dedupe", pipeline.DedupeSite, "ask once for a website however it is spelled (site), or for each spelling (exact)")
 	}
 }
 
@@ -105,6 +107,8 @@ func (f *runFlags) check() error {
 	switch {
 	case f.scheme != "" && f.scheme != "https" && f.scheme != "http":
 		return fmt.Errorf("--scheme: %q must be https or http", f.scheme)
+	case f.kind == client.Website && f.dedupe != pipeline.DedupeSite && f.dedupe != pipeline.DedupeExact:
+		return fmt.Errorf("--dedupe: %q must be %s or %s", f.dedupe, pipeline.DedupeSite, pipeline.DedupeExact)
 	case f.grace < 0:
 		return fmt.Errorf("--grace: %v must not be negative", f.grace)
 	case f.limit < 0:
@@ -196,6 +200,7 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 		Kind:           f.kind,
 		Classification: f.classification,
 		Normalizer:     client.Normalizer{Scheme: f.scheme},
+		BySite:         f.dedupe == pipeline.DedupeSite,
 		Retry:          f.pace.retryPolicy(),
 		SourceName:     svc.source,
 		WaitForQuota:   f.pace.waitForQuota,

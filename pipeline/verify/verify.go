@@ -226,21 +226,28 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	case v.Store == nil:
 		return nil
 	}
-	outcome, found, err := v.Store.Lookup(request)
-	if err != nil {
-		return fmt.Errorf("verify %s: %w", v.Output, err)
+	for _, request := range spellings(s, request) {
+		outcome, found, err := v.Store.Lookup(request)
+		if err != nil {
+			return fmt.Errorf("verify %s: %w", v.Output, err)
+		}
+		if found && !v.isLater(g, outcome) {
+			v.report.Stored++
+			g.compareAnswer(outcome)
+			return nil
+		}
 	}
-	if !found {
-		v.report.NotStored++
-		return nil
-	}
-	if v.isLater(g, outcome) {
-		v.report.NotStored++
-		return nil
-	}
-	v.report.Stored++
-	g.compareAnswer(outcome)
+	v.report.NotStored++
 	return nil
+}
+
+// spellings are the requests that a run may have made for one, the first that is stored.
+func spellings(s pipeline.Settings, request client.Request) []client.Request {
+	list := []client.Request{request}
+	if site := (client.Normalizer{Scheme: s.Scheme}).Site(request); s.Dedupe != pipeline.DedupeExact && site != request {
+		list = append(list, site)
+	}
+	return list
 }
 
 // isLater says whether the store may have another answer than the record got: the run had

@@ -76,7 +76,7 @@ var (
 
 // website gives the URL of a number, as the service is asked for it.
 func website(number int) string {
-	return fmt.Sprintf("https://www.%s-%s-%d.example", pick(locations, number), pick(trades, number/7), number)
+	return fmt.Sprintf("https://%s-%s-%d.example", pick(locations, number), pick(trades, number/7), number)
 }
 
 // title gives the product title of a number: a category's name amid what titles have.

@@ -66,7 +66,7 @@ func readAll(t *testing.T, path string, kind client.Kind) (records, distinct int
 func TestBareLoopAsksTheSame(t *testing.T) {
 	for number := range 1000 {
 		request, err := client.Normalizer{}.Request(client.Website, website(number), client.TaxonomyV3)
-		if err != nil || request.Input != website(number) {
+		if request = (client.Normalizer{}).Site(request); err != nil || request.Input != website(number) {
 			t.Fatalf("%s is asked as %s, %v", website(number), request.Input, err)
 		}
 	}
