@@ -18,7 +18,7 @@ func (s *Service) judgeWebsite(ctx context.Context, c *classification, input str
 		return judgement{}, problem
 	}
 	j := judgement{cost: CostNone, host: u.Hostname(), path: pathWords(u.Path)}
-	if p, ok := s.fetch(ctx, input); ok {
+	if p, err := s.fetchSite(ctx, input, u); err == nil {
 		j.cost = CostPage
 		j.fields = websiteFields(p)
 	}
@@ -37,7 +37,7 @@ func (s *Service) judgeProduct(ctx context.Context, c *classification, input str
 		return judgement{}, problem
 	}
 	j := judgement{cost: CostNone}
-	if p, ok := s.fetch(ctx, input); ok {
+	if p, err := s.fetch(ctx, input); err == nil {
 		j.cost = CostPage
 		j.titles = productTitles(p)
 	}
@@ -46,16 +46,15 @@ func (s *Service) judgeProduct(ctx context.Context, c *classification, input str
 	return j, nil
 }
 
-func (s *Service) fetch(ctx context.Context, input string) (page.Page, bool) {
+func (s *Service) fetch(ctx context.Context, input string) (page.Page, error) {
 	if s.opts.Fetch == nil {
-		return page.Page{}, false
+		return page.Page{}, page.ErrNever
 	}
 	p, err := s.opts.Fetch.Fetch(ctx, input)
 	if err != nil {
-		s.opts.Logger.DebugContext(ctx, "judged by the name alone", "error", err)
-		return page.Page{}, false
+		s.opts.Logger.DebugContext(ctx, "no page was read", "error", err)
 	}
-	return p, true
+	return p, err
 }
 
 // websiteFields weighs the parts of a page: what was written to say what the
