@@ -71,7 +71,7 @@ type Settings struct {
 	Inputs         []string `json:"inputs"` // as named on the command line
 	Column         string   `json:"column,omitempty"`
 	Scheme         string   `json:"scheme,omitempty"`
-	Dedupe         string   `json:"dedupe,omitempty"` // DedupeExact, or empty: also in accounts that are older than the choice
+	Dedupe         string   `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, and in accounts from before the choice, whose outputs it may continue
 	Output         string   `json:"output"`
 	OutputFormat   string   `json:"output_format"`
 	Levels         int      `json:"levels"`
@@ -81,8 +81,7 @@ type Settings struct {
 	Limit          int64    `json:"limit,omitempty"`
 }
 
-// What makes two records one request. An output by exact spellings may be continued by sites,
-// for what is stored of a spelling keeps counting; the other way around it is another run.
+// What makes the records of websites one request.
 const (
 	DedupeExact = "exact" // the normalized input
 	DedupeSite  = "site"  // the website that it spells: see client.Normalizer.Site

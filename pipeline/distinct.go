@@ -86,6 +86,8 @@ func (t *tally) of(wanted use) (n int64) {
 	return n
 }
 
+func (t *tally) toAsk(mode use) int64 { return t.of(mode) - t.of(mode|answered) }
+
 // count reads the files back, one after the other.
 func (d *distinct) count() (t tally, err error) {
 	for i, f := range d.files {

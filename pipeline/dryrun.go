@@ -64,8 +64,8 @@ func DryRun(ctx context.Context, parts Parts, options Options) (Forecast, error)
 	if options.BySite {
 		mode = bySite
 	}
-	toAsk := func(mode use) int64 { return tally.of(mode) - tally.of(mode|answered) }
-	f.Distinct, f.Answered, f.Saved = tally.of(mode), tally.of(mode|answered), toAsk(exactly)-toAsk(bySite)
+	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
+	f.Saved = tally.toAsk(exactly) - tally.toAsk(bySite)
 	return f, nil
 }
 
@@ -88,7 +88,7 @@ func (b *forecasts) add(r client.Request) error {
 
 // flush counts the requests that a run makes in either mode: see lookups.toSites.
 func (b *forecasts) flush() error {
-	if err := b.lookUp(b.queries); err != nil {
+	if err := b.parts.lookUpAll(b.queries); err != nil {
 		return err
 	}
 	b.sites = b.sites[:0]
@@ -104,7 +104,7 @@ func (b *forecasts) flush() error {
 		}
 	}
 	b.queries = b.queries[:0]
-	if err := b.lookUp(b.sites); err != nil {
+	if err := b.parts.lookUpAll(b.sites); err != nil {
 		return err
 	}
 	for _, q := range b.sites {
@@ -113,13 +113,6 @@ func (b *forecasts) flush() error {
 		}
 	}
 	return nil
-}
-
-func (b *forecasts) lookUp(queries []answers.Query) error {
-	if b.parts.Store == nil {
-		return nil
-	}
-	return b.parts.Store.LookupAll(queries)
 }
 
 func (b *forecasts) count(q answers.Query, u use) error {

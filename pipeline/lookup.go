@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"github.com/bulkcat/bulkcat/client/answers"
 )
 
@@ -53,8 +55,8 @@ func newGathering() gathering {
 type lookups struct {
 	run     *run
 	tasks   []*task // taken from the reader
+	spelled []*task // of them, not as their sites are
 	led     []*task // of them, to be looked up: valid, and no equal one is under way
-	spelled []*task // of them, those that are not spelled as their sites are
 	queries []answers.Query
 	missed  []*task // to be asked
 
@@ -91,19 +93,18 @@ func (l *lookups) gather() bool {
 // an equal one under way; what is left has missed.
 func (l *lookups) resolve() error {
 	r := l.run
-	valid := l.tasks[:0]
-	for _, t := range l.tasks {
-		if r.check(t) != nil {
-			r.turn.finish(t)
-			continue
+	l.tasks = slices.DeleteFunc(l.tasks, func(t *task) bool {
+		if r.check(t) == nil {
+			return false
 		}
-		valid = append(valid, t)
-	}
-	if err := l.toSites(valid); err != nil {
+		r.turn.finish(t)
+		return true
+	})
+	if err := l.toSites(); err != nil {
 		return err
 	}
 	l.led, l.queries, l.missed = l.led[:0], l.queries[:0], l.missed[:0]
-	for _, t := range valid {
+	for _, t := range l.tasks {
 		if r.flights.join(t) {
 			r.Counters.Deduped.Add(1)
 			continue
@@ -111,11 +112,9 @@ func (l *lookups) resolve() error {
 		l.led = append(l.led, t)
 		l.queries = append(l.queries, answers.Query{Request: t.request})
 	}
-	if r.Store != nil {
-		// After they have joined: who joins after an equal one has landed finds its answer.
-		if err := r.Store.LookupAll(l.queries); err != nil {
-			return err
-		}
+	// After they have joined: who joins after an equal one has landed finds its answer.
+	if err := r.lookUpAll(l.queries); err != nil {
+		return err
 	}
 	for i, t := range l.led {
 		if q := &l.queries[i]; q.Found {
@@ -128,27 +127,23 @@ func (l *lookups) resolve() error {
 	return nil
 }
 
-// toSites has tasks ask for their sites, but for those whose own spelling has a stored
-// outcome: it was paid for. No run by sites stores the first outcome of another spelling, so
-// that the choice stays the same during a run and after an interruption, and does not depend
-// on the order of the records.
-func (l *lookups) toSites(tasks []*task) error {
-	r := l.run
-	l.spelled, l.queries = l.spelled[:0], l.queries[:0]
-	if !r.options.BySite {
+// toSites has tasks ask for their sites, where the run is to, except for tasks whose own
+// spelling has a stored outcome, which was paid for. A run by sites stores no spelling's first
+// outcome but under its site. So the choice stays the same during the run and when it is
+// started again, and does not depend on the order of records.
+func (l *lookups) toSites() error {
+	if !l.run.options.BySite {
 		return nil
 	}
-	for _, t := range tasks {
-		if site := r.options.Normalizer.Site(t.request); site != t.request {
+	l.spelled, l.queries = l.spelled[:0], l.queries[:0]
+	for _, t := range l.tasks {
+		if site := l.run.options.Normalizer.Site(t.request); site != t.request {
 			l.spelled = append(l.spelled, t)
 			l.queries = append(l.queries, answers.Query{Request: t.request})
 			t.request = site
 		}
 	}
-	if r.Store == nil {
-		return nil
-	}
-	if err := r.Store.LookupAll(l.queries); err != nil {
+	if err := l.run.lookUpAll(l.queries); err != nil {
 		return err
 	}
 	for i, t := range l.spelled {
@@ -157,6 +152,14 @@ func (l *lookups) toSites(tasks []*task) error {
 		}
 	}
 	return nil
+}
+
+// lookUpAll finds nothing where there is no store.
+func (p *Parts) lookUpAll(queries []answers.Query) error {
+	if p.Store == nil {
+		return nil
+	}
+	return p.Store.LookupAll(queries)
 }
 
 // check says why a task cannot be asked; nil if it can.
