@@ -1,10 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,7 +22,7 @@ type Entry struct {
 type Answer struct {
 	Entries    []Entry // in the service's order; none when nothing fits
 	Dropped    int     // entries of the list that had no value
-	Body       []byte  // the body as it came: what the store keeps
+	Body       []byte  // the body as it came, without a byte order mark: what the store keeps
 	AnsweredAt time.Time
 	Limit      RateLimit
 	Free       bool // cost nothing to get, and would cost nothing again: not stored
@@ -86,11 +88,7 @@ func parseList(list json.RawMessage) (entries []Entry, dropped int, ok bool) {
 			dropped++
 			continue
 		}
-		e := Entry{Value: string(w.Value), Title: string(w.Title), Confidence: math.NaN()}
-		if w.Confidence != nil {
-			e.Confidence = *w.Confidence
-		}
-		entries = append(entries, e)
+		entries = append(entries, Entry{Value: string(w.Value), Title: string(w.Title), Confidence: confidenceOf(w.Confidence)})
 	}
 	return entries, dropped, true
 }
@@ -117,9 +115,21 @@ func (c *HTTP) ownMember(body []byte, classification string) []byte {
 }
 
 type wireEntry struct {
-	Value      looseString `json:"value"`
-	Title      looseString `json:"title"`
-	Confidence *float64    `json:"confidence"`
+	Value      looseString     `json:"value"`
+	Title      looseString     `json:"title"`
+	Confidence json.RawMessage `json:"confidence"`
+}
+
+// confidenceOf reads a number, or a string that holds one as JSON spells it. Anything else is no
+// confidence, but leaves the entry what it is.
+func confidenceOf(raw json.RawMessage) float64 {
+	text := bytes.TrimSpace(bytes.Trim(raw, `"`))
+	if n := numberLength(text); n > 0 && n == len(text) {
+		if f, err := strconv.ParseFloat(string(text), 64); err == nil {
+			return f
+		}
+	}
+	return math.NaN()
 }
 
 // looseString takes a number as its text: codes are promised as strings, but a service

@@ -38,12 +38,26 @@ func TestParseAnswerEntries(t *testing.T) {
 }
 
 func TestParseAnswerWithoutConfidence(t *testing.T) {
-	for _, body := range []string{`{"taxonomy_v3":[{"value":"A"}]}`, `{"taxonomy_v3":[{"value":"A","confidence":null}]}`} {
-		answer, err := ParseAnswer([]byte(body), TaxonomyV3)
-		got := answer.Entries
-		if err != nil || len(got) != 1 || !math.IsNaN(got[0].Confidence) {
-			t.Errorf("%s: got %v, %v", body, got, err)
-		}
+	answer, err := ParseAnswer([]byte(`{"taxonomy_v3":[{"value":"A"}]}`), TaxonomyV3)
+	got := answer.Entries
+	if err != nil || len(got) != 1 || !math.IsNaN(got[0].Confidence) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// An entry whose confidence is not understood keeps its value.
+func TestParseAnswerConfidence(t *testing.T) {
+	for confidence, want := range map[string]float64{
+		`0.83`: 0.83, `"0.83"`: 0.83, `" 0.83 "`: 0.83, `"1"`: 1, `"8.3e-1"`: 0.83, `"-2"`: -2,
+		`null`: math.NaN(), `""`: math.NaN(), `"high"`: math.NaN(), `"83%"`: math.NaN(), `"0,83"`: math.NaN(), `"NaN"`: math.NaN(), `"inf"`: math.NaN(), `"0x1p-2"`: math.NaN(),
+		`"1e999"`: math.NaN(), `1e999`: math.NaN(), `true`: math.NaN(), `[0.83]`: math.NaN(), `{"score":0.83}`: math.NaN(),
+	} {
+		t.Run(confidence, func(t *testing.T) {
+			answer, err := ParseAnswer([]byte(`{"taxonomy_v3":[{"value":"A","confidence":`+confidence+`}]}`), TaxonomyV3)
+			if err != nil || len(answer.Entries) != 1 || !equalEntries(answer.Entries[0], Entry{Value: "A", Confidence: want}) {
+				t.Errorf("got %+v, %v; want %v", answer.Entries, err, want)
+			}
+		})
 	}
 }
 
@@ -80,7 +94,6 @@ func TestParseAnswerMalformed(t *testing.T) {
 		{"member is an object", TaxonomyV3, `{"taxonomy_v3":{}}`},
 		{"entry is a string", TaxonomyV3, `{"taxonomy_v3":["A"]}`},
 		{"value is an object", TaxonomyV3, `{"taxonomy_v3":[{"value":{},"confidence":1}]}`},
-		{"confidence is a word", TaxonomyV3, `{"taxonomy_v3":[{"value":"A","confidence":"high"}]}`},
 		{"trailing text", TaxonomyV3, `{"taxonomy_v3":[]} oops`},
 		{"error member", TaxonomyV3, `{"error":"no such site"}`},
 	} {
@@ -112,30 +125,52 @@ func FuzzParseAnswer(f *testing.F) {
 
 func TestParseUsage(t *testing.T) {
 	for _, tt := range []struct {
-		body     string
-		want     Usage
-		requests int64
-		number   bool
+		remaining  string // in JSON
+		want       string
+		requests   int64
+		number     bool
+		understood bool
 	}{
-		{`{"plan":"pro","remaining":"1200"}`, Usage{"pro", "1200"}, 1200, true},
-		{`{"plan":"pro","remaining":1200}`, Usage{"pro", "1200"}, 1200, true},
-		{`{"plan":"free","remaining":"-3"}`, Usage{"free", "-3"}, 0, true},
-		{`{"plan":"pro","remaining":1500.5}`, Usage{"pro", "1500.5"}, 1500, true},
-		{`{"plan":"pro","remaining":"1,500"}`, Usage{"pro", "1,500"}, 1500, true},
-		{`{"plan":"pro","remaining":"0.0"}`, Usage{"pro", "0.0"}, 0, true},
-		{`{"plan":"pro","remaining":1e300}`, Usage{"pro", "1e300"}, 1 << 62, true},
-		{`{"plan":"pro","remaining":"nan"}`, Usage{"pro", "nan"}, 0, false},
-		{`{"plan":"enterprise","remaining":"unlimited"}`, Usage{"enterprise", "unlimited"}, 0, false},
+		{`"1200"`, "1200", 1200, true, true},
+		{`1200`, "1200", 1200, true, true},
+		{`" 12 "`, " 12 ", 12, true, true},
+		{`1500.5`, "1500.5", 1500, true, true},
+		{`"1,500"`, "1,500", 1500, true, true},
+		{`0`, "0", 0, true, true},
+		{`"-0"`, "-0", 0, true, true},
+		{`"0.0"`, "0.0", 0, true, true},
+		{`1e300`, "1e300", 1 << 62, true, true},
+		{`"18446744073709551615"`, "18446744073709551615", 1 << 62, true, true},
+		{`"unlimited"`, "unlimited", 0, false, true},
+		{`"Unlimited "`, "Unlimited ", 0, false, true},
+		{`"∞"`, "∞", 0, false, true},
+		{`"Infinity"`, "Infinity", 0, false, true},
+		{`"-1"`, "-1", 0, false, true},
+		{`-1`, "-1", 0, false, true},
+		{`"-3"`, "-3", 0, false, false},
+		{`-0.5`, "-0.5", 0, false, false},
+		{`"1e999"`, "1e999", 0, false, false},
+		{`"nan"`, "nan", 0, false, false},
+		{`""`, "", 0, false, false},
+		{`"plenty"`, "plenty", 0, false, false},
+		{`"12 of 500"`, "12 of 500", 0, false, false},
+		{`null`, "null", 0, false, false},
+		{`true`, "true", 0, false, false},
 	} {
-		got, err := parseUsage([]byte(tt.body))
-		if err != nil || got != tt.want {
-			t.Errorf("%s: got %v, %v", tt.body, got, err)
-		}
-		if n, ok := got.Requests(); n != tt.requests || ok != tt.number {
-			t.Errorf("%s: got %d requests, %t", tt.body, n, ok)
-		}
+		t.Run(tt.remaining, func(t *testing.T) {
+			got, err := parseUsage([]byte(`{"plan":"pro","remaining":` + tt.remaining + `}`))
+			if err != nil || got != (Usage{"pro", tt.want}) {
+				t.Errorf("got %v, %v", got, err)
+			}
+			if n, ok := got.Requests(); n != tt.requests || ok != tt.number {
+				t.Errorf("got %d requests, %t", n, ok)
+			}
+			if got.Understood() != tt.understood {
+				t.Errorf("understood: %t", got.Understood())
+			}
+		})
 	}
-	for _, body := range []string{``, `<html>`, `{}`, `{"plan":"pro"}`, `{"plan":"pro","remaining":null}`, `{"plan":"pro","remaining":[]}`} {
+	for _, body := range []string{``, `<html>`, `{}`, `{"plan":"pro"}`, `{"plan":"pro","remaining":[]}`, `{"remaining":{"daily":5}}`} {
 		if got, err := parseUsage([]byte(body)); err == nil {
 			t.Errorf("%s: got %v, want an error", body, got)
 		} else if strings.Contains(err.Error(), "%!") {

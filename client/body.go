@@ -28,7 +28,8 @@ const (
 
 var errBodyTooLarge = errors.New("the service's answer is over 8 MiB")
 
-// readBody reads a whole body, to its end, which gives its connection back.
+// readBody reads a whole body, to its end, which gives its connection back. It leaves a byte
+// order mark out.
 func readBody(resp *http.Response) ([]byte, error) {
 	size := min(max(resp.ContentLength, 512), firstBuffer)
 	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
@@ -36,8 +37,11 @@ func readBody(resp *http.Response) ([]byte, error) {
 	if err == nil && n > maxBody {
 		err = errBodyTooLarge
 	}
-	return buf.Bytes(), err
+	return bytes.TrimPrefix(buf.Bytes(), byteOrderMark), err
 }
+
+// byteOrderMark is what RFC 8259, section 8.1, lets readers of JSON ignore.
+var byteOrderMark = []byte("\ufeff")
 
 // readErrorBody reads what there is of an error's body; where it breaks off does not
 // matter.
@@ -46,7 +50,7 @@ func readErrorBody(resp *http.Response) []byte {
 	if err == nil && len(body) == maxErrorBody {
 		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
 	}
-	return body
+	return bytes.TrimPrefix(body, byteOrderMark)
 }
 
 // snippet is the service's own words for an error message: its JSON message if it has

@@ -56,6 +56,30 @@ func TestStatusCountsWhateverTheBody(t *testing.T) {
 	}
 }
 
+func TestByteOrderMark(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+		entry  string
+		err    string
+	}{
+		{"answer", 200, soundAnswer, "A > B", ""},
+		{"error", 422, `{"error":{"message":"no such site"}}`, "", "HTTP 422 Unprocessable Entity: no such site"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				io.WriteString(w, "\ufeff"+tt.body)
+			}, nil)
+			answer, err := c.Categorize(t.Context(), testRequest)
+			if err == nil && (answer.Entries[0].Value != tt.entry || string(answer.Body) != tt.body) || err != nil && err.Error() != tt.err {
+				t.Errorf("got %+v, %v", answer, err)
+			}
+		})
+	}
+}
+
 func TestLargeErrorsKeepTheConnection(t *testing.T) {
 	addresses := make(map[string]bool)
 	c := setup(t, func(w http.ResponseWriter, r *http.Request) {

@@ -29,6 +29,7 @@ func TestDecodeAnswer(t *testing.T) {
 		{"invalid UTF-8", "{\"taxonomy_v3\":[{\"value\":\"A\xff\"}]}", false},
 		{"number for a value", `{"taxonomy_v3":[{"value":541511}]}`, false},
 		{"null for a value", `{"taxonomy_v3":[{"value":null}]}`, false},
+		{"byte order mark", "\ufeff" + `{"taxonomy_v3":[]}`, false},
 		{"text for a confidence", `{"taxonomy_v3":[{"value":"A","confidence":"1"}]}`, false},
 		{"number out of range", `{"taxonomy_v3":[{"value":"A","confidence":1e999}]}`, false},
 		{"leading zero", `{"taxonomy_v3":[{"value":"A","confidence":01}]}`, false},

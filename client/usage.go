@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,14 +16,24 @@ type Usage struct {
 	Remaining string // as the service gave it: usually a number, or a word such as "unlimited"
 }
 
-// Requests is the number of whole requests left, or false where it is not a number and so
-// limits nothing. Nobody promises an integer: 1500.0 and 1,500 are numbers, too.
+// Requests is the number of whole requests left, or false where Remaining is not such a number
+// and so limits nothing. Nobody promises an integer: 1500.0 and 1,500 are numbers, too. A number
+// below 0 is none: many services mean by it that there is no limit.
 func (u Usage) Requests() (int64, bool) {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(u.Remaining), ",", ""), 64)
-	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+	if err != nil || !(n >= 0) || math.IsInf(n, 0) { // NaN too
 		return 0, false
 	}
-	return int64(min(max(n, 0), 1<<62)), true
+	return int64(min(n, 1<<62)), true
+}
+
+// unlimited are the usual ways to say that there is no limit.
+var unlimited = []string{"unlimited", "no limit", "infinite", "infinity", "inf", "∞", "-1"}
+
+// Understood says whether Remaining is a number of requests, or says that there is no limit.
+func (u Usage) Understood() bool {
+	_, isNumber := u.Requests()
+	return isNumber || slices.Contains(unlimited, strings.ToLower(strings.TrimSpace(u.Remaining)))
 }
 
 // Usage asks what is left. It costs nothing.
@@ -46,11 +57,20 @@ var errUsage = errors.New(`the answer is not {"plan": ..., "remaining": ...}`)
 
 func parseUsage(body []byte) (Usage, error) {
 	var wire struct {
-		Plan      looseString  `json:"plan"`
-		Remaining *looseString `json:"remaining"`
+		Plan      looseString     `json:"plan"`
+		Remaining json.RawMessage `json:"remaining"`
 	}
 	if err := json.Unmarshal(body, &wire); err != nil || wire.Remaining == nil {
 		return Usage{}, errUsage
 	}
-	return Usage{Plan: string(wire.Plan), Remaining: string(*wire.Remaining)}, nil
+	usage := Usage{Plan: string(wire.Plan), Remaining: string(wire.Remaining)}
+	switch wire.Remaining[0] {
+	case '"':
+		if err := json.Unmarshal(wire.Remaining, &usage.Remaining); err != nil {
+			return Usage{}, errUsage
+		}
+	case '{', '[':
+		return Usage{}, errUsage
+	}
+	return usage, nil
 }

@@ -25,6 +25,7 @@ type quota struct {
 	counted  pipeline.Snapshot // when usage was asked
 	asked    time.Time
 	sampling bool // for the bar
+	unclear  bool // it was told that usage is not understood
 }
 
 const (
@@ -79,7 +80,17 @@ func (q *quota) sample(ctx context.Context) error {
 		})
 	}
 	q.usage, q.counted = usage, now
+	q.warnUnclear()
 	return nil
+}
+
+// warnUnclear tells once of a service that says what is left in words that limit nothing.
+func (q *quota) warnUnclear() {
+	if q.unclear || q.usage.Understood() {
+		return
+	}
+	q.unclear = true
+	q.log.Warn("the service does not say what is left as a number of requests: nothing stops the run before the service does", "remaining", q.usage.Remaining)
 }
 
 // answered is the number of requests that got an answer.
