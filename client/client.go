@@ -136,6 +136,9 @@ func parseBaseURL(text string) (*url.URL, error) {
 // Source names the service whose answers these are, for keys of stored answers.
 func (c *HTTP) Source() string { return c.base.String() }
 
+// Hide gives a text without the API key and the values of secret headers.
+func (c *HTTP) Hide(text string) string { return c.secrets.hide(text) }
+
 // Close gives idle connections back.
 func (c *HTTP) Close() {
 	c.attempts.close()

@@ -32,6 +32,7 @@ func (f *logFlags) check() error {
 	return nil
 }
 
+// logger makes the log, which takes what libraries print, too.
 func (f *logFlags) logger(out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	switch {
@@ -43,10 +44,12 @@ func (f *logFlags) logger(out io.Writer) *slog.Logger {
 	if isTerminal(out) {
 		out = besideBar{out}
 	}
+	log := slog.New(slog.NewTextHandler(out, options))
 	if f.format == "json" {
-		return slog.New(slog.NewJSONHandler(out, options))
+		log = slog.New(slog.NewJSONHandler(out, options))
 	}
-	return slog.New(slog.NewTextHandler(out, options))
+	logLibraries(log, hideNothing)
+	return log
 }
 
 // besideBar wipes the progress bar's line before a line of the log; the bar draws itself

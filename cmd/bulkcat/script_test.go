@@ -48,6 +48,8 @@ func TestMain(m *testing.M) {
 //	indiscreet              starts one that tells secrets, with TLS (see ca.pem), and
 //	                        another host that it redirects to
 //	requests N              wants N requests to the foreign service, or to the other host
+//	odd REMAINING           starts one whose responses have what nobody promised; REMAINING, in
+//	                        JSON, is left of its account
 //	! tells DIR TEXT...     wants none of the texts in any file below DIR
 func TestScripts(t *testing.T) {
 	samples, err := filepath.Abs("../../testdata")
@@ -75,6 +77,7 @@ func TestScripts(t *testing.T) {
 			"requests":   cmdRequests,
 			"indiscreet": cmdIndiscreet,
 			"tells":      cmdTells,
+			"odd":        cmdOdd,
 		},
 	})
 }

@@ -92,6 +92,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	if err != nil {
 		return service{}, &usageError{err}
 	}
+	logLibraries(log, c.Hide)
 	return service{HTTP: c, categorizer: client.NewJudge(c), source: c.Source(), stated: f.profile.RateLimit, hosted: true}, nil
 }
 
