@@ -43,6 +43,9 @@ const (
 	// answer of a few entries.
 	taskOverhead = 512
 	fewEntries   = 4
+	// textWeight is for how much a byte of text counts: what was read of long texts is held once in
+	// the window and once, compressed or not, in a row group of Parquet.
+	textWeight = 2
 	entrySize    = int64(unsafe.Sizeof(client.Entry{})) // its texts are shared
 )
 
@@ -59,11 +62,16 @@ func (s *tasks) next(record reader.Record, answerSize int64) *task {
 	t := &s.slab[0]
 	s.slab = s.slab[1:]
 	t.record = record
-	t.size = int64(taskOverhead+len(record.Input)) + answerSize
+	t.size = int64(taskOverhead+textWeight*len(record.Input)) + answerSize
 	for _, field := range record.Fields {
-		t.size += int64(len(field)) + 16
+		t.size += textWeight*int64(len(field)) + 16
 	}
 	return t
+}
+
+// release drops what a written task held: the tasks beside it in memory may live longer.
+func (t *task) release() {
+	t.record, t.request, t.answer, t.err = reader.Record{}, client.Request{}, client.Answer{}, nil
 }
 
 // result is what the task's rows are made from, but for entries and fields.

@@ -32,7 +32,11 @@ type rowBatch struct {
 	excess   int64    // bytes of its answers beyond a few entries each
 }
 
+// reset keeps the memory, but nothing that it points to.
 func (b *rowBatch) reset() {
+	clear(b.rows)
+	clear(b.entries)
+	clear(b.fields)
 	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], marks: b.marks[:0]}
 }
 
@@ -138,6 +142,7 @@ func (f *flattening) add(t *task) {
 	if o.Manifest != nil {
 		b.marks = append(b.marks, mark{t.record.Number, t.digest, result.Status})
 	}
+	t.release()
 }
 
 // write hands rows to the sink and ends it: closed when every record of the input has its

@@ -3,6 +3,7 @@ package writer
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -21,7 +22,7 @@ const (
 	// because Parquet stores a group column by column. 128 Ki rows is what engines read well in
 	// parallel; the bytes matter only where long columns are carried.
 	groupRows  = 128 << 10
-	groupBytes = 64 << 20
+	groupBytes = 32 << 20
 
 	// pageBytes bounds a page of a column before compression.
 	pageBytes = 256 << 10
@@ -57,6 +58,8 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.DataPageVersion(1),
 		// The page index holds the same bounds, and readers need not visit the pages to see them.
 		parquet.DataPageStatistics(false),
+		// The library cuts bounds within characters: ours are cut before they come to it.
+		parquet.ColumnIndexSizeLimit(func([]string) int { return math.MaxInt }),
 	}
 	for _, c := range columns {
 		if c.categorical() { // every page has nearly all of them: bounds would tell nothing, and take time
@@ -174,6 +177,7 @@ func (e *parquetEncoder) endChunk() error {
 		if _, err := column.WriteRowValues(e.values[k]); err != nil {
 			return err
 		}
+		clear(e.values[k]) // keep no text alive
 		e.values[k] = e.values[k][:0]
 	}
 	e.groupLen += e.chunkLen

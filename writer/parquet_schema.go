@@ -34,6 +34,9 @@ func (f columnField) Name() string { return f.name }
 // Value has nothing to give: values are written to the columns, not taken from Go structs.
 func (columnField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
+// newTextNode is parquet.String with bounds of bounded length.
+func newTextNode() parquet.Node { return parquet.Leaf(textType{parquet.String().Type()}) }
+
 // newColumnNode gives type and encoding of a column. Whole numbers rise with the rows, by little, which
 // suits delta encoding. Dictionaries pay where values repeat; elsewhere they would only be filled, grow
 // large, and be given up.
@@ -49,7 +52,7 @@ func newColumnNode(c Column) parquet.Node {
 	case c.repetitive():
 		n = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 	default:
-		n = parquet.Encoded(parquet.String(), &parquet.Plain)
+		n = parquet.Encoded(newTextNode(), &parquet.Plain)
 	}
 	if c.Nullable {
 		n = parquet.Optional(n)

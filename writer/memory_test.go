@@ -1,0 +1,53 @@
+package writer
+
+import (
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// liveHeap is how many bytes are in use after a collection.
+func liveHeap() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// The memory of a Parquet file that is being written does not grow with the text that went into it,
+// however long the cells are.
+func TestParquetMemoryStaysFlat(t *testing.T) {
+	const (
+		text  = 160 << 20 // in all, several row groups of it
+		limit = 24 << 20
+	)
+	for _, length := range []int{500 << 10, 20 << 10} {
+		t.Run(strconv.Itoa(length>>10)+" KiB", func(t *testing.T) {
+			before, peak := liveHeap(), uint64(0)
+			e, err := newParquet(io.Discard, Schema{Carry: []string{"text"}}.Columns(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const looks = 8
+			for n := range text / length {
+				cell := strconv.Itoa(n) + strings.Repeat(" long text", length/10)
+				row := Row{Record: int64(n), Input: cell, Status: StatusInvalid, Error: cell, Fields: []string{cell}}
+				if err := e.encode([]Row{row}); err != nil {
+					t.Fatal(err)
+				}
+				if n%(text/length/looks) == 0 {
+					peak = max(peak, liveHeap())
+				}
+			}
+			if err := e.close(); err != nil {
+				t.Fatal(err)
+			}
+			if peak = max(peak, liveHeap()); peak > before+limit {
+				t.Errorf("%d MiB were held, want at most %d", (peak-before)>>20, limit>>20)
+			}
+			runtime.KeepAlive(e)
+		})
+	}
+}
