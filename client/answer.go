@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/internal/room"
 )
 
 // Entry is one category of an answer.
@@ -26,6 +28,14 @@ type Answer struct {
 	AnsweredAt time.Time
 	Limit      RateLimit
 	Free       bool // cost nothing to get, and would cost nothing again: not stored
+
+	share *room.Share // of the memory for bodies; nil for none
+}
+
+// Release drops the body. As long as it is kept, a client that asks has less memory for other ones.
+func (a *Answer) Release() {
+	a.share.Release()
+	a.Body, a.share = nil, nil
 }
 
 var errNotObject = errors.New("the answer is not a JSON object")

@@ -2,12 +2,15 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"unicode"
+
+	"github.com/bulkcat/bulkcat/client/internal/room"
 )
 
 const (
@@ -22,18 +25,44 @@ const (
 	// be used again: a new one, with TLS, costs about as much as this.
 	maxDrain = 256 << 10
 
-	// firstBuffer bounds what is set aside on the word of Content-Length.
-	firstBuffer = 64 << 10
+	// freeBody is what each body may take for itself: nearly all answers are shorter. It also bounds
+	// what is set aside on the word of Content-Length.
+	freeBody = 8 << 10
+
+	// allBodies bounds what the longer ones take together, in steps of bodyStep: 250 times all topics.
+	// They take up to three times as much while they are read.
+	allBodies = 16 << 20
+	bodyStep  = 64 << 10
 )
 
 var errBodyTooLarge = errors.New("the service's answer is over 8 MiB")
 
+// counted is a body that takes its share of the room for all. While there is none it is not read.
+type counted struct {
+	io.Reader
+	ctx   context.Context
+	share *room.Share
+	left  int64 // of what was taken
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b[:min(len(b), bodyStep)])
+	for c.left -= int64(n); c.left < 0 && err == nil; c.left += bodyStep {
+		err = c.share.Grow(c.ctx, bodyStep)
+	}
+	return n, err
+}
+
+func count(ctx context.Context, resp *http.Response, share *room.Share, most int64) io.Reader {
+	return &counted{Reader: io.LimitReader(resp.Body, most), ctx: ctx, share: share, left: freeBody}
+}
+
 // readBody reads a whole body, to its end, which gives its connection back. It leaves a byte
 // order mark out.
-func readBody(resp *http.Response) ([]byte, error) {
-	size := min(max(resp.ContentLength, 512), firstBuffer)
+func readBody(ctx context.Context, resp *http.Response, share *room.Share) ([]byte, error) {
+	size := min(max(resp.ContentLength, 512), freeBody)
 	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	n, err := buf.ReadFrom(io.LimitReader(resp.Body, maxBody+1))
+	n, err := buf.ReadFrom(count(ctx, resp, share, maxBody+1))
 	if err == nil && n > maxBody {
 		err = errBodyTooLarge
 	}
@@ -45,8 +74,8 @@ var byteOrderMark = []byte("\ufeff")
 
 // readErrorBody reads what there is of an error's body; where it breaks off does not
 // matter.
-func readErrorBody(resp *http.Response) []byte {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+func readErrorBody(ctx context.Context, resp *http.Response, share *room.Share) []byte {
+	body, err := io.ReadAll(count(ctx, resp, share, maxErrorBody))
 	if err == nil && len(body) == maxErrorBody {
 		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
 	}

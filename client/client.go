@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/internal/room"
 )
 
 // Categorizer answers requests. An error is an *Error, or the context's.
@@ -75,6 +77,7 @@ type HTTP struct {
 	header   http.Header // the same for every request; never written to
 	secrets  secrets
 	attempts attempts
+	bodies   *room.Room // of what is read
 }
 
 // New checks the options and gives a client. It makes no request.
@@ -98,7 +101,7 @@ func New(options Options) (*HTTP, error) {
 	}
 	return &HTTP{
 		options: o, base: base, header: header, secrets: newSecrets(o.APIKey, o.Headers),
-		attempts: newAttempts(o.Timeout, o.Connections),
+		attempts: newAttempts(o.Timeout, o.Connections), bodies: room.New(allBodies),
 	}, nil
 }
 
@@ -147,7 +150,7 @@ func (c *HTTP) Close() {
 	}
 }
 
-// Categorize asks once.
+// Categorize asks once. The caller releases the answer.
 func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
 	if r.Kind == Product {
 		return c.categorize(ctx, r, c.options.ProductParam)
@@ -166,16 +169,20 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 	if err != nil {
 		return Answer{}, &Error{Class: Fatal, Err: err}
 	}
-	resp, body, err := c.do(ctx, req)
+	share := c.bodies.Share()
+	resp, body, err := c.do(ctx, req, share)
 	if err != nil {
+		share.Release()
 		return Answer{}, err
 	}
 	answer, err := ParseAnswer(c.ownMember(body, r.Classification), r.Classification)
 	if err != nil { // a page of HTML, a truncated body: a broken service, not an answer
+		share.Release()
 		return Answer{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
 	answer.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
 	answer.Limit = parseRateLimit(resp.Header, time.Now())
+	answer.share = share
 	return answer, nil
 }
 
@@ -232,8 +239,8 @@ func encodeParams(params [][2]string) string {
 }
 
 // do makes one exchange and gives the body of a 2xx response, or an *Error, or the
-// caller's own context error.
-func (c *HTTP) do(ctx context.Context, req *http.Request) (resp *http.Response, body []byte, err error) {
+// caller's own context error. The share is of what was read, and the caller's to release.
+func (c *HTTP) do(ctx context.Context, req *http.Request, share *room.Share) (resp *http.Response, body []byte, err error) {
 	attempt := c.attempts.begin(ctx)
 	defer func() { c.attempts.end(attempt, err == nil) }()
 	resp, err = c.send(req.WithContext(attempt))
@@ -242,9 +249,9 @@ func (c *HTTP) do(ctx context.Context, req *http.Request) (resp *http.Response, 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 || resp.StatusCode == http.StatusAccepted {
-		return nil, nil, c.statusError(ctx, resp)
+		return nil, nil, c.statusError(attempt, resp, share)
 	}
-	if body, err = readBody(resp); err != nil {
+	if body, err = readBody(attempt, resp, share); err != nil {
 		return nil, nil, c.exchangeError(attempt, err)
 	}
 	return resp, c.secrets.hideInAnswer(body), nil
@@ -252,10 +259,10 @@ func (c *HTTP) do(ctx context.Context, req *http.Request) (resp *http.Response, 
 
 // statusError is what a response says that is no answer. Its status counts even where
 // its body breaks off.
-func (c *HTTP) statusError(ctx context.Context, resp *http.Response) error {
-	body := readErrorBody(resp)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+func (c *HTTP) statusError(t *attempt, resp *http.Response, share *room.Share) error {
+	body := readErrorBody(t, resp, share)
+	if t.parent.Err() != nil {
+		return context.Cause(t.parent)
 	}
 	limit := parseRateLimit(resp.Header, time.Now())
 	return &Error{

@@ -18,4 +18,5 @@
 //	service, err := client.New(client.Options{BaseURL: "https://api.example.com", APIKey: key})
 //	request, err := client.Normalizer{}.Request(client.Website, "example.com", client.TaxonomyV3)
 //	answer, err := service.Categorize(ctx, request)
+//	defer answer.Release()
 package client

@@ -54,6 +54,10 @@ func (t *transport) CloseIdleConnections() {
 	t.many.CloseIdleConnections()
 }
 
+// streamBuffer is what net/http holds of a body that is not read yet, over HTTP/2: the least that it
+// can be set to. Its own 4 MiB would be more than all that is read.
+const streamBuffer = 64 << 10
+
 // newHTTPTransport keeps connections alive, one for each request in flight. The standard
 // default of two idle connections a host would open and close one for nearly every request.
 // There is no time limit for the response's header alone: Options.Timeout covers all of it.
@@ -67,6 +71,7 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 		DialContext:           watched(dial, strings.HasPrefix(o.BaseURL, "http:")),
 		TLSClientConfig:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(0)},
 		ForceAttemptHTTP2:     true,
+		HTTP2:                 &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
 		MaxIdleConns:          connections,
 		MaxIdleConnsPerHost:   connections,
 		MaxConnsPerHost:       connections,

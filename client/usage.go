@@ -42,7 +42,9 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 	if err != nil {
 		return Usage{}, &Error{Class: Fatal, Err: err}
 	}
-	resp, body, err := c.do(ctx, req)
+	share := c.bodies.Share()
+	defer share.Release()
+	resp, body, err := c.do(ctx, req, share)
 	if err != nil {
 		return Usage{}, err
 	}

@@ -213,7 +213,7 @@ func (r *run) leave() {
 
 // land finishes a leader and its followers.
 func (r *run) land(t *task) {
-	t.answer.Body = nil // is in the store now, or of no further use
+	t.answer.Release() // its body is in the store now, or of no further use
 	for _, f := range r.flights.land(t) {
 		f.answer, f.err, f.pending = t.answer, t.err, t.pending
 		r.turn.finish(f)

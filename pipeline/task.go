@@ -46,7 +46,7 @@ const (
 	// textWeight is for how much a byte of text counts: what was read of long texts is held once in
 	// the window and once, compressed or not, in a row group of Parquet.
 	textWeight = 2
-	entrySize    = int64(unsafe.Sizeof(client.Entry{})) // its texts are shared
+	entrySize  = int64(unsafe.Sizeof(client.Entry{})) // its texts are shared
 )
 
 // tasks makes tasks, several with one allocation.

@@ -1,0 +1,60 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+)
+
+func TestRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(10)
+		grow := func(ctx context.Context, s *Share, bytes int64) (done func() error) {
+			ended := make(chan error, 1)
+			go func() { ended <- s.Grow(ctx, bytes) }()
+			synctest.Wait()
+			return func() error {
+				select {
+				case err := <-ended:
+					return err
+				default:
+					return errors.New("waits")
+				}
+			}
+		}
+		must := func(when string, got error) {
+			t.Helper()
+			if got != nil {
+				t.Fatalf("%s: %v", when, got)
+			}
+		}
+		a, b, c := r.Share(), r.Share(), r.Share()
+		must("within the room", grow(t.Context(), a, 6)())
+		must("within the room, too", grow(t.Context(), b, 4)())
+		must("alone beyond it", grow(t.Context(), a, 1)())
+		must("as far as it likes", grow(t.Context(), a, 100)())
+		waiting := grow(t.Context(), b, 1)
+		if waiting() == nil {
+			t.Fatal("two grow beyond the room")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		canceled := grow(ctx, c, 1)
+		cancel()
+		synctest.Wait()
+		if err := canceled(); !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v", err)
+		}
+		a.Release()
+		synctest.Wait()
+		must("the next one alone", waiting())
+		must("in the room that is free again", grow(t.Context(), c, 6)())
+		b.Release()
+		c.Release()
+		(*Share)(nil).Release()
+		must("all is free", grow(t.Context(), a, 10)())
+		if a.alone {
+			t.Error("it grew beyond an empty room")
+		}
+	})
+}
