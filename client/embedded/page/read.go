@@ -3,6 +3,7 @@ package page
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"strconv"
 	"strings"
@@ -28,9 +29,11 @@ const (
 	maxAside  = maxText
 	maxBanner = 8 << 10
 
-	// maxToken bounds the memory of one tag or one stretch of text, such as an
-	// inline script. A longer one ends the reading: the page is what came before.
+	// maxToken bounds one stretch of text, such as an inline script, and maxTag
+	// one tag, such as an image within it. A longer one ends the reading: the
+	// page is what came before.
 	maxToken = 2 << 20
+	maxTag   = 1 << 20
 )
 
 // maxRefreshDelay, in seconds, tells a page that sends its visitors on from one
@@ -65,16 +68,25 @@ var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxHea
 // as some Page; the error is that of r, and the Page then holds what came before
 // it.
 func Read(r io.Reader, contentType string) (Page, error) {
+	return read(context.Background(), r, contentType)
+}
+
+// read waits, until the context ends, where the page has a long token and too
+// much memory is taken by those of others.
+func read(ctx context.Context, r io.Reader, contentType string) (Page, error) {
 	buffer := buffers.Get().(*bufio.Reader)
 	buffer.Reset(r)
 	s := scanners.Get().(*scanner)
 	s.reset()
+	f := &filler{Reader: decode(buffer, contentType), ctx: ctx, scanner: s, share: tokens.Share()}
 	defer func() {
 		buffer.Reset(nil)
 		buffers.Put(buffer)
 		scanners.Put(s)
+		f.share.Release()
 	}()
-	z := html.NewTokenizer(filler{decode(buffer, contentType)})
+	z := html.NewTokenizer(f)
+	f.tokenizer = z
 	z.SetMaxBuf(maxToken)
 	for {
 		kind := z.Next()
@@ -87,22 +99,6 @@ func Read(r io.Reader, contentType string) (Page, error) {
 		return s.page(), err
 	}
 	return s.page(), nil
-}
-
-// A filler fills every buffer it is given, as far as there is something to read.
-// The tokenizer copies its token with every read, which takes the square of the
-// token's length where a server sends a few bytes at a time.
-type filler struct{ io.Reader }
-
-func (f filler) Read(b []byte) (n int, err error) {
-	for n < len(b) && err == nil {
-		var more int
-		if more, err = f.Reader.Read(b[n:]); more == 0 {
-			break
-		}
-		n += more
-	}
-	return n, err
 }
 
 // meta takes note of one meta element. The first of a kind counts, as it does

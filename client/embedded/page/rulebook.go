@@ -176,7 +176,7 @@ func (v *visit) learn(ctx context.Context, u *url.URL) (robots.Rules, error) {
 		if err := v.fetcher.checkURL(at); err != nil {
 			return robots.Rules{}, err
 		}
-		err := v.exchange(ctx, at, "text/plain", func(res *http.Response) (err error) {
+		err := v.exchange(ctx, at, "text/plain", func(_ context.Context, res *http.Response) (err error) {
 			if next, err = redirect(res, at); next == nil && err == nil {
 				rules, lasts, err = readRules(res)
 			}

@@ -55,11 +55,11 @@ func (v *visit) run(ctx context.Context, u *url.URL) (Page, error) {
 
 // get makes one request and reads the answer: a page, or where it leads.
 func (v *visit) get(ctx context.Context, u *url.URL) (page Page, next *url.URL, err error) {
-	err = v.exchange(ctx, u, "text/html, application/xhtml+xml;q=0.9", func(res *http.Response) (err error) {
+	err = v.exchange(ctx, u, "text/html, application/xhtml+xml;q=0.9", func(ctx context.Context, res *http.Response) (err error) {
 		if next, err = redirect(res, u); next != nil || err != nil {
 			return err
 		}
-		page, err = v.fetcher.read(res)
+		page, err = v.fetcher.read(ctx, res)
 		return err
 	})
 	if err == nil && next == nil {
@@ -69,8 +69,9 @@ func (v *visit) get(ctx context.Context, u *url.URL) (page Page, next *url.URL, 
 }
 
 // exchange sends one request when its host's turn has come, and hands the
-// response to read, whose error it returns. All errors become *Error.
-func (v *visit) exchange(ctx context.Context, u *url.URL, accept string, read func(*http.Response) error) error {
+// response to read, with the context of the exchange, and returns its error. All
+// errors become *Error.
+func (v *visit) exchange(ctx context.Context, u *url.URL, accept string, read func(context.Context, *http.Response) error) error {
 	release, err := v.fetcher.hosts.take(ctx, strings.ToLower(u.Hostname()))
 	if err != nil {
 		return asError(ctx, u, err)
@@ -85,7 +86,7 @@ func (v *visit) exchange(ctx context.Context, u *url.URL, accept string, read fu
 		return asError(ctx, u, err)
 	}
 	defer hangUp(res)
-	if err := read(res); err != nil {
+	if err := read(limited, res); err != nil {
 		return asError(ctx, u, err)
 	}
 	return nil
@@ -108,7 +109,7 @@ func (f *Fetcher) request(ctx context.Context, u *url.URL, accept string) *http.
 }
 
 // read reads the page of a response that holds one.
-func (f *Fetcher) read(res *http.Response) (Page, error) {
+func (f *Fetcher) read(ctx context.Context, res *http.Response) (Page, error) {
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return Page{}, &Error{Reason: Status, Status: res.StatusCode}
 	}
@@ -121,7 +122,7 @@ func (f *Fetcher) read(res *http.Response) (Page, error) {
 	if !isHTML(contentType, body) {
 		return Page{}, &Error{Reason: NotHTML}
 	}
-	return Read(body, contentType)
+	return read(ctx, body, contentType)
 }
 
 // isHTML judges by the content type, and by the first bytes where there is none.
