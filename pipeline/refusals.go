@@ -170,6 +170,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	switch {
 	case err == nil:
 		r.Counters.countAnswer(answer)
+		answer.Release()
 		r.checked()
 	case !failed:
 		r.Counters.outcomes.add("canceled")
