@@ -117,10 +117,10 @@ func TestBySiteRetriesRejectedSpellings(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		x := newSiteTrial(store, "www.example.com", "http://www.example.com")
+		x := newSiteTrial(store, "www.example.com", "http://www.example.com", "answered.example")
 		x.options.BySite = bySite
 		x.service.answer = func(_ context.Context, input string, _ int) error {
-			if !rejects {
+			if !rejects || strings.Contains(input, "answered") {
 				return nil
 			}
 			return &client.Error{Class: client.Rejected, Status: 422, Detail: "not now"}
