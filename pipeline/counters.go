@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Counters are a run's numbers. Progress, summary and account all read these.
@@ -12,7 +13,8 @@ type Counters struct {
 	Written atomic.Int64 // records whose rows are in the sink
 	Rows    atomic.Int64
 
-	OK, Empty, Rejected, Failed, Invalid, Pending atomic.Int64 // written records by status
+	OK, Empty, Rejected, Failed, Invalid, Pending atomic.Int64 // records by status, from the moment that it is known
+	Recalled                                      atomic.Int64 // of them, records whose outcome an earlier run has stored
 
 	Requests  atomic.Int64 // attempts made
 	Retries   atomic.Int64 // attempts that followed a failed one
@@ -26,6 +28,7 @@ type Counters struct {
 	Drift     Drift
 
 	outcomes outcomes // attempts by how they ended
+	reasons  reasons  // of the records without an answer
 
 	InFlight atomic.Int64 // attempts under way
 	Parked   atomic.Int64 // tasks that wait for a retry
@@ -54,6 +57,8 @@ type Snapshot struct {
 	Bytes     int64      `json:"answer_bytes"`
 	Drift     DriftCount `json:"drift"`
 	Outcomes  Outcomes   `json:"outcomes"`
+	Reasons   []Reason   `json:"reasons,omitempty"`
+	Recalled  int64      `json:"-"`
 	InFlight  int64      `json:"-"`
 	Parked    int64      `json:"-"`
 }
@@ -65,12 +70,20 @@ func (c *Counters) Snapshot() Snapshot {
 		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
 		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
-		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Outcomes: c.outcomes.count(),
-		InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
+		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Outcomes: c.outcomes.count(), Reasons: c.reasons.list(),
+		Recalled: c.Recalled.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
 	}
 }
 
-// Unanswered is how many written records have no answer from the service.
+// Settled is how many records have their outcome. Those that are not written yet wait for
+// one before them.
+func (s Snapshot) Settled() int64 { return s.OK + s.Empty + s.Unanswered() }
+
+// SettledNow is how many records this run has settled: without those of parts that it keeps
+// and those whose outcome was stored before.
+func (s Snapshot) SettledNow() int64 { return s.Settled() - s.Kept - s.Recalled }
+
+// Unanswered is how many of the settled records have no answer from the service.
 func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid + s.Pending }
 
 func (c *Counters) countAnswer(a client.Answer) {
@@ -88,13 +101,45 @@ func (c *Counters) countError(e *client.Error) {
 	}
 }
 
-func (c *Counters) countWritten(s Statuses, rows int) {
+// countSettled counts the record of a task.
+func (c *Counters) countSettled(t *task) {
+	status := t.status()
+	c.of(status).Add(1)
+	if t.recalled {
+		c.Recalled.Add(1)
+	}
+	if t.err != nil {
+		c.reasons.add(status, t)
+	}
+}
+
+func (c *Counters) of(status writer.Status) *atomic.Int64 {
+	switch status {
+	case writer.StatusOK:
+		return &c.OK
+	case writer.StatusEmpty:
+		return &c.Empty
+	case writer.StatusRejected:
+		return &c.Rejected
+	case writer.StatusInvalid:
+		return &c.Invalid
+	case writer.StatusPending:
+		return &c.Pending
+	}
+	return &c.Failed
+}
+
+// countStatuses counts the records of a part that an earlier run has published.
+func (c *Counters) countStatuses(s Statuses) {
 	c.OK.Add(s.OK)
 	c.Empty.Add(s.Empty)
 	c.Rejected.Add(s.Rejected)
 	c.Failed.Add(s.Failed)
 	c.Invalid.Add(s.Invalid)
 	c.Pending.Add(s.Pending)
-	c.Written.Add(s.records())
+}
+
+func (c *Counters) countWritten(records int64, rows int) {
+	c.Written.Add(records)
 	c.Rows.Add(int64(rows))
 }

@@ -97,7 +97,7 @@ func (l *lookups) resolve() error {
 		if r.check(t) == nil {
 			return false
 		}
-		r.turn.finish(t)
+		r.finish(t)
 		return true
 	})
 	if err := l.toSites(); err != nil {
@@ -177,6 +177,7 @@ func (r *run) check(t *task) error {
 func (r *run) landStored(t *task, outcome answers.Outcome) {
 	if outcome.Answer.AnsweredAt.Before(r.started) {
 		r.Counters.FromStore.Add(1)
+		t.recalled = true
 	} else {
 		r.Counters.Deduped.Add(1)
 	}

@@ -189,7 +189,8 @@ func (m *Manifest) count(c *Counters) {
 		return
 	}
 	for _, p := range m.kept {
-		c.countWritten(p.Statuses, int(p.Rows))
+		c.countStatuses(p.Statuses)
+		c.countWritten(p.Statuses.records(), int(p.Rows))
 	}
 	c.Kept.Add(m.keptRecords())
 }

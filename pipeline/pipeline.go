@@ -215,9 +215,15 @@ func (r *run) leave() {
 func (r *run) land(t *task) {
 	t.answer.Release() // its body is in the store now, or of no further use
 	for _, f := range r.flights.land(t) {
-		f.answer, f.err, f.pending = t.answer, t.err, t.pending
-		r.turn.finish(f)
+		f.answer, f.err, f.pending, f.recalled = t.answer, t.err, t.pending, t.recalled
+		r.finish(f)
 	}
+	r.finish(t)
+}
+
+// finish counts what has become of a task's record, and hands the task to the writer.
+func (r *run) finish(t *task) {
+	r.Counters.countSettled(t)
 	r.turn.finish(t)
 }
 

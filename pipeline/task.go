@@ -30,10 +30,11 @@ type task struct {
 	sent     time.Time // when the last attempt began
 	known    bool      // no record: the request was answered before, and is repeated as a check
 
-	answer  client.Answer
-	pending bool  // not asked, for the run is offline
-	err     error // why there is none; of the last attempt, while there may be more
-	done    atomic.Bool
+	answer   client.Answer
+	recalled bool  // the outcome was stored by an earlier run
+	pending  bool  // not asked, for the run is offline
+	err      error // why there is none; of the last attempt, while there may be more
+	done     atomic.Bool
 
 	followers []*task // guarded by flights.mu
 }

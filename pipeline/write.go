@@ -173,7 +173,7 @@ func (r *run) writeRows() error {
 		if err := r.Sink.Write(b.rows); err != nil {
 			return err
 		}
-		r.Counters.countWritten(b.statuses, len(b.rows))
+		r.Counters.countWritten(b.statuses.records(), len(b.rows))
 		r.window.release(b.size)
 		b.reset()
 		r.written <- b
