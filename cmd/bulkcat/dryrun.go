@@ -41,7 +41,7 @@ func (f *runFlags) forecast(ctx context.Context, svc service, input *reader.Read
 	if err != nil {
 		return err
 	}
-	quota := newQuota(svc, parts.Counters, log)
+	quota := newQuota(svc, log)
 	if err := quota.check(ctx); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (f *runFlags) compareNeed(ctx context.Context, quota *quota, store *answers
 	}
 	left, _ := quota.usage.Requests()
 	if most, ok := f.mostRecords(); ok && most <= left {
-		quota.log.Info("the account has enough left", "to_be_asked_at_most", most, "left", left)
+		quota.log.Info("the account has enough left", "left", left)
 		return nil
 	}
 	input, err := f.input.open(f.kind, nil)
@@ -69,12 +69,11 @@ func (f *runFlags) compareNeed(ctx context.Context, quota *quota, store *answers
 	if err != nil {
 		return err
 	}
-	args := []any{"to_be_asked", forecast.ToAsk(), "left", left}
 	if forecast.ToAsk() > left {
-		quota.log.Warn("the account does not have enough left: the run will stop, resumable", args...)
+		quota.log.Warn("the account does not have enough left: the run will stop, resumable", "to_be_asked", forecast.ToAsk(), "left", left)
 		return nil
 	}
-	quota.log.Info("the account has enough left", args...)
+	quota.log.Info("the account has enough left", "left", left)
 	return nil
 }
 
@@ -124,7 +123,8 @@ func isCompressed(head []byte) bool {
 }
 
 func (f *runFlags) printForecast(c pipeline.Forecast, usage client.Usage) {
-	line := func(name string, value any) { fmt.Fprintf(f.streams.out, "%-18s %v\n", name, value) }
+	out := f.streams.text()
+	line := func(name string, value any) { fmt.Fprintf(out, "%-18s %v\n", name, value) }
 	line("records", c.Records)
 	line("invalid", c.Invalid)
 	line("distinct requests", c.Distinct)

@@ -48,7 +48,7 @@ is right when it is one of them or lies below one. Always the embedded service i
 never a hosted one, so that nothing is charged; with --fetch never no network is needed.`,
 		Example: `  bulkcat eval labelled.csv --input-column title --label-column category
   bulkcat eval companies.tsv --input-column url --label-column code --classification naics --fetch never`,
-		Args: cobra.MinimumNArgs(1),
+		Args: operands(1, 0, "no input: name a file of inputs and their labels"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
 			return f.run(cmd.Context())
@@ -221,7 +221,7 @@ func (f *evalFlags) print(r evaluate.Report) error {
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(r)
 	}
-	return printReport(f.streams.out, r)
+	return printReport(f.streams.text(), r)
 }
 
 func printReport(out io.Writer, r evaluate.Report) error {

@@ -37,7 +37,7 @@ the one that the service gives. A hosted service cannot be explained.`,
   bulkcat explain website example.com --classification naics
   bulkcat explain product 'velvet settee' --taxonomy product_taxonomy_custom_acme=acme.csv \
     --classification product_taxonomy_custom_acme`,
-		Args: cobra.ExactArgs(2),
+		Args: operands(2, 2, "nothing to explain: name website or product, and the input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd.Context(), client.Kind(args[0]), args[1])
 		},
@@ -78,7 +78,7 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	if f.asJSON {
 		return f.printJSON(request, explanation)
 	}
-	return printExplanation(f.streams.out, request, explanation, answer)
+	return printExplanation(f.streams.text(), request, explanation, answer)
 }
 
 // request normalizes the input as a run does.

@@ -5,12 +5,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 )
@@ -42,39 +39,14 @@ func boundMemory() {
 
 // run is the whole program: it gives the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, signaled := withSignals(context.Background())
-	err := execute(ctx, args, stdin, stdout, stderr)
-	status := exitStatus(err, signaled())
-	if err != nil && !errors.Is(err, errUnanswered) {
-		fmt.Fprintln(stderr, "bulkcat:", err)
+	s := streams{in: stdin, out: stdout, err: newConsole(stderr, args), signals: new(signals)}
+	ctx := s.signals.watch(context.Background())
+	err := execute(ctx, args, s)
+	if err != nil && !errors.Is(err, errUnanswered) && !errors.Is(err, errPending) {
+		s.err.fail(err)
 	}
-	return status
+	return exitStatus(err, signalOf(ctx))
 }
-
-// withSignals ends the context at the first SIGINT or SIGTERM, so that the run stops in
-// order. The second gets its default meaning back and ends the process at once, which
-// is as safe as a kill: answers that were committed stay.
-func withSignals(parent context.Context) (context.Context, func() os.Signal) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	ctx, cancel := context.WithCancelCause(parent)
-	go func() {
-		s := <-signals
-		signal.Reset(syscall.SIGINT, syscall.SIGTERM)
-		cancel(&signalError{s})
-	}()
-	return ctx, func() os.Signal {
-		var s *signalError
-		if errors.As(context.Cause(ctx), &s) {
-			return s.signal
-		}
-		return nil
-	}
-}
-
-type signalError struct{ signal os.Signal }
-
-func (e *signalError) Error() string { return "received " + e.signal.String() }
 
 // The exit statuses, as the help and the README list them.
 const (
@@ -90,6 +62,9 @@ const (
 // errUnanswered makes the exit status tell of records without an answer; the summary
 // has said it in words.
 var errUnanswered = errors.New("some records have no answer")
+
+// errPending makes the exit status tell of a partial output, which a run completes.
+var errPending = errors.New("some records are pending")
 
 // usageError is a command line, or an environment, that cannot be right.
 type usageError struct{ err error }
@@ -111,11 +86,8 @@ func exitStatus(err error, signal os.Signal) int {
 	case errors.Is(err, errUnanswered):
 		return exitUnanswered
 	case errors.As(err, &ended), errors.As(err, &stop) && stop.Cause == pipeline.Interrupted:
-		if signal == syscall.SIGTERM {
-			return exitTerminated
-		}
-		return exitInterrupted
-	case errors.As(err, &stop):
+		return exitStatusOf(signal)
+	case errors.As(err, &stop), errors.Is(err, errPending):
 		return exitStopped
 	}
 	return exitFailed

@@ -57,13 +57,13 @@ func TestPaceForgetsTheStart(t *testing.T) {
 
 func TestStatusEstimates(t *testing.T) {
 	counters := new(pipeline.Counters)
-	p := &progress{counters: counters, quota: func() string { return "12" }, input: func() (int64, int64) { return 250, 1000 }}
+	p := &progress{counters: counters, quota: func() (int64, bool) { return 12, true }, input: func() (int64, int64) { return 250, 1000 }}
 	start := time.Now()
 	p.pace.add(start, 0)
 	counters.Read.Store(100)
-	counters.Written.Store(80)
+	counters.OK.Store(80)
 	s := p.status(start.Add(10 * time.Second))
-	if s.total != 400 || s.rate != 8 || s.left != 40*time.Second || s.quota != "12" {
+	if s.total != 400 || s.rate != 8 || s.left != 40*time.Second || s.quota != 12 {
 		t.Errorf("got %+v", s)
 	}
 	p.input = func() (int64, int64) { return 250, -1 } // a pipe

@@ -33,7 +33,7 @@ func newProbe(s streams) *cobra.Command {
   bulkcat website domains.csv -o domains.parquet --profile service.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd.Context(), s.out)
+			return f.run(cmd.Context(), s.text())
 		},
 	}
 	addGroup(cmd, "Service", f.service.bindService)

@@ -2,14 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 )
@@ -18,9 +13,9 @@ import (
 // elsewhere.
 type progress struct {
 	counters *pipeline.Counters
-	input    func() (read, total int64) // bytes
-	quota    func() string              // what is left; "" if unknown
-	limit    int64                      // records read at most; 0 for all
+	input    func() (read, total int64)   // bytes
+	quota    func() (left int64, ok bool) // of the account; false if unknown
+	limit    int64                        // records read at most; 0 for all
 	pace     pace
 	show     func(status)
 	clear    func()
@@ -34,17 +29,17 @@ const (
 )
 
 // startProgress starts to tell, until stop.
-func startProgress(f logFlags, out io.Writer, log *slog.Logger, p *progress) *progress {
+func startProgress(quiet bool, c *console, log *slog.Logger, p *progress) *progress {
 	p.done = make(chan struct{})
-	if f.quiet {
+	if quiet {
 		return p
 	}
 	interval := logInterval
 	p.show = func(s status) { s.log(log) }
-	if isTerminal(out) && f.format == "text" {
+	if c.bars {
 		interval = barInterval
-		bar := newBar(out)
-		p.show, p.clear = bar.show, bar.clear
+		p.show = func(s status) { c.draw(barLine(s, c.size())) }
+		p.clear = c.endBar
 	}
 	p.ended.Go(func() { p.run(interval) })
 	return p
@@ -74,16 +69,18 @@ func (p *progress) run(interval time.Duration) {
 
 // status is what is told.
 type status struct {
-	counts pipeline.Snapshot
-	total  int64         // records, as far as is known; 0 if unknown
-	rate   float64       // records a second, over the last minutes
-	left   time.Duration // 0 if unknown
-	quota  string
+	counts  pipeline.Snapshot
+	total   int64         // records, as far as is known; 0 if unknown
+	rate    float64       // records a second that this run has settled, over the last minutes
+	left    time.Duration // 0 if unknown
+	quota   int64         // what the account has left
+	metered bool          // quota is known
 }
 
 func (p *progress) status(now time.Time) status {
-	s := status{counts: p.counters.Snapshot(), quota: p.quota()}
-	p.pace.add(now, s.counts.Written-s.counts.Kept)
+	s := status{counts: p.counters.Snapshot()}
+	s.quota, s.metered = p.quota()
+	p.pace.add(now, s.counts.SettledNow())
 	s.rate = p.pace.rate()
 	read, total := p.input()
 	if total > 0 && read > 0 {
@@ -92,7 +89,7 @@ func (p *progress) status(now time.Time) status {
 			s.total = min(s.total, p.limit)
 		}
 		if s.rate > 0 {
-			s.left = time.Duration(float64(s.total-s.counts.Written) / s.rate * float64(time.Second))
+			s.left = time.Duration(float64(s.total-s.counts.Settled()) / s.rate * float64(time.Second))
 		}
 	}
 	return s
@@ -100,60 +97,20 @@ func (p *progress) status(now time.Time) status {
 
 func (s status) log(log *slog.Logger) {
 	args := []any{
-		"records", s.counts.Written, "total", s.total, "rate", fmt.Sprintf("%.1f/s", s.rate),
+		"records", s.counts.Settled(), "total", s.total, "rate", fmt.Sprintf("%.1f/s", s.rate),
 		"requests", s.counts.Requests, "retries", s.counts.Retries, "unanswered", s.counts.Unanswered(),
 	}
 	if s.left > 0 {
 		args = append(args, "left", s.left.Round(time.Second).String())
 	}
-	if s.quota != "" {
+	if s.metered {
 		args = append(args, "quota", s.quota)
 	}
 	log.Info("progress", args...)
 }
 
-// bar draws the status on a terminal.
-type bar struct{ bar *progressbar.ProgressBar }
-
-func newBar(out io.Writer) bar {
-	return bar{progressbar.NewOptions64(-1,
-		progressbar.OptionSetWriter(out),
-		progressbar.OptionSetWidth(24),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(false), // its estimate is over the whole run
-		progressbar.OptionSetElapsedTime(false),
-		progressbar.OptionShowDescriptionAtLineEnd(),
-		progressbar.OptionEnableColorCodes(os.Getenv("NO_COLOR") == ""),
-		progressbar.OptionClearOnFinish(),
-	)}
-}
-
-func (b bar) show(s status) {
-	words := []string{fmt.Sprintf("%.0f/s", s.rate)}
-	if s.left > 0 {
-		words = append(words, s.left.Round(time.Second).String()+" left")
-	}
-	if n := s.counts.Unanswered(); n > 0 {
-		words = append(words, fmt.Sprintf("%d unanswered", n))
-	}
-	if s.counts.Parked > 0 {
-		words = append(words, fmt.Sprintf("%d waiting to retry", s.counts.Parked))
-	}
-	if s.quota != "" {
-		words = append(words, "quota "+s.quota)
-	}
-	b.bar.Describe(strings.Join(words, ", "))
-	if s.total > 0 && b.bar.GetMax64() != s.total {
-		b.bar.ChangeMax64(s.total)
-	}
-	_ = b.bar.Set64(s.counts.Written)
-}
-
-// clear makes room for the summary. A failed drawing is no reason to stop a run.
-func (b bar) clear() { _ = b.bar.Clear() }
-
-// pace measures the rate over the last minutes only: what a store answered at the start
-// says nothing about how fast the service is.
+// pace measures the rate over the last minutes only, from the moment that the first record
+// is settled: reading stored answers at the start says nothing about how fast the service is.
 type pace struct{ samples []sample }
 
 type sample struct {
@@ -164,6 +121,9 @@ type sample struct {
 const paceWindow = 2 * time.Minute
 
 func (p *pace) add(at time.Time, n int64) {
+	if n == 0 {
+		p.samples = p.samples[:0]
+	}
 	p.samples = append(p.samples, sample{at, n})
 	for len(p.samples) > 2 && at.Sub(p.samples[1].at) >= paceWindow {
 		p.samples = p.samples[1:]

@@ -9,20 +9,16 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// quota knows what a hosted account has left, as of a minute ago at most, and learns
-// from it what the run's requests really cost.
+// quota knows what a hosted account has left, as of a minute ago at most while it is shown.
 type quota struct {
-	service  service
-	counters *pipeline.Counters
-	log      *slog.Logger
-	costs    *client.Costs
+	service service
+	log     *slog.Logger
 
 	mu       sync.Mutex
 	usage    client.Usage
-	counted  pipeline.Snapshot // when usage was asked
+	told     time.Time // when the service told usage
 	asked    time.Time
 	sampling bool // for the bar
 	unclear  bool // it was told that usage is not understood
@@ -31,15 +27,10 @@ type quota struct {
 const (
 	quotaInterval = time.Minute
 	quotaTimeout  = 10 * time.Second // what is left is only for show
-
-	// leastCost is what a record must take of the account for a forecast: what is learned of
-	// a service that charges nothing comes close to 0, but not quite there.
-	leastCost = 0.001
+	lastTimeout   = 3 * time.Second  // the summary waits for the answer
 )
 
-func newQuota(s service, counters *pipeline.Counters, log *slog.Logger) *quota {
-	return &quota{service: s, counters: counters, log: log, costs: client.NewCosts()}
-}
+func newQuota(s service, log *slog.Logger) *quota { return &quota{service: s, log: log} }
 
 // check asks a hosted service before the first record: a wrong key shows here, where it
 // costs nothing. A usage operation that is out of order decides nothing.
@@ -58,30 +49,17 @@ func (q *quota) check(ctx context.Context) error {
 	return nil
 }
 
-// sample asks what is left and learns from the difference.
+// sample asks what is left.
 func (q *quota) sample(ctx context.Context) error {
-	now := q.counters.Snapshot()
 	usage, err := q.service.Usage(ctx)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.asked = time.Now()
-	if err != nil {
-		return err
+	if err == nil {
+		q.usage, q.told = usage, q.asked
+		q.warnUnclear()
 	}
-	before, wasNumber := q.usage.Requests()
-	left, isNumber := usage.Requests()
-	if wasNumber && isNumber {
-		was := q.counted
-		q.costs.Observe(client.Spending{
-			Answers:    answered(now) - answered(was),
-			Rejections: now.Refused - was.Refused,
-			Failures:   now.Transient - was.Transient,
-			Spent:      before - left,
-		})
-	}
-	q.usage, q.counted = usage, now
-	q.warnUnclear()
-	return nil
+	return err
 }
 
 // warnUnclear tells once of a service that says what is left in words that limit nothing.
@@ -93,20 +71,21 @@ func (q *quota) warnUnclear() {
 	q.log.Warn("the service does not say what is left as a number of requests: nothing stops the run before the service does", "remaining", q.usage.Remaining)
 }
 
-// answered is the number of requests that got an answer.
-func answered(s pipeline.Snapshot) int64 {
-	return s.Requests - s.InFlight - s.Refused - s.Transient
-}
-
 // metered says whether what is left is a number.
 func (q *quota) metered() bool {
-	_, isNumber := q.usage.Requests()
+	_, isNumber := q.last()
 	return isNumber
 }
 
-// left tells what is left, and for how many records that will do; "" where the service
-// does not say. It is asked meanwhile, and nobody waits for that.
-func (q *quota) left() string {
+// last is what the account had left when the service last told a number.
+func (q *quota) last() (left int64, isNumber bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.usage.Requests()
+}
+
+// left is what last gives, asked for anew meanwhile: nobody waits for that.
+func (q *quota) left() (left int64, isNumber bool) {
 	q.mu.Lock()
 	stale := q.service.hosted && !q.sampling && time.Since(q.asked) >= quotaInterval
 	q.sampling = q.sampling || stale
@@ -114,34 +93,37 @@ func (q *quota) left() string {
 	if stale {
 		go q.sampleForShow()
 	}
-	return q.forecast()
+	return q.last()
 }
 
 func (q *quota) sampleForShow() {
-	ctx, cancel := context.WithTimeout(context.Background(), quotaTimeout)
-	defer cancel()
-	if err := q.sample(ctx); err != nil {
-		q.log.Debug("the service does not say what is left", "error", err)
-	}
+	q.refresh(quotaTimeout)
 	q.mu.Lock()
 	q.sampling = false
 	q.mu.Unlock()
 }
 
-func (q *quota) forecast() string {
+// refresh asks for a figure that is only shown.
+func (q *quota) refresh(timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	if err := q.sample(ctx); err != nil {
+		q.log.Debug("the service does not say what is left", "error", err)
+	}
+}
+
+// final is what is left after a run, or was when the service last told; "" if it never did.
+func (q *quota) final() string {
+	if !q.known() {
+		return ""
+	}
+	q.refresh(lastTimeout)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	left, isNumber := q.usage.Requests()
-	if !isNumber {
-		return q.usage.Remaining
+	if q.told.Equal(q.asked) {
+		return q.usage.Remaining + " left"
 	}
-	now := q.counters.Snapshot()
-	cost := q.costs.PerRecord(answered(now), now.Refused, now.Transient)
-	if cost < leastCost {
-		return q.usage.Remaining
-	}
-	spent := float64(answered(now)-answered(q.counted)) * q.costs.Answer // since it was asked
-	return fmt.Sprintf("%s (for about %.0f more requests)", q.usage.Remaining, max(0, (float64(left)-spent)/cost))
+	return fmt.Sprintf("%s left %s ago", q.usage.Remaining, about(time.Since(q.told)))
 }
 
 // ask asks what is left, for the run's limits.

@@ -2,28 +2,30 @@ package main
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// TestForecast asks what is left before and after a million answers.
-func TestForecast(t *testing.T) {
+// TestFinalQuota wants of the summary what is left after the run.
+func TestFinalQuota(t *testing.T) {
 	for name, tt := range map[string]struct{ before, after, want string }{
-		"each costs one":      {"5000000", "4000000", "4000000 (for about 4000000 more requests)"},
-		"each costs two":      {"5000000", "3000000", "3000000 (for about 1500000 more requests)"},
-		"nothing is charged":  {"5000000", "5000000", "5000000"},
-		"hardly anything":     {"5000000", "4999990", "4999990"},
-		"nothing is left":     {"1000000", "0", "0 (for about 0 more requests)"},
-		"it is not a number":  {"unlimited", "unlimited", "unlimited"},
-		"it becomes a number": {"unlimited", "500", "500 (for about 500 more requests)"},
+		"a number":            {"99752", "95752", `^95752 left$`},
+		"nothing is left":     {"1000", "0", `^0 left$`},
+		"it is not a number":  {"unlimited", "unlimited", `^unlimited left$`},
+		"it becomes a number": {"unlimited", "500", `^500 left$`},
+		"usage fails":         {"99752", "", `^99752 left [0-9]+s ago$`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			remaining := tt.before
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if remaining == "" {
+					w.WriteHeader(http.StatusInternalServerError)
+				}
 				_, _ = io.WriteString(w, `{"plan":"trial","remaining":"`+remaining+`"}`)
 			}))
 			defer server.Close()
@@ -32,19 +34,17 @@ func TestForecast(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			counters := new(pipeline.Counters)
-			q := newQuota(service{HTTP: c, hosted: true}, counters, nil)
-			if err := q.sample(t.Context()); err != nil {
+			q := newQuota(service{HTTP: c, hosted: true}, slog.New(slog.DiscardHandler))
+			if err := q.check(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			counters.Requests.Store(1_000_000)
 			remaining = tt.after
-			if err := q.sample(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if got := q.forecast(); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
+			if got := q.final(); !regexp.MustCompile(tt.want).MatchString(got) {
+				t.Errorf("got %q, want %s", got, tt.want)
 			}
 		})
+	}
+	if got := newQuota(service{}, nil).final(); got != "" {
+		t.Errorf("the embedded service has %q", got)
 	}
 }

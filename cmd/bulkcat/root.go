@@ -17,22 +17,29 @@ const exitStatuses = `Exit status:
   1    failed
   2    wrong usage
   3    complete, but some records have no answer (rejected, failed or invalid)
-  75   stopped early and resumable (quota, budget, deadline or outage)
-  130  interrupted and resumable (143 when terminated)
+  75   stopped early and resumable (quota, budget, deadline or outage), or --partial left
+       records pending
+  130  interrupted and resumable (143 when terminated, or when its terminal closed)
 `
 
-// streams are the program's three, so that tests can bring their own.
+// streams are the program's three, so that tests can bring their own, and the signals.
 type streams struct {
-	in       io.Reader
-	out, err io.Writer
+	in      io.Reader
+	out     io.Writer
+	err     *console
+	signals *signals // nil for none
 }
 
-func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	root := newRoot(streams{stdin, stdout, stderr})
+// text is standard output for what is not data: what a service or a file says in it must not
+// steer a terminal.
+func (s streams) text() io.Writer { return printableWriter{s.out} }
+
+func execute(ctx context.Context, args []string, s streams) error {
+	root := newRoot(s)
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
 	running := false
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := fromEnvironment(cmd.Flags()); err != nil {
@@ -59,9 +66,11 @@ Every answer is kept on disk: started again after anything, it asks only what is
 		Example: `  bulkcat website domains.csv -o domains.parquet
   bulkcat product catalog.jsonl --column title -o catalog.csv --rate 50/s
   cat domains.txt | bulkcat website - -o - --output-format jsonl`,
+		Version:       thisBuild().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newWebsite(s), newProduct(s), newUsage(s), newProbe(s), newVerify(s), newStore(s), newTaxonomy(s), newExplain(s), newEval(s), newServe(s), newVersion(s))
 	root.SetUsageFunc(usageText)
 	root.SetHelpFunc(helpText)
@@ -93,6 +102,20 @@ func variable(flag string) string {
 type flagGroup struct {
 	title string
 	flags *pflag.FlagSet
+}
+
+// operands wants at least so many, and at most so many unless most is 0; missing says what to
+// name where there are too few.
+func operands(least, most int, missing string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return errors.New(missing)
+		case most > 0 && len(args) > most:
+			return fmt.Errorf("there is no place for %q", args[most:])
+		}
+		return nil
+	}
 }
 
 // groupsOf remembers the groups of each command for its help and the README's table.

@@ -52,7 +52,7 @@ func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Co
 		Use:     string(kind) + " INPUT... -o OUTPUT",
 		Short:   short,
 		Example: example,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
 			return f.run(cmd.Context())
@@ -170,7 +170,7 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	n := &session{
 		flags: f, service: svc, input: input, spool: spool, interrupt: interrupt, log: log, counters: new(pipeline.Counters),
 	}
-	n.quota = newQuota(svc, n.counters, log)
+	n.quota = newQuota(svc, log)
 	return n.run(ctx)
 }
 

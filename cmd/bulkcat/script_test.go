@@ -212,7 +212,7 @@ func serviceOf(ts *testscript.TestScript) *heldService {
 
 func cmdInterrupt(ts *testscript.TestScript, _ bool, args []string) {
 	s := serviceOf(ts)
-	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[0]]
+	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[0]]
 	path, err := exec.LookPath(args[2])
 	if err != nil {
 		path = filepath.Join(ts.Getenv("WORK"), ".bin", args[2])

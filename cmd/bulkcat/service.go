@@ -53,7 +53,7 @@ func (f *serviceFlags) bindService(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one request, answer included")
 }
 
-const embeddedNotice = "The embedded service answers, on this machine. To use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."
+const embeddedNotice = "The embedded service answers, on this machine.\nTo use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."
 
 // embeddedURL is where the embedded service lives: no address, for nothing dials it.
 const embeddedURL = "http://embedded.invalid"

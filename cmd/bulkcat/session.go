@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -49,19 +50,48 @@ func (n *session) run(ctx context.Context) error {
 	account.Inputs = inputsOf(n.input.Files())
 	account.Finish(err, n.counters.Snapshot(), published)
 	err = errors.Join(err, f.output.publishAccount(account))
-	redirection, spoolErr := endSpool(n.spool, err == nil)
-	err = errors.Join(err, spoolErr)
+	s := &summary{account: account, resume: n.resumeCommand(err)}
+	if n.spool != nil && err != nil {
+		s.spool = n.spool.Path()
+	}
+	err = errors.Join(err, endSpool(n.spool, err == nil))
 	if !f.log.quiet {
-		summarize(f.streams.err, account, n.quota, redirection)
+		if !f.asksNothing() {
+			s.left = n.quota.final()
+		}
+		s.tell(f.streams.err, n.log)
 	}
-	unanswered := account.Counts.Unanswered()
-	if f.partial { // pending records are what was asked for
-		unanswered -= account.Counts.Pending
-	}
-	if err == nil && unanswered > 0 {
+	switch counts := account.Counts; {
+	case err != nil:
+		return err
+	case f.partial && counts.Pending > 0:
+		return errPending
+	case counts.Unanswered() > 0:
 		return errUnanswered
 	}
-	return err
+	return nil
+}
+
+// tellStop says what the first signal has begun.
+func (n *session) tellStop() {
+	fmt.Fprintf(n.flags.streams.err, "finishing %s; press again to quit\n", n.inFlight())
+}
+
+// tellQuit says how to go on after the second signal.
+func (n *session) tellQuit() {
+	n.flags.streams.err.endBar()
+	text := "quit with " + n.inFlight() + "\n"
+	if command := n.resumeCommand(&pipeline.StopError{Cause: pipeline.Interrupted}); command != "" {
+		text += "  resume    " + command + "\n"
+	}
+	fmt.Fprint(n.flags.streams.err, text)
+}
+
+func (n *session) inFlight() string {
+	if requests := n.counters.InFlight.Load(); requests != 1 {
+		return fmt.Sprintf("%d requests in flight", requests)
+	}
+	return "1 request in flight"
 }
 
 // tellChanged warns of inputs that are not what the last run has read. The rows follow
@@ -118,9 +148,15 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	}
 	left := n.quota.left
 	if options.Offline {
-		left = n.quota.forecast // asks nothing
+		left = n.quota.last // asks nothing
 	}
-	progress := startProgress(f.log, f.streams.err, n.log, &progress{
+	if !f.log.quiet {
+		defer f.streams.signals.attend(n.tellStop, n.tellQuit)()
+	}
+	if rows, ok := f.streams.out.(*os.File); ok && f.output.path == "-" && isTerminal(rows) {
+		f.streams.err.bars = false // the rows are on the same terminal
+	}
+	progress := startProgress(f.log.quiet, f.streams.err, n.log, &progress{
 		counters: n.counters, input: n.input.Progress, quota: left, limit: options.Limit,
 	})
 	published, err = pipeline.Run(ctx, parts, options)

@@ -66,21 +66,13 @@ func discardSpool(s *reader.Spool) error {
 	return errors.Join(s.Close(), s.Remove())
 }
 
-// endSpool removes the spool of a complete run. The others need it to be started again:
-// the redirection for that is returned, to be printed after the command.
-func endSpool(s *reader.Spool, complete bool) (redirection string, err error) {
+// endSpool removes the spool of a complete run. The others need it to be started again.
+func endSpool(s *reader.Spool, complete bool) error {
 	if s == nil {
-		return "", nil
+		return nil
 	}
-	whole := s.Whole()
-	if err := s.Close(); err != nil {
-		return "", err
+	if err := s.Close(); err != nil || !complete {
+		return err
 	}
-	switch {
-	case complete:
-		return "", s.Remove()
-	case whole:
-		return " < " + shellQuote(s.Path()), nil
-	}
-	return " < " + shellQuote(s.Path()) + "   # the pipe had not ended: this is what came through", nil
+	return s.Remove()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"time"
 
@@ -31,16 +30,18 @@ func newStore(s streams) *cobra.Command {
 	return cmd
 }
 
+const noStoreNamed = "no store: name its folder, such as OUTPUT.answers"
+
 func newStoreStats(s streams) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "stats DIR",
 		Short: "Count the answers by source, kind and classification",
-		Args:  cobra.ExactArgs(1),
+		Args:  operands(1, 1, noStoreNamed),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
 				stats, err := store.Stats()
-				return errors.Join(printStats(s.out, stats, asJSON), err)
+				return errors.Join(printStats(s.text(), stats, asJSON), err)
 			})
 		},
 	}
@@ -54,7 +55,7 @@ func newStoreCompact(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact DIR",
 		Short: "Make the store as small as it gets",
-		Args:  cobra.ExactArgs(1),
+		Args:  operands(1, 1, noStoreNamed),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withStore(s, answers.Options{Dir: args[0], MustExist: true}, func(store *answers.Store) error {
 				return store.Compact(cmd.Context())
@@ -68,7 +69,7 @@ func newStoreExport(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write all answers as JSON lines",
-		Args:  cobra.ExactArgs(1),
+		Args:  operands(1, 1, noStoreNamed),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
 				return exportTo(path, s, store)
@@ -106,7 +107,7 @@ func newStoreImport(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import DIR [FILE]",
 		Short: "Add exported answers, of two the newer",
-		Args:  cobra.RangeArgs(1, 2),
+		Args:  operands(1, 2, noStoreNamed),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, name := s.in, "standard input"
 			if len(args) == 2 && args[1] != "-" {
@@ -145,7 +146,7 @@ func (r readerUntil) Read(p []byte) (int, error) {
 
 // withStore opens a store for one command.
 func withStore(s streams, options answers.Options, do func(*answers.Store) error) error {
-	options.Log = slog.New(slog.NewTextHandler(s.err, nil))
+	options.Log = new(logFlags).logger(s.err)
 	store, err := answers.Open(options)
 	if err != nil {
 		return err

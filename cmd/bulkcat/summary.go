@@ -3,28 +3,54 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
+	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
-// summarize tells what became of the run.
-func summarize(out io.Writer, a *pipeline.Account, quota *quota, redirection string) {
-	c := a.Counts
+// reasonsShown is how many reasons of a status the summary tells.
+const reasonsShown = 3
+
+// summary is what became of a run.
+type summary struct {
+	account *pipeline.Account
+	left    string // of the service's account; "" if unknown
+	resume  string // the command that goes on; "" where none can
+	spool   string // the file that keeps standard input; "" for none
+}
+
+// tell prints the summary, or logs it as one line where the log is JSON.
+func (s *summary) tell(c *console, log *slog.Logger) {
+	if c.json {
+		log.Info("summary", s.attributes()...)
+		return
+	}
+	var text strings.Builder
+	s.print(&text)
+	_, _ = io.WriteString(c, text.String())
+}
+
+func (s *summary) print(out io.Writer) {
+	a, c := s.account, s.account.Counts
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	took := a.Ended.Sub(a.Started)
-	fmt.Fprintf(out, "%s after %s\n", headline(a.Ending), took.Round(time.Millisecond))
-	line("records", "%d: %s", c.Written, byStatus(c))
+	fmt.Fprintf(out, "%s after %s\n", s.headline(), s.took().Round(time.Millisecond))
+	line("records", "%d: %s", c.Settled(), byStatus(c))
+	if waiting := c.Settled() - c.Written; waiting > 0 {
+		line("", "%d of them not written: they follow records without an outcome", waiting)
+	}
+	printReasons(line, c.Reasons)
 	if c.Kept > 0 {
 		line("kept", "%d records in parts that were published before", c.Kept)
 	}
 	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
-	if seconds := took.Seconds(); seconds > 0 {
-		line("rate", "%.1f records/s", float64(c.Written-c.Kept)/seconds)
+	if seconds := s.took().Seconds(); seconds > 0 {
+		line("rate", "%.1f records/s", float64(c.SettledNow())/seconds)
 	}
 	if d := c.Drift; d != (pipeline.DriftCount{}) {
 		line("drift", "%d entries without a value (dropped), %d confidences outside 0 to 1, %d categories that the taxonomy does not have", d.Dropped, d.Confidence, d.Category)
@@ -32,26 +58,103 @@ func summarize(out io.Writer, a *pipeline.Account, quota *quota, redirection str
 	if c.Rechecks > 0 {
 		line("repeated", "%d requests that were answered before, to see whether the service still works", c.Rechecks)
 	}
-	if left := quota.forecast(); left != "" {
-		line("account", "%s left", left)
+	if s.left != "" {
+		line("account", "%s", s.left)
 	}
 	if a.Ending == pipeline.Complete {
 		line("output", "%s (%d rows)", place(a.Settings.Output), c.Rows)
-		return
 	}
-	if a.Settings.Output != "-" {
-		line("resume", "%s%s", resumeCommand(os.Args), redirection)
+	if s.resume != "" {
+		line("resume", "%s", s.resume)
+	} else if s.spool != "" {
+		line("input", "standard input is kept in %s", s.spool)
 	}
 }
 
-func headline(e pipeline.Ending) string {
-	switch e {
-	case pipeline.Complete:
-		return "Complete"
-	case pipeline.Failed:
-		return "Failed"
+func (s *summary) attributes() []any {
+	a := s.account
+	list := []any{"ending", a.Ending, "seconds", s.took().Seconds(), "counts", a.Counts}
+	for _, more := range [][2]string{{"error", a.Error}, {"left", s.left}, {"resume", s.resume}, {"spool", s.spool}} {
+		if more[1] != "" {
+			list = append(list, more[0], more[1])
+		}
 	}
-	return "Stopped (" + string(e) + "), resumable,"
+	if a.Ending == pipeline.Complete {
+		list = append(list, "output", a.Settings.Output)
+	}
+	return list
+}
+
+func (s *summary) took() time.Duration { return s.account.Ended.Sub(s.account.Started) }
+
+func (s *summary) headline() string {
+	switch a := s.account; {
+	case a.Ending == pipeline.Failed:
+		return "Failed"
+	case a.Ending == pipeline.Complete && a.Counts.Pending > 0:
+		return "Partial"
+	case a.Ending == pipeline.Complete:
+		return "Complete"
+	case s.resume == "":
+		return "Stopped (" + string(a.Ending) + ")"
+	}
+	return "Stopped (" + string(s.account.Ending) + "), resumable,"
+}
+
+// printReasons tells the most frequent reasons of each status, each with one place, and what
+// may help.
+func printReasons(line func(name, format string, args ...any), reasons []pipeline.Reason) {
+	for _, status := range []writer.Status{writer.StatusInvalid, writer.StatusRejected, writer.StatusFailed} {
+		shown, more := 0, int64(0)
+		name, advised := string(status), ""
+		for _, r := range reasons {
+			switch {
+			case r.Status != status:
+			case shown == reasonsShown:
+				more += r.Records
+			default:
+				line(name, "%d: %s", r.Records, told(r))
+				name, advised = "", firstOf(advised, advice(r))
+				shown++
+			}
+		}
+		if more > 0 {
+			line("", "%d for other reasons: see the column error", more)
+		}
+		if advised != "" {
+			line("", "%s", advised)
+		}
+	}
+}
+
+// told is a reason with what the service said and the place of the first record.
+func told(r pipeline.Reason) string {
+	text := r.Text
+	if r.Example != "" {
+		text += ", such as " + strconv.Quote(r.Example)
+	}
+	file := r.File
+	if file == "-" {
+		file = "stdin"
+	}
+	return fmt.Sprintf("%s (%s:%d)", text, file, r.Line)
+}
+
+// advice says what may help against a reason; "" where the reason says it, or nothing helps.
+func advice(r pipeline.Reason) string {
+	switch {
+	case r.Class == pipeline.ClassInput:
+		return "if the inputs are in another column, name it with --column"
+	case r.Status == writer.StatusRejected:
+		return "to ask again for what was refused, add --retry-rejected"
+	case r.Class == "timeout":
+		return "to wait longer for an answer, raise --timeout; the next run asks again"
+	case r.Class == "429":
+		return "to ask more slowly, lower --rate; the next run asks again"
+	case r.Status == writer.StatusFailed:
+		return "the next run asks again; for more attempts raise --max-attempts"
+	}
+	return ""
 }
 
 func byStatus(c pipeline.Snapshot) string {
@@ -72,23 +175,4 @@ func place(output string) string {
 		return "standard output"
 	}
 	return output
-}
-
-// resumeCommand is the command line to be typed again. It holds no secret: those have
-// files, since every user of a machine can see its command lines.
-func resumeCommand(args []string) string {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		quoted[i] = shellQuote(a)
-	}
-	return strings.Join(quoted, " ")
-}
-
-// shellQuote makes one word of a for a POSIX shell.
-func shellQuote(a string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+"
-	if a != "" && strings.Trim(a, plain) == "" {
-		return a
-	}
-	return "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 }

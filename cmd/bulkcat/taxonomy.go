@@ -77,7 +77,7 @@ func newTaxonomyShow(s streams) *cobra.Command {
 		Example: `  bulkcat taxonomy show taxonomy_v3 --depth 1
   bulkcat taxonomy show product_taxonomy 'Furniture > Sofas'
   bulkcat taxonomy show acme.csv`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: operands(1, 2, "no taxonomy: name one of bulkcat taxonomy list, or a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if levels < 0 {
 				return &usageError{fmt.Errorf("--depth: %d must not be negative", levels)}
@@ -92,7 +92,7 @@ func newTaxonomyShow(s streams) *cobra.Command {
 					return fmt.Errorf("%s has no category %q: look for it with bulkcat taxonomy search %s WORDS", args[0], args[1], args[0])
 				}
 			}
-			return printTree(s.out, c, from, levels)
+			return printTree(s.text(), c, from, levels)
 		},
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
@@ -107,7 +107,7 @@ func newTaxonomySearch(s streams) *cobra.Command {
 		Use:     "search NAME_OR_FILE WORDS...",
 		Short:   "Find categories by words in their names and aliases, best first",
 		Example: "  bulkcat taxonomy search naics dentist",
-		Args:    cobra.MinimumNArgs(2),
+		Args:    operands(2, 0, "nothing to search: name a taxonomy, and words"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if limit < 1 {
 				return &usageError{fmt.Errorf("--limit: %d must be at least 1", limit)}
@@ -116,7 +116,7 @@ func newTaxonomySearch(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printFound(s.out, c, classify.Search(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
+			return printFound(s.text(), c, classify.Search(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
 		},
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
@@ -132,7 +132,7 @@ func newTaxonomyCheck(s streams) *cobra.Command {
 		Long: `Find what is wrong, or likely wrong, with a taxonomy of your own: duplicates, missing
 parents, categories that cannot be told apart, categories without words, aliases that are
 another category's name, names that are too long. The exit status is 1 if there is any.`,
-		Args: cobra.ExactArgs(1),
+		Args: operands(1, 1, "no taxonomy: name its file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := loadTaxonomy(args[0])
 			if err != nil {
@@ -141,7 +141,7 @@ another category's name, names that are too long. The exit status is 1 if there 
 			found := append(c.Check(), classify.Check(c)...)
 			taxonomy.SortFindings(found)
 			for _, f := range found {
-				fmt.Fprintln(s.out, f)
+				fmt.Fprintln(s.text(), f)
 			}
 			if len(found) > 0 {
 				return fmt.Errorf("%s: %d findings in %d categories", args[0], len(found), len(c.Categories))

@@ -38,7 +38,7 @@ func newUsage(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printUsage(s.out, usage, asJSON)
+			return printUsage(s.text(), usage, asJSON)
 		},
 	}
 	addGroup(cmd, "Service", service.bind)

@@ -37,7 +37,7 @@ func newVerify(s streams) *cobra.Command {
 		Short: "Hold an output against its account, its input and the stored answers",
 		Example: `  bulkcat verify domains.parquet domains.csv
   bulkcat verify out/ --json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: operands(1, 0, "nothing to verify: name the output of a run, and the input if you have it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.output.path, f.input.Paths = args[0], args[1:]
 			return f.run(cmd.Context())
@@ -128,7 +128,7 @@ func (f *verifyFlags) print(report verify.Report) error {
 		e.SetEscapeHTML(false)
 		return e.Encode(report)
 	}
-	return printSheet(f.streams.out, report)
+	return printSheet(f.streams.text(), report)
 }
 
 func printSheet(out io.Writer, r verify.Report) error {

@@ -3,17 +3,41 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
 
 // release and commit are stamped in by the linker: see the Makefile.
-var (
-	release = "dev"
-	commit  = "unknown"
-)
+var release, commit string
 
-func version() string { return release }
+// build says which program this is.
+type build struct{ release, commit string }
+
+func version() string { return thisBuild().release }
+
+// thisBuild is what the linker stamped in, else what Go knows: `go install` builds have the
+// module's version, builds in a clone the revision.
+func thisBuild() build {
+	b := build{release, commit}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = new(debug.BuildInfo)
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			b.commit = firstOf(b.commit, s.Value[:min(len(s.Value), 12)])
+		}
+	}
+	if info.Main.Version != "(devel)" {
+		b.release = firstOf(b.release, info.Main.Version)
+	}
+	return build{firstOf(b.release, "dev"), firstOf(b.commit, "unknown")}
+}
+
+func (b build) String() string {
+	return fmt.Sprintf("bulkcat %s (commit %s, %s, %s/%s)", b.release, b.commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
 
 func newVersion(s streams) *cobra.Command {
 	return &cobra.Command{
@@ -21,7 +45,7 @@ func newVersion(s streams) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.out, "bulkcat %s (commit %s, %s, %s/%s)\n", release, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(s.out, thisBuild())
 			return err
 		},
 	}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+const (
+	leastBar = 8 // columns
+	mostBar  = 24
+)
+
+// barLine is the status on one line of a terminal of so many columns. The most important
+// words come first, those that do not fit are left out, and the bar has what remains. All
+// characters are ASCII: none is wider than one column in any terminal.
+func barLine(s status, columns int) string {
+	columns-- // some terminals wrap when their last column is used
+	const around = len("100% [] ")
+	words := fitting(s.words(), columns-around-leastBar)
+	width := min(mostBar, columns-around-len(words))
+	line := words
+	if s.total > 0 && width > 0 {
+		line = drawBar(min(s.counts.Settled(), s.total), s.total, width, words)
+	}
+	return line[:max(0, min(len(line), columns))]
+}
+
+func drawBar(n, total int64, width int, words string) string {
+	bar := progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(io.Discard),
+		progressbar.OptionSetTheme(progressbar.ThemeASCII),
+		progressbar.OptionSetWidth(width),
+		progressbar.OptionSetPredictTime(false), // its estimate is over the whole run
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionSetDescription(words),
+	)
+	_ = bar.Set64(n) // writes nothing that could fail
+	_ = bar.RenderBlank()
+	return strings.Join(strings.Fields(bar.String()), " ")
+}
+
+// words are what the line says beside the bar, the most important first.
+func (s status) words() []string {
+	count := short(s.counts.Settled())
+	if s.total > 0 {
+		count += "/" + short(s.total)
+	}
+	words := []string{count}
+	add := func(wanted bool, format string, args ...any) {
+		if wanted {
+			words = append(words, fmt.Sprintf(format, args...))
+		}
+	}
+	add(s.left > 0, "%s left", about(s.left))
+	add(s.rate >= 10, "%.0f/s", s.rate)
+	add(s.rate > 0 && s.rate < 10, "%.1f/s", s.rate)
+	add(s.counts.Unanswered() > 0, "%s unanswered", short(s.counts.Unanswered()))
+	add(s.counts.Parked > 0, "%s to retry", short(s.counts.Parked))
+	add(s.metered, "quota %s", short(s.quota))
+	return words
+}
+
+// fitting joins words while they fit.
+func fitting(words []string, columns int) string {
+	line := ""
+	for i, w := range words {
+		if i > 0 {
+			w = ", " + w
+		}
+		if len(line)+len(w) > columns && i > 0 {
+			break
+		}
+		line += w
+	}
+	return line
+}
+
+// short is a count in seven characters at most.
+func short(n int64) string {
+	switch {
+	case n < 1_000_000:
+		return fmt.Sprint(n)
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.2fM", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.2fG", float64(n)/1e9)
+}
+
+// about is a duration to two of its units.
+func about(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	case d < 100*time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// signals end the program: softly at the first signal, at once at the second.
+type signals struct {
+	mu       sync.Mutex
+	stopping func() // reports the first signal; may be nil
+	quitting func() // reports the second; may be nil
+}
+
+// watch ends the context at the first SIGINT, SIGTERM or SIGHUP, so that the run stops in
+// order, and the process at the second, which is as safe as a kill: answers that were
+// committed stay. No SIGHUP is a second: the shell and the system each send one when a
+// terminal closes.
+func (s *signals) watch(parent context.Context) context.Context {
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM)
+	hangUp := make(chan os.Signal, 1)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has the system do
+		signal.Notify(hangUp, syscall.SIGHUP)
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	go func() {
+		var first os.Signal
+		select {
+		case first = <-received:
+		case first = <-hangUp:
+		}
+		s.stop(func() { cancel(&signalError{first}) })
+		second := <-received
+		s.quit()
+		os.Exit(exitStatusOf(second))
+	}()
+	return ctx
+}
+
+// attend has a command report the signals until leave is called.
+func (s *signals) attend(stopping, quitting func()) (leave func()) {
+	if s == nil {
+		return func() {}
+	}
+	set := func(stopping, quitting func()) {
+		s.mu.Lock() // waits for a report under way
+		defer s.mu.Unlock()
+		s.stopping, s.quitting = stopping, quitting
+	}
+	set(stopping, quitting)
+	return func() { set(nil, nil) }
+}
+
+func (s *signals) stop(cancel func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cancel()
+	if s.stopping != nil {
+		s.stopping()
+	}
+}
+
+func (s *signals) quit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.quitting != nil {
+		s.quitting()
+	}
+}
+
+type signalError struct{ signal os.Signal }
+
+func (e *signalError) Error() string { return "received " + e.signal.String() }
+
+// signalOf is the signal that has ended a context; nil if none has.
+func signalOf(ctx context.Context) os.Signal {
+	if s, ok := errors.AsType[*signalError](context.Cause(ctx)); ok {
+		return s.signal
+	}
+	return nil
+}
+
+// exitStatusOf is the exit status after a signal. A closed terminal ends a run as SIGTERM
+// does.
+func exitStatusOf(s os.Signal) int {
+	if s == syscall.SIGTERM || s == syscall.SIGHUP {
+		return exitTerminated
+	}
+	return exitInterrupted
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestSecondSignal sends two signals to a run, the second once the first was reported.
+func TestSecondSignal(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	for name, tt := range map[string]struct {
+		first, second syscall.Signal
+		status        int
+		want          string
+	}{
+		"Ctrl-C twice":   {syscall.SIGINT, syscall.SIGINT, exitInterrupted, "quit with 1 request in flight\n  resume    bulkcat product in.txt -o out.csv --workers 1\n"},
+		"killed at last": {syscall.SIGINT, syscall.SIGTERM, exitTerminated, "quit with 1 request in flight\n"},
+		"hung up twice":  {syscall.SIGHUP, syscall.SIGHUP, exitTerminated, "Stopped (interrupted), resumable,"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			writeTitles(t, filepath.Join(dir, "in.txt"), 20)
+			service := holdAll(t)
+			cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--workers", "1")
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-service.holding
+			send := func(s syscall.Signal) {
+				if err := cmd.Process.Signal(s); err != nil {
+					t.Error(err)
+				}
+			}
+			send(tt.first)
+			var told strings.Builder
+			for lines := bufio.NewScanner(stderr); lines.Scan(); {
+				told.WriteString(lines.Text() + "\n")
+				if strings.HasSuffix(lines.Text(), "press again to quit") {
+					send(tt.second)
+					if tt.second == syscall.SIGHUP {
+						close(service.release)
+					}
+				}
+			}
+			if got := statusOf(cmd.Wait()); got != tt.status {
+				t.Errorf("exit status %d, want %d", got, tt.status)
+			}
+			if tt.second != syscall.SIGHUP {
+				close(service.release)
+			}
+			if !strings.Contains(told.String(), tt.want) {
+				t.Errorf("got %q, want %q in it", told.String(), tt.want)
+			}
+		})
+	}
+}
