@@ -69,10 +69,10 @@ func TestRefusals(t *testing.T) {
 		down      time.Duration // that the service refuses everything, after 1,000 requests
 		keepGoing bool
 
-		wrong    bool // the run ends with a MisconfiguredError
-		out      bool // the run ends after an outage that is too long
-		rejected int  // rows
-		stored   int  // rejections
+		wrong    bool  // the run ends with a MisconfiguredError
+		out      bool  // the run ends after an outage that is too long
+		rejected int   // rows
+		stored   int   // rejections
 		rechecks int64 // at most
 		warnings int
 	}{
