@@ -72,7 +72,7 @@ func depth(t *taxonomy.Taxonomy) int {
 func newTaxonomyShow(s streams) *cobra.Command {
 	levels := 0
 	cmd := &cobra.Command{
-		Use:   "show NAME_OR_FILE [PATH_OR_CODE]",
+		Use:   "show NAME_OR_FILE [PATH_OR_ID]",
 		Short: "Show the tree of categories, or the part below one",
 		Example: `  bulkcat taxonomy show taxonomy_v3 --depth 1
   bulkcat taxonomy show product_taxonomy 'Furniture > Sofas'
@@ -184,7 +184,7 @@ func find(c *taxonomy.Custom, name string) int {
 	}
 	path := strings.Join(levels, taxonomy.PathSeparator)
 	for i := range c.Categories {
-		if strings.EqualFold(c.Categories[i].Path, path) || len(c.IDs) > 0 && c.IDs[i] == name {
+		if strings.EqualFold(c.Categories[i].Path, path) || c.Categories[i].ID == name {
 			return i
 		}
 	}
@@ -220,8 +220,8 @@ func label(c *taxonomy.Custom, i int) string {
 	if category.Code != "" {
 		text = category.Code + "  " + text
 	}
-	if len(c.IDs) > 0 && c.IDs[i] != "" {
-		text += "  (" + c.IDs[i] + ")"
+	if category.ID != category.Code {
+		text += "  (" + category.ID + ")"
 	}
 	return text
 }

@@ -37,7 +37,7 @@ func TestGenerate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
-		"products.txt": "Cookware\n\tPots\n\t\tLids\n\tPans\nCookware Sets\n",
+		"products.txt": "Cookware #1\n\tPots #2\n\t\tLids #5\n\tPans #4\nCookware Sets #3\n",
 		"naics.txt": "11\tAgriculture\n\t111\tCrop Production\n\t\t1111\tGrain Farming\n\t\t\t11111\tSoybean Farming\n" +
 			"\t\t\t\t111110\tSoybean Farming: growing soybeans, soybean seeds\n" +
 			"\t\t\t11115\tCorn Farming\n\t\t\t\t111150\tCorn Farming: growing sweet corn, growing field corn\n" +

@@ -36,7 +36,7 @@ func (c *Custom) Check() []Finding {
 	lines := map[string]int{} // by id
 	for i := range c.Categories {
 		found = append(found, c.checkCategory(i)...)
-		id := c.IDs[i]
+		id := c.Categories[i].ID
 		if id == "" {
 			continue
 		}

@@ -25,11 +25,10 @@ const (
 )
 
 // Custom is a taxonomy of a user's own, read from a file of paths. Its values are
-// the paths; ids are for browsing only.
+// the paths.
 type Custom struct {
 	Taxonomy
 	File  string
-	IDs   []string // by category: its id in the file, "" if it has none
 	Lines []int    // by category: its first line, 0 for a parent that the file leaves out
 
 	repeats []repeat
@@ -87,13 +86,13 @@ func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 	return forest.custom(name, file, unread), nil
 }
 
-// Fingerprint names what answers depend on: paths, their order and aliases. Equal
-// fingerprints give equal answers.
+// Fingerprint names what rows depend on: paths, their order, aliases and ids. Equal
+// fingerprints give equal rows.
 func (c *Custom) Fingerprint() string {
 	hash := sha256.New()
 	for i := range c.Categories {
 		category := &c.Categories[i]
-		fmt.Fprintf(hash, "%q %q\n", category.Path, category.Aliases)
+		fmt.Fprintf(hash, "%q %q %q\n", category.Path, category.Aliases, category.ID)
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
@@ -149,7 +148,6 @@ type forest struct {
 
 type node struct {
 	Category
-	id       string
 	line     int // 0 until its own line has come
 	children []int
 }
@@ -173,8 +171,8 @@ func (f *forest) add(l customLine) string {
 	} else {
 		f.repeats = append(f.repeats, repeat{parent, l.number})
 	}
-	if n.id == "" {
-		n.id = l.id
+	if n.ID == "" {
+		n.ID = l.id
 	}
 	for _, alias := range l.aliases {
 		if !slices.Contains(n.Aliases, alias) {
@@ -212,7 +210,7 @@ func (f *forest) custom(name, file string, unread []string) *Custom {
 			place[i] = len(c.Categories)
 			n.Parent = parent
 			c.Categories = append(c.Categories, n.Category)
-			c.IDs, c.Lines = append(c.IDs, n.id), append(c.Lines, n.line)
+			c.Lines = append(c.Lines, n.line)
 			lay(n.children, place[i])
 		}
 	}

@@ -23,7 +23,7 @@ func readCustom(file, text string) (*Custom, error) {
 func summary(c *Custom) string {
 	var b strings.Builder
 	for i, category := range c.Categories {
-		fmt.Fprintf(&b, "%d %s #%s :%d %s\n", category.Depth, category.Path, c.IDs[i], c.Lines[i], strings.Join(category.Aliases, "|"))
+		fmt.Fprintf(&b, "%d %s #%s :%d %s\n", category.Depth, category.Path, category.ID, c.Lines[i], strings.Join(category.Aliases, "|"))
 	}
 	return b.String()
 }
@@ -62,8 +62,8 @@ func TestReadCustom(t *testing.T) {
 // checkForest holds every category against its parent.
 func checkForest(t *testing.T, c *Custom) {
 	t.Helper()
-	if len(c.IDs) != len(c.Categories) || len(c.Lines) != len(c.Categories) || len(c.Categories) == 0 {
-		t.Fatalf("%d categories, %d ids, %d lines", len(c.Categories), len(c.IDs), len(c.Lines))
+	if len(c.Lines) != len(c.Categories) || len(c.Categories) == 0 {
+		t.Fatalf("%d categories, %d lines", len(c.Categories), len(c.Lines))
 	}
 	for i := range c.Categories {
 		checkCategory(t, c.Categories, i)
@@ -148,7 +148,7 @@ func TestLoadCustom(t *testing.T) {
 	}
 }
 
-// The fingerprint changes with what answers depend on, and with nothing else.
+// The fingerprint changes with what rows depend on, and with nothing else.
 func TestFingerprint(t *testing.T) {
 	const text = "path,id,aliases\nA,1,x|y\nB,2,\n"
 	fingerprint := func(file, text string) string {
@@ -163,9 +163,8 @@ func TestFingerprint(t *testing.T) {
 		t.Errorf("fingerprint %q", want)
 	}
 	for name, same := range map[string]string{
-		"ids":        "path,id,aliases\nA,10,x|y\nB,20,\n",
 		"blanks":     "path,id,aliases\n\nA,1, x |y\n\nB,2,\n",
-		"separators": "path;aliases\nA;x|y\nB\n",
+		"separators": "path;aliases;id\nA;x|y;1\nB;;2\n",
 	} {
 		if got := fingerprint("b.csv", same); got != want {
 			t.Errorf("other %s give another fingerprint", name)
@@ -173,6 +172,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	for name, other := range map[string]string{
 		"a name":        "path,id,aliases\nA,1,x|y\nC,2,\n",
+		"an id":         "path,id,aliases\nA,1,x|y\nB,3,\n",
 		"an alias":      "path,id,aliases\nA,1,x|z\nB,2,\n",
 		"two aliases":   "path,aliases\nA,xy\nB,\n",
 		"another owner": "path,id,aliases\nA,1,x\nB,2,y\n",
@@ -207,9 +207,9 @@ func FuzzReadCustom(f *testing.F) {
 			}
 		}
 		var b strings.Builder
-		b.WriteString("path,aliases\n")
+		b.WriteString("path,id,aliases\n")
 		for _, category := range c.Categories {
-			fmt.Fprintf(&b, "%s,%s\n", quoted(category.Path), quoted(strings.Join(category.Aliases, "|")))
+			fmt.Fprintf(&b, "%s,%s,%s\n", quoted(category.Path), quoted(category.ID), quoted(strings.Join(category.Aliases, "|")))
 		}
 		again, err := readCustom("again.csv", b.String())
 		if err != nil {

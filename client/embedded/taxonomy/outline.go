@@ -28,13 +28,13 @@ func (e *SyntaxError) Error() string {
 // Parse reads an outline. Each line is one category:
 //
 //	Name
-//	Name: alias, alias
+//	Name #id: alias, alias
 //	11<TAB>Name: alias, alias
 //
 // indented by one tab per level, parents directly above their children. The
 // code before the inner tab is for NAICS: digits, or two digit groups joined by
-// a hyphen; a category with a code has it as its path. Names hold no colon,
-// aliases neither comma nor colon. Lines that start with '#' are comments, blank
+// a hyphen; a category with a code has it as its path and its id. Names hold no
+// colon, ids neither space nor colon, aliases neither comma nor colon. Lines that start with '#' are comments, blank
 // lines are ignored. Two children of one parent may not share a name.
 //
 // file is only used in errors, which are of type *[SyntaxError].
@@ -80,6 +80,7 @@ type entry struct {
 	depth   int
 	code    string
 	name    string
+	id      string
 	aliases []string
 }
 
@@ -121,6 +122,11 @@ func parseEntry(line string) (entry, string) {
 		e.code, rest = code, name
 	}
 	name, list, hasAliases := strings.Cut(rest, ": ")
+	name, id, hasID := strings.Cut(name, " #")
+	if hasID && (id == "" || strings.ContainsAny(id, " :")) {
+		return entry{}, fmt.Sprintf("id %q: write one without space and colon, or remove the #", id)
+	}
+	e.id = id
 	if problem := checkPhrase("name", name, ":>\t"); problem != "" {
 		return entry{}, problem
 	}
@@ -173,13 +179,13 @@ func (b *builder) add(e entry) string {
 		return fmt.Sprintf("%q is indented by %d tabs under a parent indented by %d: remove tabs, or add the levels between", e.name, e.depth, len(b.open)-1)
 	}
 	b.open = b.open[:e.depth]
-	c := Category{Code: e.code, Name: e.name, Path: e.name, Parent: -1, Depth: e.depth, Aliases: e.aliases}
+	c := Category{ID: e.id, Code: e.code, Name: e.name, Path: e.name, Parent: -1, Depth: e.depth, Aliases: e.aliases}
 	if e.depth > 0 {
 		c.Parent = b.open[e.depth-1]
 		c.Path = b.categories[c.Parent].Path + PathSeparator + e.name
 	}
 	if e.code != "" {
-		c.Path, c.Title = e.code, e.name
+		c.ID, c.Path, c.Title = e.code, e.code, e.name
 	}
 	if b.seen[c.Path] {
 		return fmt.Sprintf("%q is there twice: merge the two lines", c.Path)

@@ -13,7 +13,8 @@ func TestParse(t *testing.T) {
 		"Food & Drink: meal\n" +
 		"\tTea, Coffee/Cocoa: green tea, espresso\n" +
 		"\n" +
-		"\t\tEspresso (Beans)\n" +
+		"\t\tEspresso (Beans) #12a\n" +
+		"\t\tMocha #7: caffè mocha\n" +
 		"31-33\tManufacturing\n" +
 		"\t311\tFood Manufacturing: canned food\n"
 	got, err := Parse("test.txt", outline)
@@ -23,9 +24,10 @@ func TestParse(t *testing.T) {
 	want := []Category{
 		{Name: "Food & Drink", Path: "Food & Drink", Parent: -1, Aliases: []string{"meal"}},
 		{Name: "Tea, Coffee/Cocoa", Path: "Food & Drink > Tea, Coffee/Cocoa", Parent: 0, Depth: 1, Aliases: []string{"green tea", "espresso"}},
-		{Name: "Espresso (Beans)", Path: "Food & Drink > Tea, Coffee/Cocoa > Espresso (Beans)", Parent: 1, Depth: 2},
-		{Code: "31-33", Name: "Manufacturing", Path: "31-33", Title: "Manufacturing", Parent: -1},
-		{Code: "311", Name: "Food Manufacturing", Path: "311", Title: "Food Manufacturing", Parent: 3, Depth: 1, Aliases: []string{"canned food"}},
+		{ID: "12a", Name: "Espresso (Beans)", Path: "Food & Drink > Tea, Coffee/Cocoa > Espresso (Beans)", Parent: 1, Depth: 2},
+		{ID: "7", Name: "Mocha", Path: "Food & Drink > Tea, Coffee/Cocoa > Mocha", Parent: 1, Depth: 2, Aliases: []string{"caffè mocha"}},
+		{ID: "31-33", Code: "31-33", Name: "Manufacturing", Path: "31-33", Title: "Manufacturing", Parent: -1},
+		{ID: "311", Code: "311", Name: "Food Manufacturing", Path: "311", Title: "Food Manufacturing", Parent: 4, Depth: 1, Aliases: []string{"canned food"}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -45,6 +47,8 @@ func TestParseErrors(t *testing.T) {
 		{"empty alias", "A: b, , c\n", "test.txt:1: empty alias"},
 		{"comma in an alias", "A: b,c\n", `test.txt:1: alias "b,c" holds one of`},
 		{"bad code", "1x\tA\n", `test.txt:1: code "1x"`},
+		{"no id", "A\n\tB #: c\n", `test.txt:2: id ""`},
+		{"space in an id", "A #1 2\n", `test.txt:1: id "1 2"`},
 		{"open range", "31-\tA\n", `test.txt:1: code "31-"`},
 		{"not UTF-8", "A\xff\n", "test.txt:1: not UTF-8"},
 		{"endless line", strings.Repeat("A", 9000), "test.txt:1: line of 9000 bytes"},
@@ -150,6 +154,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("\tA")
 	f.Add("A: \n")
 	f.Add("A: b: c\n")
+	f.Add("A #1: b\n\tB #x-2\n11\tC #3\nD # #\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		categories, err := Parse("fuzz.txt", text)
 		if err != nil {
@@ -181,6 +186,9 @@ func format(categories []Category) string {
 			b.WriteString(c.Code + "\t")
 		}
 		b.WriteString(c.Name)
+		if c.Code == "" && c.ID != "" {
+			b.WriteString(" #" + c.ID)
+		}
 		if len(c.Aliases) > 0 {
 			b.WriteString(": " + strings.Join(c.Aliases, ", "))
 		}

@@ -7,6 +7,7 @@ import (
 
 // Category is one node of a taxonomy.
 type Category struct {
+	ID      string   // the publisher's, which other systems know; "" if it has none
 	Code    string   // NAICS code such as "541511" or "31-33"; "" elsewhere
 	Name    string   // the category's own name, without its ancestors
 	Path    string   // the value answered: "A > B > C", or the code for NAICS

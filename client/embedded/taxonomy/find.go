@@ -1,0 +1,48 @@
+package taxonomy
+
+import "strings"
+
+// Index finds the categories of a taxonomy by the values that services answer with.
+type Index struct {
+	categories []Category
+	exact      map[string]int // by path
+	folded     map[string]int // by fold of the path; -1 where two paths fold to the same
+}
+
+// NewIndex makes the index of a taxonomy.
+func NewIndex(t *Taxonomy) *Index {
+	x := &Index{t.Categories, make(map[string]int, len(t.Categories)), make(map[string]int, len(t.Categories))}
+	for i := range t.Categories {
+		path := t.Categories[i].Path
+		x.exact[path] = i
+		key := fold(path)
+		if _, taken := x.folded[key]; taken {
+			i = -1
+		}
+		x.folded[key] = i
+	}
+	return x
+}
+
+// Find gives the category of a value, which is its path, or its code for NAICS. A path that
+// differs in case or spaces alone counts as long as it is that of one category. A category is
+// never told by its last level alone: other editions have other categories of the same name.
+func (x *Index) Find(value string) (Category, bool) {
+	i, ok := x.exact[value]
+	if !ok {
+		i, ok = x.folded[fold(value)]
+	}
+	if !ok || i < 0 {
+		return Category{}, false
+	}
+	return x.categories[i], true
+}
+
+// fold is a path in lower case, with a space between words and none around levels.
+func fold(path string) string {
+	levels := strings.Split(strings.ToLower(path), ">")
+	for i, level := range levels {
+		levels[i] = strings.Join(strings.Fields(level), " ")
+	}
+	return strings.Join(levels, ">")
+}
