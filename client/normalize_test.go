@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -123,6 +124,27 @@ func TestNormalizeProduct(t *testing.T) {
 	for _, input := range []string{"", "  \u00a0", "ab\xff", "https://"} {
 		if r, err := (Normalizer{}).Request(Product, input, ProductTaxonomy); err == nil {
 			t.Errorf("%q: got %q, want an error", input, r.Input)
+		}
+	}
+}
+
+func TestParseClassifications(t *testing.T) {
+	for _, tt := range []struct {
+		kind Kind
+		text string
+		want []string // nil for a name that is refused
+	}{
+		{Website, "naics", []string{NAICS}},
+		{Website, "naics,taxonomy_v3", []string{NAICS, TaxonomyV3}},
+		{Product, "product_taxonomy,product_taxonomy_custom_a", []string{ProductTaxonomy, CustomPrefix + "a"}},
+		{Website, "naics,naics", nil},
+		{Website, "naics,product_taxonomy", nil},
+		{Website, "naics, taxonomy_v3", nil},
+		{Website, "naics,", nil},
+		{Website, "", nil},
+	} {
+		if got, err := ParseClassifications(tt.kind, tt.text); !slices.Equal(got, tt.want) || (err == nil) != (tt.want != nil) {
+			t.Errorf("%q: %q, %v", tt.text, got, err)
 		}
 	}
 }

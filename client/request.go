@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -54,6 +55,20 @@ func CheckClassification(kind Kind, name string) error {
 		known = append(known, CustomPrefix+"NAME")
 	}
 	return fmt.Errorf("a %s has no classification %q: choose %s", kind, name, strings.Join(known, " or "))
+}
+
+// ParseClassifications reads the names, with a comma between, of what a kind is to be asked for.
+func ParseClassifications(kind Kind, text string) ([]string, error) {
+	names := strings.Split(text, ",")
+	for i, name := range names {
+		if err := CheckClassification(kind, name); err != nil {
+			return nil, err
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("%s is named twice: each classification is asked for once", name)
+		}
+	}
+	return names, nil
 }
 
 func isIdentifier(s string) bool {

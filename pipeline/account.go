@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/writer"
@@ -67,8 +68,8 @@ const (
 // input are the same run.
 type Settings struct {
 	Kind           string   `json:"kind"`
-	Classification string   `json:"classification"`
-	Inputs         []string `json:"inputs"` // as named on the command line
+	Classification string   `json:"classification"` // several with a comma between
+	Inputs         []string `json:"inputs"`         // as named on the command line
 	Column         string   `json:"column,omitempty"`
 	Scheme         string   `json:"scheme,omitempty"`
 	Dedupe         string   `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, and in accounts from before the choice, whose outputs it may continue
@@ -86,6 +87,9 @@ const (
 	DedupeExact = "exact" // the normalized input
 	DedupeSite  = "site"  // the website that it spells: see client.Normalizer.Site
 )
+
+// Classifications are those that each record is asked for.
+func (s Settings) Classifications() []string { return strings.Split(s.Classification, ",") }
 
 // Input is a file that was read.
 type Input struct {

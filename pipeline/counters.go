@@ -13,14 +13,16 @@ type Counters struct {
 	Written atomic.Int64 // records whose rows are in the sink
 	Rows    atomic.Int64
 
-	OK, Empty, Rejected, Failed, Invalid, Pending atomic.Int64 // records by status, from the moment that it is known
-	Recalled                                      atomic.Int64 // of them, records whose outcome an earlier run has stored
+	// Records by status, from the moment that it is known; each as often as there are classifications.
+	OK, Empty, Rejected, Failed, Invalid, Pending atomic.Int64
+	Recalled                                      atomic.Int64 // of them, those whose outcome an earlier run has stored
+	Classifications                               atomic.Int64 // that each record is asked for
 
 	Requests  atomic.Int64 // attempts made
 	Retries   atomic.Int64 // attempts that followed a failed one
 	Rechecks  atomic.Int64 // requests of the attempts that were answered before, repeated as a check of the service
-	Deduped   atomic.Int64 // records that shared the request of an equal one in flight
-	FromStore atomic.Int64 // records answered by the store
+	Deduped   atomic.Int64 // requests saved, for an equal one was in flight
+	FromStore atomic.Int64 // requests saved, for the store had the answer
 	Kept      atomic.Int64 // records in parts that an earlier run has published
 	Transient atomic.Int64 // attempts that failed in passing
 	Refused   atomic.Int64 // requests that the service refused for their input
@@ -59,8 +61,10 @@ type Snapshot struct {
 	Outcomes  Outcomes   `json:"outcomes"`
 	Reasons   []Reason   `json:"reasons,omitempty"`
 	Recalled  int64      `json:"-"`
-	InFlight  int64      `json:"-"`
-	Parked    int64      `json:"-"`
+
+	Classifications int64 `json:"-"`
+	InFlight        int64 `json:"-"`
+	Parked          int64 `json:"-"`
 }
 
 // Snapshot reads all counters. They are not read at one instant, so sums may be off by
@@ -71,19 +75,24 @@ func (c *Counters) Snapshot() Snapshot {
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
 		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
 		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Outcomes: c.outcomes.count(), Reasons: c.reasons.list(),
-		Recalled: c.Recalled.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
+		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
 	}
 }
 
-// Settled is how many records have their outcome. Those that are not written yet wait for
-// one before them.
-func (s Snapshot) Settled() int64 { return s.OK + s.Empty + s.Unanswered() }
+// Settled is how many records have their outcomes. Those that are not written yet wait for
+// a record before them.
+func (s Snapshot) Settled() int64 {
+	return (s.OK + s.Empty + s.Unanswered()) / max(1, s.Classifications)
+}
 
 // SettledNow is how many records this run has settled: without those of parts that it keeps
 // and those whose outcome was stored before.
-func (s Snapshot) SettledNow() int64 { return s.Settled() - s.Kept - s.Recalled }
+func (s Snapshot) SettledNow() int64 {
+	return s.Settled() - s.Kept - s.Recalled/max(1, s.Classifications)
+}
 
-// Unanswered is how many of the settled records have no answer from the service.
+// Unanswered is how many of the settled records have no answer from the service, in each
+// classification.
 func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid + s.Pending }
 
 func (c *Counters) countAnswer(a client.Answer) {

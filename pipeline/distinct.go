@@ -22,22 +22,22 @@ const (
 	uses = 1 << iota // combinations of them
 )
 
-// distinct counts different inputs of requests by their uses, in flat memory: hashes go to
-// one of many small files by their first byte, and each file is counted by itself.
+// distinct counts different requests by their uses, in flat memory: hashes go to one of many
+// small files by their first byte, and each file is counted by itself.
 type distinct struct {
 	dir   string
 	files [256]*os.File
 	bufs  [256]*bufio.Writer
 }
 
-// hashSize bytes of SHA-256 make two different inputs of ten million equal with a
+// hashSize bytes of SHA-256 make two different requests of ten million equal with a
 // probability of about 10⁻²⁴.
 const hashSize = 16
 
 func newDistinct() (*distinct, error) {
 	dir, err := os.MkdirTemp("", "bulkcat-distinct-")
 	if err != nil {
-		return nil, fmt.Errorf("count distinct inputs: %w", err)
+		return nil, fmt.Errorf("count distinct requests: %w", err)
 	}
 	return &distinct{dir: dir}, nil
 }
@@ -53,14 +53,14 @@ func (d *distinct) close() error {
 	return errors.Join(append(errs, os.RemoveAll(d.dir))...)
 }
 
-// add adds uses to those of an input.
-func (d *distinct) add(input string, u use) error {
-	sum := sha256.Sum256([]byte(input))
+// add adds uses to those of a request.
+func (d *distinct) add(request string, u use) error {
+	sum := sha256.Sum256([]byte(request))
 	i := sum[0]
 	if d.files[i] == nil {
 		f, err := os.Create(filepath.Join(d.dir, strconv.Itoa(int(i))))
 		if err != nil {
-			return fmt.Errorf("count distinct inputs: %w", err)
+			return fmt.Errorf("count distinct requests: %w", err)
 		}
 		d.files[i], d.bufs[i] = f, bufio.NewWriterSize(f, 8<<10)
 	}
@@ -68,7 +68,7 @@ func (d *distinct) add(input string, u use) error {
 	copy(entry[:], sum[:hashSize])
 	entry[hashSize] = byte(u)
 	if _, err := d.bufs[i].Write(entry[:]); err != nil {
-		return fmt.Errorf("count distinct inputs: %w", err)
+		return fmt.Errorf("count distinct requests: %w", err)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (d *distinct) count() (t tally, err error) {
 		}
 		seen, err := d.load(i, f)
 		if err != nil {
-			return tally{}, fmt.Errorf("count distinct inputs: %w", err)
+			return tally{}, fmt.Errorf("count distinct requests: %w", err)
 		}
 		for _, u := range seen {
 			t[u]++

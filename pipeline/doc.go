@@ -2,7 +2,7 @@
 //
 // All goroutines of a run start in [Run], one stage each:
 //
-//	read     takes records from the source, one task each, into a bounded window
+//	read     takes records from the source, a task for each classification, into a bounded window
 //	look up  normalizes a task's input, joins equal requests (of a website all spellings,
 //	         where Options say so), finds stored answers
 //	ask      sends what is left to the service, when client/limits allows

@@ -12,7 +12,7 @@ import (
 // Forecast is what a run would do.
 type Forecast struct {
 	Records  int64 // read
-	Invalid  int64 // cannot be asked, cost nothing
+	Invalid  int64 // records that cannot be asked, cost nothing
 	Distinct int64 // requests
 	Answered int64 // of the distinct ones, by the store
 	Saved    int64 // requests that a run by sites makes less than one by exact spellings
@@ -44,13 +44,16 @@ func DryRun(ctx context.Context, parts Parts, options Options) (Forecast, error)
 		}
 		f.Records++
 		parts.Counters.Read.Add(1)
-		request, err := options.Normalizer.Request(options.Kind, record.Input, options.Classification)
+		request, err := options.request(record.Input, 0)
 		if record.Err != nil || err != nil {
 			f.Invalid++
 			continue
 		}
-		if err := batch.add(request); err != nil {
-			return f, err
+		for _, c := range options.Classifications {
+			request.Classification = c.Name
+			if err := batch.add(request); err != nil {
+				return f, err
+			}
 		}
 	}
 	if err := batch.flush(); err != nil {
@@ -119,5 +122,5 @@ func (b *forecasts) count(q answers.Query, u use) error {
 	if q.Found {
 		u |= answered
 	}
-	return b.distinct.add(q.Request.Input, u)
+	return b.distinct.add(q.Request.Classification+"\x00"+q.Request.Input, u)
 }

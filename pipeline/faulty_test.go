@@ -67,7 +67,7 @@ func (n *night) runAt(t *testing.T, baseURL string, dial client.Dialer) error {
 		Limits: n.control, Usage: c.Usage,
 	}
 	_, err = Run(t.Context(), parts, Options{
-		Kind: client.Product, Classification: client.ProductTaxonomy,
+		Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}},
 		Retry: client.DefaultRetryPolicy(), WaitForQuota: n.limits.WaitForQuota,
 	})
 	return err

@@ -165,7 +165,7 @@ func (p *Parts) lookUpAll(queries []answers.Query) error {
 // check says why a task cannot be asked; nil if it can.
 func (r *run) check(t *task) error {
 	if t.err = t.record.Err; t.err == nil {
-		t.request, t.err = r.options.Normalizer.Request(r.options.Kind, t.record.Input, r.options.Classification)
+		t.request, t.err = r.options.request(t.record.Input, t.class)
 	}
 	if t.err != nil {
 		t.err = invalidAt(t)

@@ -24,7 +24,7 @@ import (
 // is started again keeps them and goes on after the last. It lies in the folder, under a
 // name that engines pass over.
 type Manifest struct {
-	Format   int      `json:"format"` // of this file; 1
+	Format   int      `json:"format"` // of this file and the parts' columns; 2
 	Service  string   `json:"service"`
 	Settings Settings `json:"settings"`
 	Parts    []Part   `json:"parts"`
@@ -44,7 +44,7 @@ type Part struct {
 	Statuses Statuses `json:"statuses"`
 }
 
-// Statuses counts records by status.
+// Statuses counts records by status, each as often as there are classifications.
 type Statuses struct {
 	OK       int64 `json:"ok"`
 	Empty    int64 `json:"empty"`
@@ -54,8 +54,8 @@ type Statuses struct {
 	Pending  int64 `json:"pending"`
 }
 
-// records is their sum.
-func (s Statuses) records() int64 {
+// sum is that of all statuses.
+func (s Statuses) sum() int64 {
 	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Pending
 }
 
@@ -90,7 +90,7 @@ type mark struct {
 
 const (
 	manifestName   = "_manifest.json"
-	manifestFormat = 1
+	manifestFormat = 2
 )
 
 // OutputTakenError says that an output is not this run's to replace.
@@ -190,7 +190,7 @@ func (m *Manifest) count(c *Counters) {
 	}
 	for _, p := range m.kept {
 		c.countStatuses(p.Statuses)
-		c.countWritten(p.Statuses.records(), int(p.Rows))
+		c.countWritten(p.LastRecord-p.FirstRecord+1, int(p.Rows))
 	}
 	c.Kept.Add(m.keptRecords())
 }

@@ -69,7 +69,7 @@ func TestMemoryStaysWithinTheWindow(t *testing.T) {
 		Source: source, Categorizer: new(service), Sink: sink, Counters: new(Counters),
 		Limits: limits.New(limits.Options{Rate: math.Inf(1), InFlight: 4}, time.Now()),
 	}, Options{
-		Kind: client.Product, Classification: client.ProductTaxonomy, Window: window,
+		Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}}, Window: window,
 		Schema: writer.Schema{Carry: []string{"text"}}, Carry: []int{0},
 	})
 	if err != nil {

@@ -19,26 +19,34 @@ type Source interface {
 
 // Options describe a run.
 type Options struct {
-	Kind           client.Kind
-	Classification string
-	Normalizer     client.Normalizer
-	BySite         bool // the spellings of a website are one request: see client.Normalizer.Site
-	Retry          client.RetryPolicy
-	SourceName     string // the service, for the rows' column `source`
+	Kind            client.Kind
+	Classifications []Classification // what each record is asked for, at least one; its rows come in this order
+	Normalizer      client.Normalizer
+	BySite          bool // the spellings of a website are one request: see client.Normalizer.Site
+	Retry           client.RetryPolicy
+	SourceName      string // the service, for the rows' column `source`
 
-	Known        func(value string) bool // whether a category is in the taxonomy; nil if that is not known
-	Manifest     *Manifest               // of an output folder: parts to keep, and to enter new ones into; nil for others
-	Offline      bool                    // ask nothing: records without a stored answer are pending
-	KeepGoing    bool                    // take every refusal for one of the input, however many there are
-	Strict       bool                    // the first invalid record fails the run
-	Limit        int64                   // records read at most; 0 for all
-	Window       int64                   // bytes of records between reading and writing; default 128 MiB
-	WaitForQuota bool                    // wait when nothing is left of the account, instead of stopping
-	FinishBy     time.Time               // stop in time to be done by then; zero for no deadline
-	Grace        time.Duration           // for requests in flight once the run is stopped; default 20s
+	Manifest     *Manifest     // of an output folder: parts to keep, and to enter new ones into; nil for others
+	Offline      bool          // ask nothing: records without a stored answer are pending
+	KeepGoing    bool          // take every refusal for one of the input, however many there are
+	Strict       bool          // the first invalid record fails the run
+	Limit        int64         // records read at most; 0 for all
+	Window       int64         // bytes of records between reading and writing; default 128 MiB
+	WaitForQuota bool          // wait when nothing is left of the account, instead of stopping
+	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
+	Grace        time.Duration // for requests in flight once the run is stopped; default 20s
 
 	Schema writer.Schema
 	Carry  []int // for each carried column its place in Record.Fields
+}
+
+// Classification is one classification that records are asked for.
+type Classification struct {
+	Name string
+
+	// Category gives the id of a category by the value that answers have, and whether the taxonomy has
+	// the category; nil where the taxonomy is not known. The id may be "".
+	Category func(value string) (id string, known bool)
 }
 
 // Parts are what a run works with.
@@ -62,6 +70,11 @@ const (
 	// defaultGrace outlasts nearly every answer; a request cut off may have been paid.
 	defaultGrace = 20 * time.Second
 )
+
+// request is what a record is asked as in one of the classifications.
+func (o *Options) request(input string, class int) (client.Request, error) {
+	return o.Normalizer.Request(o.Kind, input, o.Classifications[class].Name)
+}
 
 func (o Options) withDefaults() Options {
 	if o.Window <= 0 {

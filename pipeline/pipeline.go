@@ -82,7 +82,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		rows:      make(chan *rowBatch, 1),
 		written:   make(chan *rowBatch, rowBatches),
 		gathering: newGathering(),
-		flights:   flights{leader: make(map[string]*task)},
+		flights:   flights{leader: make(map[client.Request]*task)},
 		turn:      turn{wake: make(chan struct{}, 1)},
 		settled:   make(chan struct{}),
 		quiet:     make(chan struct{}),
@@ -96,6 +96,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	if parts.Interrupt != nil {
 		defer context.AfterFunc(soft, parts.Interrupt)()
 	}
+	parts.Counters.Classifications.Store(int64(len(options.Classifications)))
 	options.Manifest.count(parts.Counters)
 	asks, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -139,7 +140,7 @@ func (r *run) stage(g *errgroup.Group, n int, work func() error, then func()) {
 	}
 }
 
-// read makes a task of each record while there is room in the window.
+// read makes tasks of each record while there is room in the window.
 func (r *run) read() error {
 	var tasks tasks
 	var digest digest
@@ -169,21 +170,14 @@ func (r *run) read() error {
 				continue
 			}
 		}
-		t := tasks.next(record, r.answerSize.Load())
-		t.digest = digest
-		if r.options.Strict {
-			if err := r.check(t); err != nil { // in flight is only what comes before it
-				r.stop(err)
+		r.Counters.Read.Add(1)
+		for class := range r.options.Classifications {
+			t := tasks.next(record, r.answerSize.Load())
+			t.class, t.digest = class, digest
+			if !r.admit(t) {
 				return nil
 			}
 		}
-		t.size = min(t.size, max(1, r.options.Window/nearPart)) // so that what is never lent admits one
-		if r.window.acquire(r.soft, t.size) != nil {
-			return nil
-		}
-		r.Counters.Read.Add(1)
-		r.pending <- t // never waits, nor does the next: there is room for all that the window lets in
-		r.lookups <- t
 	}
 	if m := r.options.Manifest; m != nil {
 		if err := m.checkEnd(r.Counters.Read.Load()); err != nil {
@@ -192,6 +186,23 @@ func (r *run) read() error {
 	}
 	r.readAll.Store(true)
 	return nil
+}
+
+// admit lets a task into the window; false when the run has stopped.
+func (r *run) admit(t *task) bool {
+	if r.options.Strict {
+		if err := r.check(t); err != nil { // in flight is only what comes before it
+			r.stop(err)
+			return false
+		}
+	}
+	t.size = min(t.size, max(1, r.options.Window/nearPart)) // so that what is never lent admits one
+	if r.window.acquire(r.soft, t.size) != nil {
+		return false
+	}
+	r.pending <- t // never waits, nor does the next: there is room for all that the window lets in
+	r.lookups <- t
+	return true
 }
 
 // lend has the reader read further ahead when the writer waits for a task and none is left

@@ -133,7 +133,7 @@ func newTrial(inputs ...string) *trial {
 	retry.MaxAttempts = 3
 	return &trial{
 		source: &records{inputs: inputs}, service: new(service), sink: new(rows), counters: new(Counters),
-		options: Options{Kind: client.Product, Classification: client.ProductTaxonomy, Retry: retry},
+		options: Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}}, Retry: retry},
 		limits:  limits.Options{Rate: math.Inf(1), InFlight: 4},
 	}
 }

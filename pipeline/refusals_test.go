@@ -43,7 +43,7 @@ func refusing(inputs int, refused func(number int) bool) *trial {
 func (x *trial) stored(t *testing.T, inputs int) (answered, rejected int) {
 	t.Helper()
 	for _, input := range numbered(inputs) {
-		outcome, found, err := x.store.Lookup(client.Request{Kind: x.options.Kind, Classification: x.options.Classification, Input: input})
+		outcome, found, err := x.store.Lookup(client.Request{Kind: x.options.Kind, Classification: client.ProductTaxonomy, Input: input})
 		switch {
 		case err != nil:
 			t.Fatal(err)

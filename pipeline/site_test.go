@@ -21,7 +21,8 @@ var spelled = []string{"http://example.com", "www.example.com/?utm_source=x", "e
 func newSiteTrial(store *answers.Store, inputs ...string) *trial {
 	x := newTrial(inputs...)
 	x.store = store
-	x.options.Kind, x.options.Classification, x.options.BySite = client.Website, client.TaxonomyV3, true
+	x.options.Kind, x.options.BySite = client.Website, true
+	x.options.Classifications = []Classification{{Name: client.TaxonomyV3}}
 	return x
 }
 

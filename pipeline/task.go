@@ -14,10 +14,13 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// task is one record on its way. Each field belongs to the stage that has the task in
-// its hands; done hands it to the writer.
+// task is one record on its way in one classification. The tasks of a record follow each
+// other in the input order, in the order of the classifications, and so do their rows; all
+// stages after the reader treat them like tasks of different records. Each field belongs to
+// the stage that has the task in its hands; done hands it to the writer.
 type task struct {
 	record   reader.Record
+	class    int // the place of its classification in Options.Classifications
 	request  client.Request
 	size     int64     // of the window
 	outdated bool      // there is a stored outcome, which does not count
@@ -78,7 +81,7 @@ func (t *task) release() {
 // result is what the task's rows are made from, but for entries and fields.
 func (t *task) result(o *Options) writer.Result {
 	r := writer.Result{
-		Record: t.record.Number, Input: t.record.Input, Classification: o.Classification,
+		Record: t.record.Number, Input: t.record.Input, Classification: o.Classifications[t.class].Name,
 		Status: t.status(), Source: o.SourceName, AnsweredAt: t.answer.AnsweredAt,
 	}
 	if t.err != nil {
@@ -119,18 +122,18 @@ func statusOf(err error) writer.Status {
 // while it is under way follow and share its answer.
 type flights struct {
 	mu     sync.Mutex
-	leader map[string]*task // by input: the rest of a request is the same in all of a run
+	leader map[client.Request]*task
 }
 
 // join makes t a follower of an equal request under way and says so, or its leader.
 func (f *flights) join(t *task) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if leader, ok := f.leader[t.request.Input]; ok {
+	if leader, ok := f.leader[t.request]; ok {
 		leader.followers = append(leader.followers, t)
 		return true
 	}
-	f.leader[t.request.Input] = t
+	f.leader[t.request] = t
 	return false
 }
 
@@ -138,7 +141,7 @@ func (f *flights) join(t *task) bool {
 func (f *flights) land(t *task) []*task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.leader, t.request.Input)
+	delete(f.leader, t.request)
 	followers := t.followers
 	t.followers = nil
 	return followers

@@ -60,7 +60,8 @@ func TestWindow(t *testing.T) {
 // Long answers take their room in the window: the next tasks are taken for as long.
 func TestAnswersCountInTheWindow(t *testing.T) {
 	r := &run{Parts: Parts{Counters: new(Counters)}, rows: make(chan *rowBatch, 1), written: make(chan *rowBatch, 1)}
-	f := flattening{run: r, hard: t.Context(), batch: new(rowBatch)}
+	r.options.Classifications = []Classification{{Name: client.ProductTaxonomy}}
+	f := flattening{run: r, hard: t.Context(), batch: new(rowBatch), categories: newCategories(&r.options)}
 	var tasks tasks
 	size := func() int64 { return tasks.next(reader.Record{}, r.answerSize.Load()).size }
 	pass := func(entries int) {

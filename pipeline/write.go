@@ -26,6 +26,7 @@ type rowBatch struct {
 	entries []writer.Entry
 	fields  []string
 
+	records  int64    // whose last rows it has
 	statuses Statuses // of its records
 	marks    []mark   // of its records, for a manifest
 	size     int64    // of its records in the window
@@ -42,8 +43,7 @@ func (b *rowBatch) reset() {
 
 // flatten walks the tasks in input order and turns each into rows.
 func (r *run) flatten(hard context.Context) {
-	f := flattening{run: r, hard: hard, batch: new(rowBatch)}
-	f.categories.schema, f.categories.known = r.options.Schema, r.options.Known
+	f := flattening{run: r, hard: hard, batch: new(rowBatch), categories: newCategories(&r.options)}
 	for range rowBatches - 1 {
 		r.written <- new(rowBatch)
 	}
@@ -67,9 +67,9 @@ func (r *run) flatten(hard context.Context) {
 type flattening struct {
 	run        *run
 	hard       context.Context
-	batch      *rowBatch // being filled
-	failed     bool      // nothing is passed on any more
-	categories categories
+	batch      *rowBatch    // being filled
+	failed     bool         // nothing is passed on any more
+	categories []categories // by classification
 }
 
 // next takes the next task; false at their end. Before it waits for one the rows so far go
@@ -99,7 +99,7 @@ func (f *flattening) pass() bool {
 		return true
 	}
 	size := &f.run.answerSize
-	size.Store((3*size.Load() + f.batch.excess/max(1, f.batch.statuses.records())) / 4)
+	size.Store((3*size.Load() + f.batch.excess/max(1, f.batch.statuses.sum())) / 4)
 	select {
 	case f.run.rows <- f.batch:
 	case <-f.hard.Done():
@@ -120,9 +120,9 @@ func (f *flattening) add(t *task) {
 	result := t.result(o)
 	start := len(b.entries)
 	for _, e := range t.answer.Entries {
-		c := f.categories.of(e.Value)
+		c := f.categories[t.class].of(e.Value)
 		f.run.Counters.Drift.observe(e.Confidence, c.known)
-		b.entries = append(b.entries, writer.Entry{Value: e.Value, Title: e.Title, Confidence: e.Confidence, Levels: c.levels})
+		b.entries = append(b.entries, writer.Entry{Value: e.Value, ID: c.id, Title: e.Title, Confidence: e.Confidence, Levels: c.levels})
 	}
 	f.run.Counters.Drift.drop(t.answer.Dropped)
 	result.Entries = b.entries[start:]
@@ -137,6 +137,9 @@ func (f *flattening) add(t *task) {
 	result.Fields = b.fields[start:]
 	b.rows = o.Schema.Flatten(b.rows, result)
 	b.statuses.add(result.Status)
+	if t.class == len(o.Classifications)-1 {
+		b.records++
+	}
 	b.excess += entrySize * int64(max(0, len(t.answer.Entries)-fewEntries))
 	b.size += t.size
 	if o.Manifest != nil {
@@ -173,7 +176,7 @@ func (r *run) writeRows() error {
 		if err := r.Sink.Write(b.rows); err != nil {
 			return err
 		}
-		r.Counters.countWritten(b.statuses.records(), len(b.rows))
+		r.Counters.countWritten(b.records, len(b.rows))
 		r.window.release(b.size)
 		b.reset()
 		r.written <- b

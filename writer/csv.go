@@ -100,6 +100,7 @@ func (l *csvLines) append(dst []byte, row *Row) []byte {
 
 // csvCategory is what the spans of a category show, by their index.
 type csvCategory struct {
+	id     string
 	title  string
 	levels []string
 	spans  [][]byte
@@ -108,10 +109,10 @@ type csvCategory struct {
 // category gives what a row's category shows.
 func (l *csvLines) category(row *Row) *csvCategory {
 	c, met := l.categories.Of(row.Value)
-	if met && c.title == row.Title && slices.Equal(c.levels, row.Levels) {
+	if met && c.id == row.CategoryID && c.title == row.Title && slices.Equal(c.levels, row.Levels) {
 		return c
 	}
-	c.title, c.levels = row.Title, append(c.levels[:0], row.Levels...)
+	c.id, c.title, c.levels = row.CategoryID, row.Title, append(c.levels[:0], row.Levels...)
 	if c.spans == nil {
 		c.spans = make([][]byte, len(l.spans))
 	}

@@ -3,10 +3,14 @@
 //
 // # Terms
 //
-// A [Result] is what became of one input record: its status, and the entries the service gave for
-// it. [Schema.Flatten] makes rows of it: one [Row] per entry, or a single row where there are none.
-// A [Schema] says which columns the rows have; every format has the same columns, in the same order,
-// under the same names.
+// A [Result] is what became of one input record in one classification: its status, and the entries the
+// service gave for it. [Schema.Flatten] makes rows of it: one [Row] per entry, or a single row where
+// there are none. A [Schema] says which columns the rows have; every format has the same columns, in the same order,
+// under the same names. The column category_id stands beside value: the id that the category has in its
+// taxonomy, as text, since not all ids are numbers. The column title is there only with NAICS codes.
+//
+// A record that is asked for in several classifications has a Result for each, one after the other, and
+// the column classification tells their rows apart.
 //
 // A [Sink] takes rows in record order and writes them in one [Format]. There are three kinds, all
 // made by [Open]: a file, a folder of parts, and a stream.

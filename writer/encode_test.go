@@ -200,10 +200,13 @@ func FuzzText(f *testing.F) {
 	}
 	f.Add("541511", "Title", "title", math.Inf(1), int64(1)<<60, true)
 	f.Fuzz(func(t *testing.T, a, b, name string, confidence float64, seconds int64, naics bool) {
-		schema := Schema{Levels: 3, NAICS: naics, SourceColumns: true, Carry: []string{name, b}}
+		schema := Schema{Levels: 3, SourceColumns: true, Carry: []string{name, b}}
+		if naics {
+			schema.NAICS = b
+		}
 		rows := schema.Flatten(nil, Result{
 			Record: 1, Input: a, Status: StatusOK, Classification: b, Error: b, Source: a,
-			Entries: []Entry{{Value: a, Title: b, Confidence: confidence}, {Value: b}},
+			Entries: []Entry{{Value: a, ID: name, Title: b, Confidence: confidence}, {Value: b}},
 			Fields:  []string{b, a}, AnsweredAt: time.Unix(seconds, 0),
 		})
 		header, cells := expected(schema, rows)
@@ -293,7 +296,7 @@ func checkJSONL(t *testing.T, schema Schema, rows []Row, header []string, cells 
 
 // TestCopiedCSV writes rows that share some columns with others, and wants of each what it is alone.
 func TestCopiedCSV(t *testing.T) {
-	columns := Schema{Levels: 2, NAICS: true, SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
+	columns := Schema{Levels: 2, NAICS: "naics", SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
 	pick := func(n int, texts ...string) string { return texts[n%len(texts)] }
 	values := make([]string, 10_000)
 	for i := range values {
@@ -304,7 +307,7 @@ func TestCopiedCSV(t *testing.T) {
 	for i := range 20_000 { // of more categories than are kept at once
 		row := Row{
 			Record: int64(1 + i/3), Input: pick(i/3, "in", "other, one"), Status: StatusOK, Classification: "naics",
-			Rank: int64(1 + i%3), Value: values[rng.IntN(min(i+1, len(values)))], Title: pick(rng.IntN(4), "same", "a \"b\"", ""), Confidence: float64(i%100) / 100,
+			Rank: int64(1 + i%3), Value: values[rng.IntN(min(i+1, len(values)))], CategoryID: pick(rng.IntN(2), "1", "1,0"), Title: pick(rng.IntN(4), "same", "a \"b\"", ""), Confidence: float64(i%100) / 100,
 			Levels: []string{pick(rng.IntN(3), "10", "1,0"), "100"}[:rng.IntN(3)],
 			Error:  pick(rng.IntN(20), "", "", "broken\n"), AnsweredAt: time.Unix(int64(i/5), 0), Fields: []string{"x", pick(i/3, "y", " z")},
 		}

@@ -42,7 +42,7 @@ func Example() {
 	fmt.Println(published.Rows, "rows")
 
 	// Output:
-	// record,input,status,classification,rank,value,title,confidence,level_1,level_2,error,id
+	// record,input,status,classification,rank,value,category_id,confidence,level_1,level_2,error,id
 	// 1,https://news.example,ok,taxonomy_v3,1,News > World,,0.87,News,World,,a17
 	// 1,https://news.example,ok,taxonomy_v3,2,Travel,,0.2,Travel,,,a17
 	// 2,https://dead.example,empty,taxonomy_v3,,,,,,,,a18

@@ -34,7 +34,7 @@ var samples = []struct {
 		results: []Result{
 			{
 				Record: 1, Input: "https://news.example", Status: StatusOK, Classification: "taxonomy_v3",
-				Entries: []Entry{{Value: "News > World", Confidence: 0.87}, {Value: "Arts > Music > Jazz > Bebop", Confidence: 1e-7}},
+				Entries: []Entry{{Value: "News > World", ID: "12", Confidence: 0.87}, {Value: "Arts > Music > Jazz > Bebop", Confidence: 1e-7}},
 				Fields:  []string{"17", "active", ""},
 			},
 			{Record: 2, Status: StatusInvalid, Classification: "taxonomy_v3", Error: "the input is empty", Fields: []string{"18", "", "x"}},
@@ -53,12 +53,12 @@ var samples = []struct {
 	},
 	{
 		name:   "naics",
-		schema: Schema{Levels: 5, NAICS: true, SourceColumns: true},
+		schema: Schema{Levels: 5, NAICS: "naics", SourceColumns: true},
 		results: []Result{
 			{
 				Record: 1, Input: "https://software.example", Status: StatusOK, Classification: "naics",
 				Entries: []Entry{
-					{Value: "541511", Title: "Custom Computer Programming Services", Confidence: 0.8},
+					{Value: "541511", ID: "541511", Title: "Custom Computer Programming Services", Confidence: 0.8},
 					{Value: "31-33", Title: "Manufacturing", Confidence: 0.1},
 				},
 				Source: "embedded", AnsweredAt: time.Date(2026, 3, 1, 10, 0, 0, 500_000_999, time.UTC),

@@ -23,6 +23,7 @@ const (
 // Entry is one category of an answer.
 type Entry struct {
 	Value      string  // a path of levels joined by " > ", or a NAICS code
+	ID         string  // the category's id in its taxonomy
 	Title      string  // what the code stands for; NAICS only
 	Confidence float64 // as the service gave it, usually between 0 and 1; null if not finite
 
@@ -31,7 +32,7 @@ type Entry struct {
 	Levels []string
 }
 
-// Result is what became of one record. Empty strings and zero times become nulls.
+// Result is what became of one record in one classification. Empty strings and zero times become nulls.
 type Result struct {
 	Record         int64 // 1-based
 	Input          string
@@ -52,7 +53,8 @@ type Row struct {
 	Classification string
 	Rank           int64 // 1-based position in the answer; 0 if the record has no entry
 	Value          string
-	Title          string
+	CategoryID     string
+	Title          string   // of rows of Schema.NAICS only
 	Confidence     float64  // NaN stands for null
 	Levels         []string // up to Schema.Levels of them; missing ones are null
 	Error          string
@@ -82,19 +84,23 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 	for i, e := range r.Entries {
 		row.Rank = int64(i + 1)
 		row.Value = validUTF8(e.Value)
-		row.Title = validUTF8(e.Title)
+		row.CategoryID = validUTF8(e.ID)
+		if s.isNAICS(r.Classification) {
+			row.Title = validUTF8(e.Title)
+		}
 		row.Confidence = finite(e.Confidence)
 		if row.Levels = e.Levels; row.Levels == nil || row.Value != e.Value {
-			row.Levels = s.AppendLevels(nil, row.Value)
+			row.Levels = s.AppendLevels(nil, r.Classification, row.Value)
 		}
 		dst = append(dst, row)
 	}
 	return dst
 }
 
-// AppendLevels appends to levels those of a value: the levels of a path, or the prefixes of a code.
-func (s Schema) AppendLevels(levels []string, value string) []string {
-	if s.NAICS {
+// AppendLevels appends to levels those of a classification's value: the levels of a path, or the
+// prefixes of a code.
+func (s Schema) AppendLevels(levels []string, classification, value string) []string {
+	if s.isNAICS(classification) {
 		return appendPrefixes(levels, value, s.levels())
 	}
 	n := len(levels) + s.levels()
@@ -130,6 +136,8 @@ func (r *Row) text(c *Column) string {
 		return r.Classification
 	case fieldValue:
 		return r.Value
+	case fieldCategoryID:
+		return r.CategoryID
 	case fieldTitle:
 		return r.Title
 	case fieldLevel:
@@ -147,7 +155,7 @@ func (r *Row) text(c *Column) string {
 
 // textSize is about how many bytes the row's string columns show: levels are parts of the value.
 func (r *Row) textSize() int {
-	n := len(r.Input) + len(r.Status) + len(r.Classification) + 2*len(r.Value) + len(r.Title) + len(r.Error) + len(r.Source)
+	n := len(r.Input) + len(r.Status) + len(r.Classification) + 2*len(r.Value) + len(r.CategoryID) + len(r.Title) + len(r.Error) + len(r.Source)
 	for _, f := range r.Fields {
 		n += len(f)
 	}

@@ -60,28 +60,34 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "naics levels are prefixes",
-			schema: Schema{Levels: 4, NAICS: true},
-			result: Result{Record: 1, Entries: []Entry{{Value: "541511", Title: "Custom Computer Programming Services"}}},
+			schema: Schema{Levels: 4, NAICS: "naics"},
+			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "541511", ID: "541511", Title: "Custom Computer Programming Services"}}},
 			want: []Row{{
-				Record: 1, Rank: 1, Value: "541511", Title: "Custom Computer Programming Services",
+				Record: 1, Classification: "naics", Rank: 1, Value: "541511", CategoryID: "541511", Title: "Custom Computer Programming Services",
 				Levels: []string{"54", "541", "5415", "54151"},
 			}},
 		},
 		{
 			name:   "a short naics code has fewer levels",
-			schema: Schema{Levels: 5, NAICS: true},
-			result: Result{Record: 1, Entries: []Entry{{Value: "541"}, {Value: "5"}, {Value: ""}}},
+			schema: Schema{Levels: 5, NAICS: "naics"},
+			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "541"}, {Value: "5"}, {Value: ""}}},
 			want: []Row{
-				{Record: 1, Rank: 1, Value: "541", Levels: []string{"54", "541"}},
-				{Record: 1, Rank: 2, Value: "5"},
-				{Record: 1, Rank: 3},
+				{Record: 1, Classification: "naics", Rank: 1, Value: "541", Levels: []string{"54", "541"}},
+				{Record: 1, Classification: "naics", Rank: 2, Value: "5"},
+				{Record: 1, Classification: "naics", Rank: 3},
 			},
 		},
 		{
 			name:   "a naics sector of several numbers",
-			schema: Schema{Levels: 4, NAICS: true},
-			result: Result{Record: 1, Entries: []Entry{{Value: "31-33"}}},
-			want:   []Row{{Record: 1, Rank: 1, Value: "31-33", Levels: []string{"31"}}},
+			schema: Schema{Levels: 4, NAICS: "naics"},
+			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "31-33"}}},
+			want:   []Row{{Record: 1, Classification: "naics", Rank: 1, Value: "31-33", Levels: []string{"31"}}},
+		},
+		{
+			name:   "another classification beside naics has paths and no titles",
+			schema: Schema{Levels: 2, NAICS: "naics"},
+			result: Result{Record: 1, Classification: "taxonomy_v3", Entries: []Entry{{Value: "Arts > Music", ID: "338", Title: "Music"}}},
+			want:   []Row{{Record: 1, Classification: "taxonomy_v3", Rank: 1, Value: "Arts > Music", CategoryID: "338", Levels: []string{"Arts", "Music"}}},
 		},
 		{
 			name:   "confidences that no format can hold are null",
@@ -92,14 +98,15 @@ func TestFlatten(t *testing.T) {
 			},
 		},
 		{
-			name: "invalid UTF-8 is replaced everywhere",
+			name:   "invalid UTF-8 is replaced everywhere",
+			schema: Schema{NAICS: "\xc3"},
 			result: Result{
 				Record: 1, Input: "a\xff\xfeb", Status: "o\xff", Classification: "\xc3", Error: "\xff", Source: "\xff",
-				Entries: []Entry{{Value: "x\xff", Title: "\xffy"}}, Fields: []string{"fine", "\xe2\x82", "ü"},
+				Entries: []Entry{{Value: "x\xff", ID: "\xff", Title: "\xffy"}}, Fields: []string{"fine", "\xe2\x82", "ü"},
 			},
 			want: []Row{{
 				Record: 1, Input: "a\uFFFDb", Status: "o\uFFFD", Classification: "\uFFFD", Error: "\uFFFD", Source: "\uFFFD",
-				Rank: 1, Value: "x\uFFFD", Title: "\uFFFDy", Fields: []string{"fine", "\uFFFD", "ü"},
+				Rank: 1, Value: "x\uFFFD", CategoryID: "\uFFFD", Title: "\uFFFDy", Fields: []string{"fine", "\uFFFD", "ü"},
 			}},
 		},
 		{
@@ -161,9 +168,9 @@ func TestFlattenDoesNotAllocate(t *testing.T) {
 		Record: 1, Input: "https://a.example", Status: StatusOK, AnsweredAt: time.Unix(1, 0),
 		Entries: []Entry{{Value: "A > B > C", Confidence: 1}, {Value: "D"}}, Fields: []string{"x", "y"},
 	}
-	for _, s := range []Schema{{Levels: 4}, {Levels: 4, NAICS: true}} {
+	for _, s := range []Schema{{Levels: 4}, {Levels: 4, NAICS: "naics"}} {
 		for i, e := range r.Entries {
-			r.Entries[i].Levels = s.AppendLevels([]string{}, e.Value)
+			r.Entries[i].Levels = s.AppendLevels([]string{}, r.Classification, e.Value)
 		}
 		rows := s.Flatten(nil, r)
 		if n := testing.AllocsPerRun(100, func() { rows = s.Flatten(rows[:0], r) }); n != 0 {

@@ -12,7 +12,7 @@ const MaxLevels = 20
 // Schema says which columns the rows have. The zero value has the columns every output has.
 type Schema struct {
 	Levels        int      // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
-	NAICS         bool     // values are NAICS codes, so the levels are prefixes of the code
+	NAICS         string   // the classification whose values are NAICS codes; "" for none. Only codes have titles
 	SourceColumns bool     // add source and answered_at, which vary from run to run
 	Carry         []string // the input's own columns to carry along, named as in the input
 }
@@ -48,6 +48,7 @@ const (
 	fieldClassification
 	fieldRank
 	fieldValue
+	fieldCategoryID
 	fieldTitle
 	fieldConfidence
 	fieldLevel
@@ -70,15 +71,15 @@ func (c *Column) scope() scope {
 	switch c.field {
 	case fieldRank, fieldConfidence:
 		return scopeEntry
-	case fieldValue, fieldTitle, fieldLevel:
+	case fieldValue, fieldCategoryID, fieldTitle, fieldLevel:
 		return scopeCategory
 	}
 	return scopeRecord
 }
 
 // Columns lists the columns in their order in the output: record, input, status, classification, rank,
-// value, title, confidence, level_1 to level_N, error, then source and answered_at if asked for, then
-// the carried ones.
+// value, category_id, title if there are NAICS codes, confidence, level_1 to level_N, error, then source
+// and answered_at if asked for, then the carried ones.
 func (s Schema) Columns() []Column {
 	columns := []Column{
 		{Name: "record", Type: TypeInt64, field: fieldRecord},
@@ -87,9 +88,12 @@ func (s Schema) Columns() []Column {
 		{Name: "classification", field: fieldClassification},
 		{Name: "rank", Type: TypeInt64, Nullable: true, field: fieldRank},
 		{Name: "value", Nullable: true, field: fieldValue},
-		{Name: "title", Nullable: true, field: fieldTitle},
-		{Name: "confidence", Type: TypeDouble, Nullable: true, field: fieldConfidence},
+		{Name: "category_id", Nullable: true, field: fieldCategoryID},
 	}
+	if s.NAICS != "" {
+		columns = append(columns, Column{Name: "title", Nullable: true, field: fieldTitle})
+	}
+	columns = append(columns, Column{Name: "confidence", Type: TypeDouble, Nullable: true, field: fieldConfidence})
 	for k := range s.levels() {
 		columns = append(columns, Column{Name: fmt.Sprintf("level_%d", k+1), Nullable: true, field: fieldLevel, index: k})
 	}
@@ -142,6 +146,11 @@ func alternative(name string, n int) string {
 		return strings.Repeat("input_", n) + name
 	}
 	return fmt.Sprintf("input_%s_%d", name, n)
+}
+
+// isNAICS says whether the values of a classification are NAICS codes.
+func (s Schema) isNAICS(classification string) bool {
+	return s.NAICS != "" && s.NAICS == classification
 }
 
 // levels is s.Levels within its bounds.

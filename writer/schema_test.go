@@ -7,7 +7,7 @@ import (
 )
 
 func TestColumns(t *testing.T) {
-	const front = "record input status classification rank value title confidence "
+	const front = "record input status classification rank value category_id confidence "
 	tests := []struct {
 		name   string
 		schema Schema
@@ -16,14 +16,15 @@ func TestColumns(t *testing.T) {
 		{"what every output has", Schema{}, front + "error"},
 		{"levels", Schema{Levels: 2}, front + "level_1 level_2 error"},
 		{"levels out of bounds", Schema{Levels: -1}, front + "error"},
-		{"naics has the same columns", Schema{Levels: 1, NAICS: true}, front + "level_1 error"},
+		{"naics has titles", Schema{Levels: 1, NAICS: "naics"}, "record input status classification rank value category_id title confidence level_1 error"},
+		{"a title of the input's where there is no other", Schema{Carry: []string{"title"}}, front + "error title"},
 		{"source", Schema{SourceColumns: true}, front + "error source answered_at"},
 		{"carried", Schema{Carry: []string{"id", "a.b"}}, front + "error id a.b"},
 		{"a clash with ours", Schema{Carry: []string{"value"}}, front + "error input_value"},
 		{"no clash with a column that is off", Schema{Carry: []string{"source", "level_1"}}, front + "error source level_1"},
 		{"a clash of two carried ones", Schema{Carry: []string{"id", "id", "id"}}, front + "error id input_id input_input_id"},
 		{"a clash with a prefixed one", Schema{Carry: []string{"input_value", "value"}}, front + "error input_value input_input_value"},
-		{"a clash but for case", Schema{Carry: []string{"Title", "ID", "id"}}, front + "error input_Title ID input_id"},
+		{"a clash but for case", Schema{Carry: []string{"Status", "ID", "id"}}, front + "error input_Status ID input_id"},
 		{"a name repeated often", Schema{Carry: slices.Repeat([]string{"x"}, 6)}, front + "error x input_x input_input_x input_input_input_x input_x_4 input_x_5"},
 		{"names that are empty", Schema{Carry: []string{"input_2", "", ""}}, front + "error input_2 input_input_2 input_3"},
 		{"a name that is not UTF-8", Schema{Carry: []string{"x\xff"}}, front + "error x\uFFFD"},

@@ -34,7 +34,7 @@ func (f *runFlags) forecast(ctx context.Context, svc service, input *reader.Read
 	}
 	parts.Store = store
 	options := pipeline.Options{
-		Kind: f.kind, Classification: f.classification,
+		Kind: f.kind, Classifications: f.asked(),
 		Normalizer: client.Normalizer{Scheme: f.scheme}, BySite: f.dedupe == pipeline.DedupeSite, Limit: f.limit,
 	}
 	forecast, err := pipeline.DryRun(ctx, parts, options)
@@ -56,7 +56,7 @@ func (f *runFlags) compareNeed(ctx context.Context, quota *quota, store *answers
 		return nil
 	}
 	left, _ := quota.usage.Requests()
-	if most, ok := f.mostRecords(); ok && most <= left {
+	if most, ok := f.mostRequests(); ok && most <= left {
 		quota.log.Info("the account has enough left", "left", left)
 		return nil
 	}
@@ -77,10 +77,11 @@ func (f *runFlags) compareNeed(ctx context.Context, quota *quota, store *answers
 	return nil
 }
 
-// mostRecords is a number of records that the input does not exceed: that of its lines.
+// mostRequests is a number of requests that the run does not exceed: that of the input's lines
+// in each classification.
 // To count them takes a hundredth of the time of reading the records and looking them up.
 // false where the lines cannot be counted, for a file is compressed or cannot be read.
-func (f *runFlags) mostRecords() (most int64, ok bool) {
+func (f *runFlags) mostRequests() (most int64, ok bool) {
 	for _, file := range f.input.Paths {
 		lines, ok := countLines(file)
 		if !ok {
@@ -91,7 +92,7 @@ func (f *runFlags) mostRecords() (most int64, ok bool) {
 	if f.limit > 0 {
 		most = min(most, f.limit)
 	}
-	return most, true
+	return most * int64(len(f.classifications())), true
 }
 
 func countLines(path string) (lines int64, ok bool) {

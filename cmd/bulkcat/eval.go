@@ -74,6 +74,9 @@ never a hosted one, so that nothing is charged; with --fetch never no network is
 }
 
 func (f *evalFlags) run(ctx context.Context) error {
+	if err := f.service.taxonomies.load(); err != nil {
+		return err
+	}
 	kind, err := f.check()
 	if err != nil {
 		return &usageError{err}
@@ -122,7 +125,7 @@ func (f *evalFlags) check() (client.Kind, error) {
 		return "", fmt.Errorf("--kind: %q must be %s or %s", kind, client.Website, client.Product)
 	}
 	if f.classification == "" {
-		f.classification = client.Classifications(kind)[0]
+		f.classification = f.service.taxonomies.fallback(kind)
 	}
 	if err := client.CheckClassification(kind, f.classification); err != nil {
 		return "", fmt.Errorf("--classification: %w", err)
@@ -139,7 +142,7 @@ func (f *evalFlags) measure(ctx context.Context, kind client.Kind, svc service, 
 	sink := &tallySink{tally: f.newTally()}
 	parts := pipeline.Parts{Source: input, Categorizer: svc.categorizer, Sink: sink, Counters: new(pipeline.Counters)}
 	_, err := pipeline.Run(ctx, parts, pipeline.Options{
-		Kind: kind, Classification: f.classification, Retry: client.DefaultRetryPolicy(),
+		Kind: kind, Classifications: []pipeline.Classification{{Name: f.classification}}, Retry: client.DefaultRetryPolicy(),
 		Limit:  f.limit,
 		Schema: writer.Schema{Carry: []string{f.labelColumn}}, Carry: []int{place},
 	})
@@ -148,15 +151,7 @@ func (f *evalFlags) measure(ctx context.Context, kind client.Kind, svc service, 
 
 // newTally knows the values of the classification.
 func (f *evalFlags) newTally() *evaluate.Tally {
-	levels, t := evaluate.Levels(evaluate.PathLevels), (*taxonomy.Taxonomy)(nil)
-	for _, e := range editions {
-		if e.name == f.classification {
-			t = e.load()
-		}
-	}
-	if custom := f.service.taxonomies.find(f.classification); custom != nil {
-		t = &custom.Taxonomy
-	}
+	levels, t := evaluate.Levels(evaluate.PathLevels), f.service.taxonomies.of(f.classification)
 	if f.classification == client.NAICS {
 		levels = evaluate.CodeLevels
 	}

@@ -55,12 +55,12 @@ the one that the service gives. A hosted service cannot be explained.`,
 }
 
 func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) error {
+	if err := f.taxonomies.load(); err != nil {
+		return err
+	}
 	request, err := f.request(kind, input)
 	if err != nil {
 		return &usageError{err}
-	}
-	if err := f.taxonomies.load(); err != nil {
-		return err
 	}
 	if err := f.taxonomies.has(request.Classification); err != nil {
 		return &usageError{err}
@@ -87,7 +87,7 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 		return client.Request{}, fmt.Errorf("%q can be neither asked nor explained: choose %s or %s", kind, client.Website, client.Product)
 	}
 	if f.classification == "" {
-		f.classification = client.Classifications(kind)[0]
+		f.classification = f.taxonomies.fallback(kind)
 	}
 	if err := client.CheckClassification(kind, f.classification); err != nil {
 		return client.Request{}, fmt.Errorf("--classification: %w", err)

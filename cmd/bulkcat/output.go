@@ -31,18 +31,21 @@ func (f *outputFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.path, "output", "o", "", "a `FILE`, a folder of parts (out/), or - for standard output")
 	flags.StringVar(&f.format, "output-format", "", "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)")
 	flags.Int64Var(&f.partRows, "part-rows", 1_000_000, "rows of a part, at least, in a folder")
-	flags.IntVar(&f.levels, "levels", 4, "columns level_1, level_2, ... of a category's path")
+	flags.IntVar(&f.levels, "levels", levelsOfTaxonomy, "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels")
 	flags.StringVar(&f.carry, "carry", "all", "columns of the input to carry along: all, none or `a,b`")
 	flags.BoolVar(&f.sourceColumns, "source-columns", false, "add the columns source and answered_at, which differ from run to run")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an output that another run has written")
 }
 
-const maxLevels = 20 // deeper than any taxonomy
+const (
+	levelsOfTaxonomy = -1
+	maxLevels        = 20 // deeper than any taxonomy
+)
 
 func (f *outputFlags) check() error {
 	switch {
-	case f.levels < 0 || f.levels > maxLevels:
-		return fmt.Errorf("--levels: %d must be 0 to %d", f.levels, maxLevels)
+	case f.levels < levelsOfTaxonomy || f.levels > maxLevels:
+		return fmt.Errorf("--levels: %d must be 0 to %d, or %d", f.levels, maxLevels, levelsOfTaxonomy)
 	case f.partRows < 1:
 		return fmt.Errorf("--part-rows: %d must be at least 1", f.partRows)
 	}

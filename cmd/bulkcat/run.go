@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,19 +31,20 @@ type runFlags struct {
 	store   storeFlags
 	log     logFlags
 
-	classification string
-	scheme         string
-	dedupe         string // empty for products
-	pace           paceFlags
-	grace          time.Duration
-	limit          int64
-	strict         bool
-	keepGoing      bool
-	partial        bool
-	noSpool        bool
-	offline        bool
-	dryRun         bool
-	profiling      profilingFlags
+	classification      string      // several with a comma between
+	classificationGiven func() bool // whether it is not the default
+	scheme              string
+	dedupe              string // empty for products
+	pace                paceFlags
+	grace               time.Duration
+	limit               int64
+	strict              bool
+	keepGoing           bool
+	partial             bool
+	noSpool             bool
+	offline             bool
+	dryRun              bool
+	profiling           profilingFlags
 }
 
 // newRunCommand makes the command of a kind; all that differs is named by the caller.
@@ -80,7 +82,8 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	if f.kind == client.Product {
 		names = append(names, client.CustomPrefix+"NAME")
 	}
-	flags.StringVar(&f.classification, "classification", names[0], "what to ask for: `"+strings.Join(names, "` or ")+"")
+	flags.StringVar(&f.classification, "classification", names[0], "what to ask for: `"+strings.Join(names, "` or ")+", or several with a comma between, each with requests and rows of its own")
+	f.classificationGiven = func() bool { return flags.Changed("classification") }
 	if f.kind == client.Website {
 		flags.StringVar(&f.scheme, "scheme", "https", "for bare domains, and with --dedupe site for all: https or http")
 		flags.StringVar(&f.dedupe, "dedupe", pipeline.DedupeSite, "ask once for a website however it is spelled (site), or for each spelling (exact)")
@@ -101,7 +104,7 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 }
 
 func (f *runFlags) check() error {
-	if err := client.CheckClassification(f.kind, f.classification); err != nil {
+	if _, err := client.ParseClassifications(f.kind, f.classification); err != nil {
 		return fmt.Errorf("--classification: %w", err)
 	}
 	switch {
@@ -141,10 +144,13 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer svc.Close()
+	f.settle()
 	if !svc.hosted {
-		svc.source = f.service.taxonomies.source(f.classification)
-		if err := f.service.taxonomies.has(f.classification); err != nil {
-			log.Warn(err.Error())
+		svc.source = f.service.taxonomies.source(f.classifications()...)
+		for _, name := range f.classifications() {
+			if err := f.service.taxonomies.has(name); err != nil {
+				log.Warn(err.Error())
+			}
 		}
 	}
 	if !svc.hosted && !f.log.quiet {
@@ -174,6 +180,28 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	return n.run(ctx)
 }
 
+// settle decides what the flags leave to the taxonomies.
+func (f *runFlags) settle() {
+	taxonomies := &f.service.taxonomies
+	if !f.classificationGiven() {
+		f.classification = taxonomies.fallback(f.kind)
+	}
+	if f.output.levels == levelsOfTaxonomy {
+		f.output.levels = taxonomies.deepest(f.classifications())
+	}
+}
+
+func (f *runFlags) classifications() []string { return strings.Split(f.classification, ",") }
+
+// asked are the classifications as the pipeline takes them.
+func (f *runFlags) asked() []pipeline.Classification {
+	var list []pipeline.Classification
+	for _, name := range f.classifications() {
+		list = append(list, pipeline.Classification{Name: name, Category: f.service.taxonomies.category(name)})
+	}
+	return list
+}
+
 // causeOf gives the reason for which reading was interrupted, and other errors as they are.
 func causeOf(ctx context.Context, err error) error {
 	if errors.Is(err, reader.ErrInterrupted) {
@@ -196,28 +224,26 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 	if err != nil {
 		return pipeline.Options{}, err
 	}
+	schema := writer.Schema{Levels: f.output.levels, SourceColumns: f.output.sourceColumns, Carry: carry}
+	if slices.Contains(f.classifications(), client.NAICS) {
+		schema.NAICS = client.NAICS
+	}
 	return pipeline.Options{
-		Kind:           f.kind,
-		Classification: f.classification,
-		Normalizer:     client.Normalizer{Scheme: f.scheme},
-		BySite:         f.dedupe == pipeline.DedupeSite,
-		Retry:          f.pace.retryPolicy(),
-		SourceName:     svc.source,
-		WaitForQuota:   f.pace.waitForQuota,
-		FinishBy:       f.pace.finishBy.time(time.Now()),
-		Limit:          f.limit,
-		Strict:         f.strict,
-		KeepGoing:      f.keepGoing || !svc.hosted,
-		Known:          knownCategories(svc, f.classification),
-		Offline:        f.storedOnly(svc),
-		Grace:          max(f.grace, 1), // 0 is a default there
-		Schema: writer.Schema{
-			Levels:        f.output.levels,
-			NAICS:         f.classification == client.NAICS,
-			SourceColumns: f.output.sourceColumns,
-			Carry:         carry,
-		},
-		Carry: places,
+		Kind:            f.kind,
+		Classifications: f.asked(),
+		Normalizer:      client.Normalizer{Scheme: f.scheme},
+		BySite:          f.dedupe == pipeline.DedupeSite,
+		Retry:           f.pace.retryPolicy(),
+		SourceName:      svc.source,
+		WaitForQuota:    f.pace.waitForQuota,
+		FinishBy:        f.pace.finishBy.time(time.Now()),
+		Limit:           f.limit,
+		Strict:          f.strict,
+		KeepGoing:       f.keepGoing || !svc.hosted,
+		Offline:         f.storedOnly(svc),
+		Grace:           max(f.grace, 1), // 0 is a default there
+		Schema:          schema,
+		Carry:           places,
 	}, nil
 }
 
@@ -225,7 +251,7 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 // same input.
 func (f *runFlags) metadata() map[string]string {
 	return map[string]string{
-		"bulkcat.format":         "1",
+		"bulkcat.format":         "2",
 		"bulkcat.kind":           string(f.kind),
 		"bulkcat.classification": f.classification,
 	}

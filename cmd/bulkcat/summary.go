@@ -40,7 +40,7 @@ func (s *summary) print(out io.Writer) {
 		fmt.Fprintf(out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(out, "%s after %s\n", s.headline(), s.took().Round(time.Millisecond))
-	line("records", "%d: %s", c.Settled(), byStatus(c))
+	line("records", "%d%s: %s", c.Settled(), inSeveral(a.Settings.Classifications()), byStatus(c))
 	if waiting := c.Settled() - c.Written; waiting > 0 {
 		line("", "%d of them not written: they follow records without an outcome", waiting)
 	}
@@ -155,6 +155,14 @@ func advice(r pipeline.Reason) string {
 		return "the next run asks again; for more attempts raise --max-attempts"
 	}
 	return ""
+}
+
+// inSeveral says in how many classifications there is a status of each record, unless it is one.
+func inSeveral(classifications []string) string {
+	if len(classifications) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" in %d classifications", len(classifications))
 }
 
 func byStatus(c pipeline.Snapshot) string {

@@ -142,7 +142,7 @@ func printSheet(out io.Writer, r verify.Report) error {
 	if r.Balanced {
 		b.WriteString("balanced\n")
 	}
-	fmt.Fprintf(&b, "records  %d", r.Records)
+	fmt.Fprintf(&b, "records  %d%s", r.Records, inSeveral(r.Classifications))
 	lead := ": "
 	for _, s := range []writer.Status{writer.StatusOK, writer.StatusEmpty, writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid, writer.StatusPending} {
 		if n := r.Statuses[s]; n > 0 {

@@ -42,11 +42,15 @@ func (byHost) Categorize(_ context.Context, r client.Request) (client.Answer, er
 	if host == "rejected" {
 		return client.Answer{}, &client.Error{Class: client.Rejected, Status: 422, Detail: "not this one"}
 	}
+	value := `"Top %d > Sub > Leaf"`
+	if r.Classification == client.NAICS {
+		value = `"54%d11"`
+	}
 	var entries []string
 	for i := range count[host] {
-		entries = append(entries, fmt.Sprintf(`{"value":"Top %d > Sub > Leaf","title":"T%d","confidence":0.%d}`, i, i, 9-i))
+		entries = append(entries, fmt.Sprintf(`{"value":`+value+`,"title":"T%d","confidence":0.%d}`, i, i, 9-i))
 	}
-	answer, err := client.ParseAnswer([]byte(`{"taxonomy_v3":[`+strings.Join(entries, ",")+`]}`), client.TaxonomyV3)
+	answer, err := client.ParseAnswer([]byte(`{"`+r.Classification+`":[`+strings.Join(entries, ",")+`]}`), r.Classification)
 	answer.AnsweredAt = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 	return answer, err
 }
@@ -63,20 +67,33 @@ type fixture struct {
 	account *pipeline.Account
 }
 
-// newFixture runs the pipeline over records.
-func newFixture(t *testing.T, format writer.Format, folder bool) *fixture {
+// newFixture runs the pipeline over records, in the first classification or those given.
+func newFixture(t *testing.T, format writer.Format, folder bool, classifications ...string) *fixture {
 	t.Helper()
+	if classifications == nil {
+		classifications = []string{client.TaxonomyV3}
+	}
 	dir := t.TempDir()
 	f := &fixture{t: t, format: format, folder: folder, input: filepath.Join(dir, "in.csv")}
 	f.output = filepath.Join(dir, "out")
 	settings := pipeline.Settings{
-		Kind: string(client.Website), Classification: client.TaxonomyV3, OutputFormat: string(format),
+		Kind: string(client.Website), Classification: strings.Join(classifications, ","), OutputFormat: string(format),
 		Levels: 2, Carry: "all", SourceColumns: true,
 	}
 	if !folder {
 		f.output += "." + string(format)
 	}
 	f.schema = writer.Schema{Levels: 2, SourceColumns: true, Carry: []string{"url", "note"}}
+	options := pipeline.Options{
+		Kind: client.Website, SourceName: service, Retry: client.RetryPolicy{MaxAttempts: 1}, Carry: []int{0, 1},
+	}
+	for _, name := range classifications {
+		options.Classifications = append(options.Classifications, pipeline.Classification{Name: name})
+		if name == client.NAICS {
+			f.schema.NAICS = name
+		}
+	}
+	options.Schema = f.schema
 	f.account = pipeline.NewAccount("test", service, settings)
 	if err := os.WriteFile(f.input, []byte(records), 0o666); err != nil {
 		t.Fatal(err)
@@ -91,10 +108,7 @@ func newFixture(t *testing.T, format writer.Format, folder bool) *fixture {
 	counters := new(pipeline.Counters)
 	published, err := pipeline.Run(t.Context(), pipeline.Parts{
 		Source: source, Categorizer: byHost{}, Store: f.store, Sink: sink, Counters: counters,
-	}, pipeline.Options{
-		Kind: client.Website, Classification: client.TaxonomyV3, SourceName: service, Retry: client.RetryPolicy{MaxAttempts: 1},
-		Schema: f.schema, Carry: []int{0, 1},
-	})
+	}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,20 +162,26 @@ func (f *fixture) rows() []writer.Row {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		rows = append(rows, typed(r))
+		rows = append(rows, f.typed(r))
 	}
 }
 
-func typed(r row) writer.Row {
+func (f *fixture) typed(r row) writer.Row {
 	record, _ := strconv.ParseInt(r[atRecord], 10, 64)
 	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
-	x, _ := confidence(r[atConfidence])
-	answered, _ := time.Parse(time.RFC3339Nano, r[12])
-	return writer.Row{
+	typed := writer.Row{
 		Record: record, Input: r[atInput], Status: writer.Status(r[atStatus]), Classification: r[atClassification],
-		Rank: rank, Value: r[atValue], Title: r[atTitle], Confidence: x, Levels: r[atLevels:10:10], Error: r[10],
-		Source: r[11], AnsweredAt: answered, Fields: r[13:],
+		Rank: rank, Value: r[atValue], CategoryID: r[atCategoryID],
 	}
+	r = r[afterCategoryID:]
+	if f.schema.NAICS != "" {
+		typed.Title, r = r[0], r[1:]
+	}
+	typed.Confidence, _ = confidence(r[0])
+	typed.Levels, typed.Error, typed.Source = r[1:3:3], r[3], r[4]
+	typed.AnsweredAt, _ = time.Parse(time.RFC3339Nano, r[5])
+	typed.Fields = r[6:]
+	return typed
 }
 
 // rewrite writes the output anew, and has the account agree with the file: what is found

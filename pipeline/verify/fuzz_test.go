@@ -12,8 +12,10 @@ import (
 // FuzzReadback has any bytes verified as an output in each text format: that ends, without
 // a panic, and each row has a cell for each column.
 func FuzzReadback(f *testing.F) {
-	const header = "record,input,status,classification,rank,value,title,confidence,level_1,error\n"
+	const header = "record,input,status,classification,rank,value,category_id,confidence,level_1,error\n"
+	const titled = "record,input,status,classification,rank,value,category_id,title,confidence,level_1,error\n"
 	f.Add([]byte(header+"1,a,ok,taxonomy_v3,1,A,,0.5,A,\n"), uint8(0))
+	f.Add([]byte(titled+"1,a,empty,taxonomy_v3,,,,,,,\n1,a,ok,naics,1,54,54,T,0.5,54,\n2,b,empty,naics,,,,,,,\n"), uint8(0))
 	f.Add([]byte(header+"1,\"a\r\nb\",empty,naics,,,,,,\n3,x"), uint8(0))
 	f.Add([]byte("record\tinput\n1\t\"\n"), uint8(1))
 	f.Add([]byte(`{"record":1,"input":null,"rank":1e400}`+"\n{}"), uint8(2))

@@ -12,18 +12,19 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// group is the rows of one record, one below the other in one file.
+// group is the rows of one record in one classification, one below the other in one file.
 type group struct {
 	report  *Report
 	account *pipeline.Account // nil if it is missing
 
-	path           string // of the file
-	layout         *layout
-	classification string // that all records have; "" before the first, without account
+	path   string // of the file
+	layout *layout
 
-	record int64
-	rows   []row
-	more   int // rows that were not kept
+	record         int64
+	turn           int    // the place of the classification among those of the report
+	classification string // that the rows should have
+	rows           []row
+	more           int // rows that were not kept
 }
 
 // maxRows bounds what is held of one record: no answer has so many entries.
@@ -32,7 +33,13 @@ const maxRows = 1 << 16
 // start begins a file.
 func (g *group) start(path string, l *layout) { g.path, g.layout = path, l }
 
-func (g *group) reset() { g.record, g.rows, g.more = 0, g.rows[:0], 0 }
+// goOn begins the next group of the same record.
+func (g *group) goOn() { g.turn, g.rows, g.more = g.turn+1, g.rows[:0], 0 }
+
+// belongs says whether a row is of the group.
+func (g *group) belongs(record int64, r row) bool {
+	return record == g.record && (len(g.rows) == 0 || r[atClassification] == g.rows[0][atClassification])
+}
 
 func (g *group) add(record int64, r row) {
 	g.record = record
@@ -79,15 +86,22 @@ func (g *group) checkConstant() {
 	}
 }
 
+// checkClassification learns the classifications from the first record where there is no
+// account.
 func (g *group) checkClassification() {
 	got := g.rows[0][atClassification]
-	switch {
-	case g.account != nil:
-		g.classification = g.account.Settings.Classification
-	case g.classification == "":
-		g.classification = got
+	if g.account == nil && g.report.Records == 0 && g.turn < maxRows {
+		g.report.Classifications = append(g.report.Classifications, got)
 	}
+	g.classification = textAt(g.report.Classifications, g.turn)
 	g.expect("classification", g.classification, got)
+}
+
+// checkMissing finds classifications that the record has no rows of.
+func (g *group) checkMissing() {
+	for _, name := range g.report.Classifications[min(g.turn, len(g.report.Classifications)):] {
+		g.expect("classification", name, "")
+	}
 }
 
 func (g *group) checkStatus() {
@@ -114,12 +128,13 @@ func (g *group) checkEntries() {
 			g.finding("value", "one, for the status is ok", "nothing")
 			continue
 		}
-		if _, ok := confidence(r[atConfidence]); !ok {
-			g.finding("confidence", "a number or nothing", show(r[atConfidence]))
+		l := g.layout
+		if _, ok := confidence(r[l.atConfidence]); !ok {
+			g.finding("confidence", "a number or nothing", show(r[l.atConfidence]))
 		}
-		levels = g.layout.schema.AppendLevels(levels[:0], r[atValue])
-		for k, got := range r[atLevels:g.layout.atError] {
-			g.expect(g.layout.names[atLevels+k], textAt(levels, k), got)
+		levels = l.schema.AppendLevels(levels[:0], g.classification, r[atValue])
+		for k := l.atConfidence + 1; k < l.atError; k++ {
+			g.expect(l.names[k], textAt(levels, k-l.atConfidence-1), r[k])
 		}
 	}
 }
@@ -149,7 +164,7 @@ func (g *group) compareAnswer(o answers.Outcome) {
 		g.expect("error, by the store", sameText(o.Rejection.Error()), sameText(g.rows[0][g.layout.atError]))
 		return
 	}
-	stored := writer.Result{Entries: make([]writer.Entry, len(o.Answer.Entries))}
+	stored := writer.Result{Classification: g.classification, Entries: make([]writer.Entry, len(o.Answer.Entries))}
 	status := writer.StatusEmpty
 	for i, e := range o.Answer.Entries {
 		stored.Entries[i], status = writer.Entry{Value: e.Value, Title: e.Title, Confidence: e.Confidence}, writer.StatusOK
@@ -158,7 +173,7 @@ func (g *group) compareAnswer(o answers.Outcome) {
 	if status != g.status() || status != writer.StatusOK {
 		return
 	}
-	g.compareEntries(writer.Schema{}.Flatten(nil, stored))
+	g.compareEntries(writer.Schema{NAICS: g.layout.schema.NAICS}.Flatten(nil, stored))
 	if at := slices.Index(g.layout.names[:g.layout.carried], "answered_at"); at >= 0 {
 		got, err := time.Parse(time.RFC3339Nano, g.rows[0][at])
 		if err != nil || !got.Equal(o.Answer.AnsweredAt) {

@@ -15,7 +15,7 @@ import (
 // them, or as the file has them if it is text.
 type row []string
 
-// The places of the columns that every output has.
+// The places of the columns that every output begins with.
 const (
 	atRecord = iota
 	atInput
@@ -23,18 +23,19 @@ const (
 	atClassification
 	atRank
 	atValue
-	atTitle
-	atConfidence
-	atLevels
+	atCategoryID
+	afterCategoryID
 )
 
 // layout says which columns the rows have.
 type layout struct {
-	schema  writer.Schema // but for Carry
-	names   []string
-	atError int
-	carried int // the place of the first carried column
-	places  []int
+	schema       writer.Schema // but for Carry
+	names        []string
+	atTitle      int // -1 if there are no titles
+	atConfidence int
+	atError      int
+	carried      int // the place of the first carried column
+	places       []int
 }
 
 // newLayout tells the layout of an output by its columns, which must be those that the
@@ -44,10 +45,16 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 	schema := schemaOf(names)
 	if account != nil {
 		s := account.Settings
-		schema = writer.Schema{Levels: s.Levels, NAICS: s.Classification == client.NAICS, SourceColumns: s.SourceColumns}
+		schema = writer.Schema{Levels: s.Levels, SourceColumns: s.SourceColumns}
+		if slices.Contains(s.Classifications(), client.NAICS) {
+			schema.NAICS = client.NAICS
+		}
 	}
 	fixed := columnNames(schema)
-	l := &layout{schema: schema, names: names, atError: slices.Index(fixed, "error"), carried: len(fixed)}
+	l := &layout{
+		schema: schema, names: names, carried: len(fixed),
+		atTitle: slices.Index(fixed, "title"), atConfidence: slices.Index(fixed, "confidence"), atError: slices.Index(fixed, "error"),
+	}
 	if len(names) < len(fixed) || !slices.Equal(names[:len(fixed)], fixed) {
 		return nil, &Finding{What: "columns", Expected: strings.Join(fixed, ","), Got: strings.Join(names, ",")}
 	}
@@ -72,10 +79,15 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 // schemaOf tells the columns of an output without account.
 func schemaOf(names []string) writer.Schema {
 	var s writer.Schema
-	for atLevels+s.Levels < len(names) && s.Levels < writer.MaxLevels && names[atLevels+s.Levels] == fmt.Sprintf("level_%d", s.Levels+1) {
+	after := names[min(afterCategoryID, len(names)):]
+	if len(after) > 0 && after[0] == "title" {
+		s.NAICS, after = client.NAICS, after[1:]
+	}
+	after = after[min(1, len(after)):] // confidence
+	for s.Levels < min(len(after), writer.MaxLevels) && after[s.Levels] == fmt.Sprintf("level_%d", s.Levels+1) {
 		s.Levels++
 	}
-	after := names[min(atLevels+s.Levels, len(names)):]
+	after = after[s.Levels:]
 	s.SourceColumns = len(after) >= 3 && after[1] == "source" && after[2] == "answered_at"
 	return s
 }
@@ -120,10 +132,17 @@ func (l *layout) entries(rows []row) []writer.Entry {
 		if r[atValue] == "" {
 			continue
 		}
-		x, _ := confidence(r[atConfidence]) // what is none is found elsewhere
-		entries = append(entries, writer.Entry{Value: r[atValue], Title: r[atTitle], Confidence: x})
+		x, _ := confidence(r[l.atConfidence]) // what is none is found elsewhere
+		entries = append(entries, writer.Entry{Value: r[atValue], Title: l.title(r), Confidence: x})
 	}
 	return entries
+}
+
+func (l *layout) title(r row) string {
+	if l.atTitle < 0 {
+		return ""
+	}
+	return r[l.atTitle]
 }
 
 func number(text string) (int64, bool) {

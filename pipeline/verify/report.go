@@ -23,14 +23,16 @@ const MaxFindings = 20
 // and store.
 type Figures struct {
 	Records  int64                   `json:"records"`
-	Statuses map[writer.Status]int64 `json:"statuses"` // records by status
+	Statuses map[writer.Status]int64 `json:"statuses"` // records by status, in each classification
 	Rows     int64                   `json:"rows"`
 	Files    int                     `json:"files"`
 	Bytes    int64                   `json:"bytes"`
 
 	Inputs    int64 `json:"inputs_compared"`  // records that the input was given for
-	Stored    int64 `json:"answers_compared"` // records whose answer is in the store
+	Stored    int64 `json:"answers_compared"` // answers that are in the store
 	NotStored int64 `json:"answers_not_stored"`
+
+	Classifications []string `json:"classifications"` // that every record has
 }
 
 // Finding is one thing that is not as expected.

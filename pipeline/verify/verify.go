@@ -30,6 +30,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{},
 	}}
 	v.group.report, v.group.account = &v.report, o.Account
+	if o.Account != nil {
+		v.report.Classifications = o.Account.Settings.Classifications()
+	}
 	if o.Input != nil {
 		v.input = &inputs{source: o.Input, limit: limitOf(o.Account)}
 	}
@@ -56,7 +59,7 @@ type verification struct {
 	report Report
 	input  *inputs // nil if it is not given
 	layout *layout // of the files read so far; nil before the first
-	group  group   // the record whose rows are being read
+	group  group   // of which rows are being read
 	last   int64   // the greatest record number so far
 }
 
@@ -117,13 +120,8 @@ func (v *verification) row(ctx context.Context, r row, figures *pipeline.Output)
 		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(r[atRecord])})
 		return nil
 	}
-	if record != v.group.record {
-		if err := v.endRecord(); err != nil {
-			return err
-		}
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
+	if err := v.endBefore(ctx, record, r); err != nil {
+		return err
 	}
 	if figures.Rows++; figures.Rows == 1 {
 		figures.FirstRecord = record
@@ -133,15 +131,42 @@ func (v *verification) row(ctx context.Context, r row, figures *pipeline.Output)
 	return nil
 }
 
+// endBefore ends the group, and the record, that a row does not belong to.
+func (v *verification) endBefore(ctx context.Context, record int64, r row) error {
+	switch {
+	case v.group.belongs(record, r):
+		return nil
+	case record == v.group.record:
+		return v.endGroup()
+	}
+	if err := v.endRecord(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
 // endRecord checks the record whose rows have all been read.
 func (v *verification) endRecord() error {
 	g := &v.group
 	if len(g.rows) == 0 {
 		return nil
 	}
-	defer g.reset()
+	if err := v.endGroup(); err != nil {
+		return err
+	}
+	g.checkMissing()
 	v.report.Records++
-	v.checkOrder(g)
+	g.record, g.turn = 0, 0
+	return nil
+}
+
+// endGroup checks the rows of the record in one classification.
+func (v *verification) endGroup() error {
+	g := &v.group
+	defer g.goOn()
+	if g.turn == 0 {
+		v.checkOrder(g)
+	}
 	g.check()
 	v.report.Statuses[g.status()]++
 	var record *reader.Record
@@ -212,7 +237,7 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	if record != nil {
 		input = record.Input
 	}
-	request, err := client.Normalizer{Scheme: s.Scheme}.Request(client.Kind(s.Kind), input, s.Classification)
+	request, err := client.Normalizer{Scheme: s.Scheme}.Request(client.Kind(s.Kind), input, g.classification)
 	invalid := err != nil || record != nil && record.Err != nil
 	switch {
 	case invalid:

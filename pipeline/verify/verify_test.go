@@ -80,7 +80,7 @@ var tamperings = []struct {
 	{"empty become invalid", func(r []writer.Row) []writer.Row { r[3].Status = writer.StatusInvalid; return r }, "status"},
 	{"value changed", func(r []writer.Row) []writer.Row { r[0].Value = "Top 0 > Sub > Other"; return r }, "value, by the store"},
 	{"value removed", func(r []writer.Row) []writer.Row { r[0].Value = ""; return r }, "value"},
-	{"title changed", func(r []writer.Row) []writer.Row { r[0].Title = "T7"; return r }, "title, by the store"},
+	{"id without an entry", func(r []writer.Row) []writer.Row { r[3].CategoryID = "1"; return r }, "category_id"},
 	{"confidence changed", func(r []writer.Row) []writer.Row { r[0].Confidence = 0.900001; return r }, "confidence, by the store"},
 	{"level changed", func(r []writer.Row) []writer.Row { r[0].Levels = []string{"Top 1", "Sub"}; return r }, "level_1"},
 	{"level removed", func(r []writer.Row) []writer.Row { r[0].Levels = []string{"Top 0"}; return r }, "level_2"},
@@ -112,6 +112,53 @@ func TestTamperedRowsAreFound(t *testing.T) {
 		f.rewrite(rows)
 		if r := f.verify(); !r.Balanced {
 			t.Errorf("%s: written anew as it was: %v", format, r.Findings)
+		}
+	}
+}
+
+// Two classifications: each record has the rows of one before those of the other. They are
+//
+//	0-2 and 3-5 record 1, 6 and 7 record 2 (empty), 8 and 9 record 3 (rejected), ...
+func TestTwoClassifications(t *testing.T) {
+	for _, format := range uncompressed {
+		f := newFixture(t, format, false, client.TaxonomyV3, client.NAICS)
+		rows := f.rows()
+		report := f.verify()
+		for _, finding := range report.Findings {
+			t.Error(finding)
+		}
+		if !report.Balanced || report.Records != 8 || report.Rows != 28 || report.Inputs != 8 || report.Stored != 14 ||
+			report.Statuses[writer.StatusOK] != 10 || report.Statuses[writer.StatusInvalid] != 2 {
+			t.Errorf("%s: got %+v", format, report.Figures)
+		}
+		for _, tt := range []struct {
+			name   string
+			tamper func(rows []writer.Row) []writer.Row
+			want   string
+		}{
+			{"first classification removed", func(r []writer.Row) []writer.Row { return slices.Delete(r, 6, 7) }, "classification"},
+			{"second classification removed", func(r []writer.Row) []writer.Row { return slices.Delete(r, 3, 6) }, "classification"},
+			{"second classification of the last record removed", func(r []writer.Row) []writer.Row { return r[:27] }, "classification"},
+			{"classifications swapped", func(r []writer.Row) []writer.Row { r[6], r[7] = r[7], r[6]; return r }, "classification"},
+			{"classification doubled", func(r []writer.Row) []writer.Row { return slices.Insert(r, 8, r[6]) }, "classification"},
+			{"rows of a classification apart", func(r []writer.Row) []writer.Row { r[2], r[3] = r[3], r[2]; return r }, "classification"},
+			{"title changed", func(r []writer.Row) []writer.Row { r[3].Title = "T7"; return r }, "title, by the store"},
+			{"title of a path", func(r []writer.Row) []writer.Row { r[0].Title = "T7"; return r }, "title, by the store"},
+			{"code changed", func(r []writer.Row) []writer.Row { r[4].Value = "541512"; return r }, "value, by the store"},
+			{"prefix changed", func(r []writer.Row) []writer.Row { r[4].Levels = []string{"54", "542"}; return r }, "level_2"},
+			{"invalid in one become ok", func(r []writer.Row) []writer.Row { r[15].Status = writer.StatusOK; return r }, "status"},
+		} {
+			t.Run(string(format)+" "+tt.name, func(t *testing.T) {
+				f.t = t
+				f.rewrite(tt.tamper(deepCopy(rows)))
+				wantFinding(t, f.verify(), tt.want)
+			})
+		}
+		f.t = t
+		f.rewrite(rows)
+		f.account = nil // all that is found then
+		if r := f.verify(); len(r.Findings) != 1 || !slices.Equal(r.Classifications, []string{client.TaxonomyV3, client.NAICS}) {
+			t.Errorf("%s: without account: %v, classifications %q", format, r.Findings, r.Classifications)
 		}
 	}
 }
@@ -164,7 +211,7 @@ func TestAnswersThatCameLater(t *testing.T) {
 	for status, later := range map[writer.Status]bool{
 		writer.StatusFailed: true, writer.StatusPending: true, writer.StatusOK: false, writer.StatusRejected: false,
 	} {
-		r := make(row, atLevels)
+		r := make(row, afterCategoryID)
 		r[atStatus] = string(status)
 		if got := v.isLater(&group{rows: []row{r}}, during); got != later {
 			t.Errorf("%s: later %t", status, got)

@@ -69,7 +69,7 @@ func runPipeline(ctx context.Context, url, input, output string, inFlight int) (
 		Limits: limits.New(limits.Options{Rate: math.Inf(1), InFlight: inFlight}, time.Now()),
 	}
 	_, err = pipeline.Run(ctx, parts, pipeline.Options{
-		Kind: client.Website, Classification: client.TaxonomyV3, SourceName: c.Source(),
+		Kind: client.Website, Classifications: []pipeline.Classification{{Name: client.TaxonomyV3}}, SourceName: c.Source(),
 		Retry: client.DefaultRetryPolicy(), Schema: schema, Carry: places(source.Columns()),
 	})
 	return parts.Counters.Snapshot().Written, err

@@ -29,7 +29,7 @@ const (
 type Custom struct {
 	Taxonomy
 	File  string
-	Lines []int    // by category: its first line, 0 for a parent that the file leaves out
+	Lines []int // by category: its first line, 0 for a parent that the file leaves out
 
 	repeats []repeat
 	unread  []string // columns of the file that mean nothing here
