@@ -42,3 +42,23 @@ func TestCountLines(t *testing.T) {
 		}
 	}
 }
+
+// Each classification is asked for.
+func TestMostRequests(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.txt")
+	if err := os.WriteFile(path, []byte("a\nb\nc"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		classification string
+		limit, want    int64
+	}{
+		{"naics", 0, 3}, {"taxonomy_v3,naics", 0, 6}, {"taxonomy_v3,naics", 2, 4}, {"taxonomy_v3,naics", 9, 6},
+	} {
+		f := runFlags{classification: tt.classification, limit: tt.limit}
+		f.input.Paths = []string{path}
+		if most, ok := f.mostRequests(); most != tt.want || !ok {
+			t.Errorf("%s, limit %d: %d, %t; want %d", tt.classification, tt.limit, most, ok, tt.want)
+		}
+	}
+}
