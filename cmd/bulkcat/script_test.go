@@ -38,9 +38,10 @@ func TestMain(m *testing.M) {
 //	                        at it; it keeps the N-th request and those after waiting;
 //	                        with odd=N the N-th answer is a redirection to another host,
 //	                        with misrouted=N nothing is found for 2 s from the N-th on
-//	interrupt SIGNAL N COMMAND...
+//	interrupt SIGNAL[:FILE] N COMMAND...
 //	                        runs COMMAND, sends SIGNAL once the service keeps requests
-//	                        waiting, lets those go, and wants the exit status N
+//	                        waiting (and FILE is there), lets those go, and wants the
+//	                        exit status N
 //	asked N                 wants N categorizations since the service was started
 //	listening ADDR          waits until something accepts connections at ADDR
 //	foreign [json] website=NAME product=NAME
@@ -189,7 +190,14 @@ func cmdService(ts *testscript.TestScript, _ bool, args []string) {
 		last.(*heldService).CloseClientConnections()
 		last.(*heldService).Close()
 	}
-	listener, err := net.Listen("tcp", ts.Getenv("ADDR"))
+	var (
+		listener net.Listener
+		err      error
+	)
+	await(nil, func() bool { // a process that has just started may hold the last listener for a moment
+		listener, err = net.Listen("tcp", ts.Getenv("ADDR"))
+		return !errors.Is(err, syscall.EADDRINUSE)
+	})
 	ts.Check(err)
 	s.Server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: s.handle(handler)}}
 	s.Start()
@@ -212,36 +220,54 @@ func serviceOf(ts *testscript.TestScript) *heldService {
 
 func cmdInterrupt(ts *testscript.TestScript, _ bool, args []string) {
 	s := serviceOf(ts)
-	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[0]]
+	name, file, _ := strings.Cut(args[0], ":")
+	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name]
 	path, err := exec.LookPath(args[2])
 	if err != nil {
 		path = filepath.Join(ts.Getenv("WORK"), ".bin", args[2])
 	}
+	stderr, err := os.Create(ts.MkAbs("interrupt.stderr"))
+	ts.Check(err)
+	defer stderr.Close()
 	cmd := exec.Command(path, args[3:]...)
-	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = scriptEnv(ts)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = ts.MkAbs("."), scriptEnv(ts), stderr
 	ts.Check(cmd.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() { err = cmd.Wait(); close(ended) }()
+	says := func(text string) bool { return strings.Contains(ts.ReadFile("interrupt.stderr"), text) }
 	select {
 	case <-s.holding:
-	case err := <-ended:
-		ts.Fatalf("ended before the signal: %v\n%s", err, stderr.String())
+	case <-ended:
+		ts.Fatalf("ended before the signal: %v\n%s", err, ts.ReadFile("interrupt.stderr"))
+	}
+	if file != "" {
+		await(ended, func() bool { _, err := os.Stat(ts.MkAbs(file)); return err == nil })
 	}
 	ts.Check(cmd.Process.Signal(signal))
-	if signal == syscall.SIGKILL {
-		err = <-ended
-		close(s.release)
-	} else {
-		close(s.release)
-		err = <-ended
+	switch {
+	case signal == syscall.SIGKILL:
+		<-ended
+	case args[1] != "0": // the signal is noticed before requests go on
+		await(ended, func() bool { return says("press again to quit") })
 	}
+	close(s.release)
+	<-ended
 	if got := statusOf(err); strconv.Itoa(got) != args[1] {
-		ts.Fatalf("exit status %d, want %s\n%s", got, args[1], stderr.String())
+		ts.Fatalf("exit status %d, want %s\n%s", got, args[1], ts.ReadFile("interrupt.stderr"))
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("interrupt.stderr"), []byte(stderr.String()), 0o666))
+}
+
+// await waits until something is so, or a process has ended.
+func await(ended <-chan struct{}, isSo func() bool) {
+	ticker := time.NewTicker(2 * time.Millisecond)
+	defer ticker.Stop()
+	for !isSo() {
+		select {
+		case <-ended:
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // scriptEnv hands on what the scripts set.
