@@ -2,12 +2,16 @@ package main
 
 import (
 	"bufio"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
 // TestSecondSignal sends two signals to a run, the second once the first was reported.
@@ -64,5 +68,47 @@ func TestSecondSignal(t *testing.T) {
 				t.Errorf("got %q, want %q in it", told.String(), tt.want)
 			}
 		})
+	}
+}
+
+// TestSlowRecordHidesNoOther interrupts a run whose first record waits for a retry and whose
+// others are answered.
+func TestSlowRecordHidesNoOther(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	const records = 30
+	dir := t.TempDir()
+	writeTitles(t, filepath.Join(dir, "in.txt"), records)
+	answered := make(chan struct{}, records)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Query().Get("query"), " 0 m") {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		unlimited().ServeHTTP(w, r)
+		if r.URL.Path != embedded.UsagePath {
+			answered <- struct{}{}
+		}
+	}))
+	defer service.Close()
+	cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--rate", "0", "--workers", "4")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range records - 1 {
+		<-answered
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Error(err)
+	}
+	if got := statusOf(cmd.Wait()); got != exitInterrupted {
+		t.Errorf("exit status %d, want %d", got, exitInterrupted)
+	}
+	if want := "  records   29: 29 ok\n"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("got %q, want %q in it", stderr.String(), want)
 	}
 }

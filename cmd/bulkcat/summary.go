@@ -41,10 +41,7 @@ func (s *summary) print(out io.Writer) {
 	}
 	fmt.Fprintf(out, "%s after %s\n", s.headline(), s.took().Round(time.Millisecond))
 	line("records", "%d%s: %s", c.Settled(), inSeveral(a.Settings.Classifications()), byStatus(c))
-	if waiting := c.Settled() - c.Written; waiting > 0 {
-		line("", "%d of them not written: they follow records without an outcome", waiting)
-	}
-	printReasons(line, c.Reasons)
+	printReasons(line, c)
 	if c.Kept > 0 {
 		line("kept", "%d records in parts that were published before", c.Kept)
 	}
@@ -103,18 +100,18 @@ func (s *summary) headline() string {
 
 // printReasons tells the most frequent reasons of each status, each with one place, and what
 // may help.
-func printReasons(line func(name, format string, args ...any), reasons []pipeline.Reason) {
+func printReasons(line func(name, format string, args ...any), c pipeline.Snapshot) {
 	for _, status := range []writer.Status{writer.StatusInvalid, writer.StatusRejected, writer.StatusFailed} {
 		shown, more := 0, int64(0)
 		name, advised := string(status), ""
-		for _, r := range reasons {
+		for _, r := range c.Reasons {
 			switch {
 			case r.Status != status:
 			case shown == reasonsShown:
 				more += r.Records
 			default:
 				line(name, "%d: %s", r.Records, told(r))
-				name, advised = "", firstOf(advised, advice(r))
+				name, advised = "", firstOf(advised, advice(r, c))
 				shown++
 			}
 		}
@@ -140,10 +137,14 @@ func told(r pipeline.Reason) string {
 	return fmt.Sprintf("%s (%s:%d)", text, file, r.Line)
 }
 
+// wrongColumn is the part of the records that cannot be asked from which on the column is in
+// doubt: a few such inputs are in most lists.
+const wrongColumn = 10
+
 // advice says what may help against a reason; "" where the reason says it, or nothing helps.
-func advice(r pipeline.Reason) string {
+func advice(r pipeline.Reason, c pipeline.Snapshot) string {
 	switch {
-	case r.Class == pipeline.ClassInput:
+	case r.Class == pipeline.ClassInput && r.Records*wrongColumn >= c.Settled():
 		return "if the inputs are in another column, name it with --column"
 	case r.Status == writer.StatusRejected:
 		return "to ask again for what was refused, add --retry-rejected"

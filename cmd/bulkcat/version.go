@@ -19,11 +19,14 @@ func version() string { return thisBuild().release }
 // thisBuild is what the linker stamped in, else what Go knows: `go install` builds have the
 // module's version, builds in a clone the revision.
 func thisBuild() build {
-	b := build{release, commit}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = new(debug.BuildInfo)
 	}
+	return build{release, commit}.completed(info)
+}
+
+func (b build) completed(info *debug.BuildInfo) build {
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
 			b.commit = firstOf(b.commit, s.Value[:min(len(s.Value), 12)])

@@ -7,7 +7,10 @@ out=demo-out
 cd "$(dirname "$0")/../.."
 mkdir -p "$out"
 
-# The samples hold bad rows on purpose, which bulkcat tells with exit status 3.
+echo "The samples hold rows that cannot be asked, on purpose (see testdata/README.md):"
+echo "bulkcat marks these as invalid, says why, and ends with exit status 3."
+echo
+
 categorize() {
   local status=0
   echo "\$ bulkcat $*"

@@ -1,4 +1,5 @@
-// Command demo prints the first rows of Parquet files that bulkcat wrote, as tables.
+// Command demo prints the first rows of Parquet files that bulkcat wrote, as tables, and the
+// rows that say why an input could not be asked.
 package main
 
 import (
@@ -19,9 +20,17 @@ type row struct {
 	Rank       *int64   `parquet:"rank,optional"`
 	Value      *string  `parquet:"value,optional"`
 	Confidence *float64 `parquet:"confidence,optional"`
+	Error      *string  `parquet:"error,optional"`
 }
 
-const rowsShown = 12
+// A line of a table has 80 columns: these are for inputs and categories, the others for the
+// figures.
+const (
+	rowsShown    = 12
+	inputShown   = 24
+	valueShown   = 28
+	longestError = 64
+)
 
 func main() {
 	for _, path := range os.Args[1:] {
@@ -39,9 +48,19 @@ func show(out io.Writer, path string) error {
 	}
 	fmt.Fprintf(out, "%s: %d rows, the first of them\n\n", path, len(rows))
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "record\tinput\tstatus\trank\tvalue\tconfidence")
+	fmt.Fprintln(table, "record\tinput\tstatus\tvalue\tconfidence")
 	for _, r := range rows[:min(rowsShown, len(rows))] {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n", r.Record, short(text(r.Input)), r.Status, text(r.Rank), text(r.Value), text(r.Confidence))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", r.Record, head(text(r.Input), inputShown), r.Status, tail(text(r.Value), valueShown), text(r.Confidence))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%s: the rows without an answer, and why\n\n", path)
+	fmt.Fprintln(table, "record\tstatus\terror")
+	for _, r := range rows {
+		if r.Error != nil {
+			fmt.Fprintf(table, "%d\t%s\t%s\n", r.Record, r.Status, tail(*r.Error, longestError))
+		}
 	}
 	fmt.Fprintln(table)
 	return table.Flush()
@@ -55,10 +74,19 @@ func text[T any](v *T) string {
 	return fmt.Sprint(*v)
 }
 
-func short(s string) string {
-	const longest = 44
+// head is the beginning of a text, on one line.
+func head(s string, longest int) string {
 	if runes := []rune(s); len(runes) > longest {
 		s = string(runes[:longest-1]) + "…"
 	}
 	return strings.ReplaceAll(s, "\n", " ")
+}
+
+// tail is the end of a text: of a category's path the levels that say most, of an error the
+// reason.
+func tail(s string, longest int) string {
+	if runes := []rune(s); len(runes) > longest {
+		return "…" + string(runes[len(runes)-longest+1:])
+	}
+	return s
 }
