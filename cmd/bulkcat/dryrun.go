@@ -41,7 +41,7 @@ func (f *runFlags) forecast(ctx context.Context, svc service, input *reader.Read
 	if err != nil {
 		return err
 	}
-	quota := newQuota(svc, log)
+	quota := newQuota(svc, parts.Counters, log)
 	if err := quota.check(ctx); err != nil {
 		return err
 	}

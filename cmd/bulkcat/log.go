@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -37,6 +38,14 @@ func (f *logFlags) logger(c *console) *slog.Logger {
 		options.Level = slog.LevelDebug
 	case f.quiet:
 		options.Level = slog.LevelWarn
+	}
+	if c.bars { // without the date most lines fit into 80 columns
+		options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
+				a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly))
+			}
+			return a
+		}
 	}
 	log := slog.New(slog.NewTextHandler(logLines{c}, options))
 	if c.json {

@@ -9,16 +9,19 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // quota knows what a hosted account has left, as of a minute ago at most while it is shown.
 type quota struct {
-	service service
-	log     *slog.Logger
+	service  service
+	counters *pipeline.Counters
+	log      *slog.Logger
 
 	mu       sync.Mutex
 	usage    client.Usage
 	told     time.Time // when the service told usage
+	answers  int64     // that the run had by then
 	asked    time.Time
 	sampling bool // for the bar
 	unclear  bool // it was told that usage is not understood
@@ -30,7 +33,9 @@ const (
 	lastTimeout   = 3 * time.Second  // the summary waits for the answer
 )
 
-func newQuota(s service, log *slog.Logger) *quota { return &quota{service: s, log: log} }
+func newQuota(s service, counters *pipeline.Counters, log *slog.Logger) *quota {
+	return &quota{service: s, counters: counters, log: log}
+}
 
 // check asks a hosted service before the first record: a wrong key shows here, where it
 // costs nothing. A usage operation that is out of order decides nothing.
@@ -51,12 +56,13 @@ func (q *quota) check(ctx context.Context) error {
 
 // sample asks what is left.
 func (q *quota) sample(ctx context.Context) error {
+	answers := answered(q.counters.Snapshot())
 	usage, err := q.service.Usage(ctx)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.asked = time.Now()
 	if err == nil {
-		q.usage, q.told = usage, q.asked
+		q.usage, q.told, q.answers = usage, q.asked, answers
 		q.warnUnclear()
 	}
 	return err
@@ -71,20 +77,27 @@ func (q *quota) warnUnclear() {
 	q.log.Warn("the service does not say what is left as a number of requests: nothing stops the run before the service does", "remaining", q.usage.Remaining)
 }
 
+// answered is the number of requests that got an answer.
+func answered(s pipeline.Snapshot) int64 {
+	return s.Requests - s.InFlight - s.Refused - s.Transient
+}
+
 // metered says whether what is left is a number.
 func (q *quota) metered() bool {
 	_, isNumber := q.last()
 	return isNumber
 }
 
-// last is what the account had left when the service last told a number.
+// last is what the account has left by the service's last word, if each answer since costs
+// one, as is usual.
 func (q *quota) last() (left int64, isNumber bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.usage.Requests()
+	left, isNumber = q.usage.Requests()
+	return max(0, left-(answered(q.counters.Snapshot())-q.answers)), isNumber
 }
 
-// left is what last gives, asked for anew meanwhile: nobody waits for that.
+// left is what last gives; the service is asked anew meanwhile, and nobody waits for that.
 func (q *quota) left() (left int64, isNumber bool) {
 	q.mu.Lock()
 	stale := q.service.hosted && !q.sampling && time.Since(q.asked) >= quotaInterval

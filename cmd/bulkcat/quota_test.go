@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // TestFinalQuota wants of the summary what is left after the run.
@@ -34,7 +35,7 @@ func TestFinalQuota(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			q := newQuota(service{HTTP: c, hosted: true}, slog.New(slog.DiscardHandler))
+			q := newQuota(service{HTTP: c, hosted: true}, new(pipeline.Counters), slog.New(slog.DiscardHandler))
 			if err := q.check(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +45,29 @@ func TestFinalQuota(t *testing.T) {
 			}
 		})
 	}
-	if got := newQuota(service{}, nil).final(); got != "" {
+	if got := newQuota(service{}, nil, nil).final(); got != "" {
 		t.Errorf("the embedded service has %q", got)
+	}
+}
+
+// TestQuotaMeanwhile wants of the bar what is left now, though the service was asked before.
+func TestQuotaMeanwhile(t *testing.T) {
+	counters := new(pipeline.Counters)
+	q := newQuota(service{}, counters, nil)
+	counters.Requests.Store(100)
+	q.usage, q.answers = client.Usage{Remaining: "99,752"}, answered(counters.Snapshot())
+	counters.Requests.Store(4_000)
+	counters.InFlight.Store(10)
+	counters.Transient.Store(5)
+	if left, ok := q.left(); left != 99_752-3_885 || !ok {
+		t.Errorf("got %d, %v", left, ok)
+	}
+	q.usage.Remaining = "100"
+	if left, _ := q.left(); left != 0 {
+		t.Errorf("got %d of an account with less than was used", left)
+	}
+	q.usage.Remaining = "unlimited"
+	if _, ok := q.left(); ok {
+		t.Error("a word is a number")
 	}
 }

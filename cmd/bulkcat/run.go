@@ -176,7 +176,7 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	n := &session{
 		flags: f, service: svc, input: input, spool: spool, interrupt: interrupt, log: log, counters: new(pipeline.Counters),
 	}
-	n.quota = newQuota(svc, log)
+	n.quota = newQuota(svc, n.counters, log)
 	return n.run(ctx)
 }
 
