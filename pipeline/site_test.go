@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,29 +112,28 @@ func TestBySiteInterrupted(t *testing.T) {
 // without RetryRejected would come upon the old rejection.
 func TestBySiteRetriesRejectedSpellings(t *testing.T) {
 	files := vfs.NewMem()
-	run := func(bySite, retry, rejects bool) map[string]string {
+	run := func(retry bool) (rows map[string]string, asked map[string]int) {
 		store, err := answers.Open(answers.Options{Dir: "store", Source: "http://service", FS: files, RetryRejected: retry})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		x := newSiteTrial(store, "www.example.com", "http://www.example.com", "answered.example")
-		x.options.BySite = bySite
-		x.service.answer = func(_ context.Context, input string, _ int) error {
-			if !rejects || strings.Contains(input, "answered") {
-				return nil
-			}
-			return &client.Error{Class: client.Rejected, Status: 422, Detail: "not now"}
-		}
-		return x.rowsOf(t)
+		x := newSiteTrial(store, "www.example.com", "http://www.example.com")
+		return x.rowsOf(t), x.service.attempts
 	}
-	run(false, false, true)
-	retried := run(true, true, false)
-	if want := about("https://www.example.com"); retried["www.example.com"] != want {
-		t.Errorf("got %q, want %q", retried, want)
+	store := openStore(t, files)
+	batch := store.NewBatch()
+	spelling := client.Request{Kind: client.Website, Input: "https://www.example.com", Classification: client.TaxonomyV3}
+	rejection := answers.Outcome{Rejection: &client.Error{Class: client.Rejected, Status: 422, Detail: "not now"}}
+	if err := errors.Join(batch.Add(spelling, rejection, false), batch.Commit(), store.Close()); err != nil {
+		t.Fatal(err)
 	}
-	if again := run(true, false, true); !maps.Equal(again, retried) {
-		t.Errorf("after %q the run came upon %q", retried, again)
+	rows, asked := run(true)
+	if want := map[string]int{"https://www.example.com": 1, "https://example.com": 1}; !maps.Equal(asked, want) {
+		t.Errorf("asked for %v, want %v", asked, want)
+	}
+	if again, asked := run(false); !maps.Equal(again, rows) || len(asked) > 0 || rows["www.example.com"] != about("https://www.example.com") {
+		t.Errorf("after %q the run asked for %v and wrote %q", rows, asked, again)
 	}
 }
 

@@ -86,7 +86,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	f.classificationGiven = func() bool { return flags.Changed("classification") }
 	if f.kind == client.Website {
 		flags.StringVar(&f.scheme, "scheme", "https", "for bare domains, and with --dedupe site for all: https or http")
-		flags.StringVar(&f.dedupe, "dedupe", pipeline.DedupeSite, "ask once for a website however it is spelled (site), or for each spelling (exact)")
+		flags.StringVar(&f.dedupe, "dedupe", pipeline.DedupeSite, "one request for a website however it is spelled (site), or for each spelling (exact)")
 	}
 }
 
