@@ -55,6 +55,9 @@ func (n *session) run(ctx context.Context) error {
 		s.spool = n.spool.Path()
 	}
 	err = errors.Join(err, endSpool(n.spool, err == nil))
+	if c := account.Counts; err == nil && c.Failed+c.Pending == 0 {
+		err = n.endReadSpool()
+	}
 	if !f.log.quiet {
 		if !f.asksNothing() {
 			s.left = n.quota.final()

@@ -16,8 +16,11 @@ func (f *runFlags) spoolPath() string {
 	if f.noSpool || f.dryRun || f.output.path == "-" || !slices.Contains(f.input.Paths, "-") || isRegular(f.streams.in) {
 		return ""
 	}
-	return filepath.Clean(f.output.path) + ".stdin"
+	return filepath.Clean(f.output.path) + spoolSuffix
 }
+
+// spoolSuffix makes the name of the spool from that of the output.
+const spoolSuffix = ".stdin"
 
 // interruptible makes what is read from a pipe end when interrupt is called; nil where
 // standard input is not read, or is a file, which keeps nobody waiting.
@@ -31,6 +34,25 @@ func (f *runFlags) interruptible(s *reader.Spool) (interrupt func()) {
 	pump := reader.NewPump(f.streams.in)
 	f.streams.in = pump
 	return pump.Interrupt
+}
+
+// endReadSpool removes the spool of an earlier run that this run, now complete, has read to
+// its end from standard input.
+func (n *session) endReadSpool() error {
+	f := n.flags
+	if f.asksNothing() || f.limit > 0 || f.output.path == "-" || !slices.Contains(f.input.Paths, "-") || !isRegular(f.streams.in) {
+		return nil
+	}
+	path := filepath.Clean(f.output.path) + spoolSuffix
+	read, err := f.streams.in.(*os.File).Stat()
+	if err != nil {
+		return nil
+	}
+	if kept, err := os.Lstat(path); err != nil || !os.SameFile(read, kept) {
+		return nil
+	}
+	n.log.Info("the run is complete: its copy of standard input is removed", "file", path)
+	return os.Remove(path)
 }
 
 // isRegular says whether standard input is a file that the shell has opened.
