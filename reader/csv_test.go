@@ -11,7 +11,7 @@ func TestCSVRows(t *testing.T) {
 	long := strings.Repeat("x", maxRecord)
 	tests := []struct {
 		name, content string
-		want          string // see summary
+		want          string // in strict mode; see summary
 	}{
 		{"plain", "domain,n\na.com,1\nb.com,2\n", "2 a.com\n3 b.com\n"},
 		{"no line feed at the end", "domain,n\na.com,1", "2 a.com\n"},
@@ -28,6 +28,8 @@ func TestCSVRows(t *testing.T) {
 		{"escaped quote at the end of a line", "domain,n\n\"a\"\"\nb\",1\nc.com,2\n", "2 a\"\nb\n4 c.com\n"},
 		{"quoted header over lines", "\"do\nmain\",domain\n1,a.com\n", "3 a.com\n"},
 
+		{"lines of spaces", "domain,n\n \na.com,1\n   \r\nb.com,2\n ",
+			"2! wrong number of fields: 1, want 2\n3 a.com\n4! wrong number of fields: 1, want 2\n5 b.com\n6! wrong number of fields: 1, want 2\n"},
 		{"too many fields", "domain,n\na.com,1,2\nb.com,2\n",
 			"2! wrong number of fields: 3, want 2\n3 b.com\n"},
 		{"too few fields", "domain,n\na.com\n\"a\"\nb.com,2\n",
@@ -56,6 +58,8 @@ func TestCSVRows(t *testing.T) {
 		{"invalid UTF-8 in quotes over lines is one record", "domain,n\n\"caf\xe9\nx\",1\nb.com,2\n",
 			"2! " + faultEncoding + "\n4 b.com\n"},
 
+		{"invalid UTF-8 whose halves stand in two fields", "domain,n\na\xdd,\"\x80\"\nb.com,2\n", "2! " + faultEncoding + "\n3 b.com\n"},
+
 		{"longest line", "domain,n\n" + long[2:] + ",1\nb.com,2\n", "2 " + long[2:] + "\n3 b.com\n"},
 		{"longest line, CRLF", "domain,n\r\n" + long[2:] + ",1\r\nb.com,2\r\n", "2 " + long[2:] + "\n3 b.com\n"},
 		{"line too long", "domain,n\n" + long[1:] + ",1\nb.com,2\n", "2! " + faultLongLine + "\n3 b.com\n"},
@@ -72,12 +76,33 @@ func TestCSVRows(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := openReader(t, fromString(test.content, Options{Format: "csv", Candidates: candidates}))
+			r := openReader(t, fromString(test.content, Options{Format: "csv", Candidates: candidates, StrictCSV: true}))
 			if got := summary(readAll(t, r)); got != test.want {
 				t.Errorf("got\n%.2000s\nwant\n%.2000s", got, test.want)
 			}
+			want, differs := lenient[test.name]
+			if !differs {
+				want = test.want
+			}
+			r = openReader(t, fromString(test.content, Options{Format: "csv", Candidates: candidates, Encoding: "utf-8"}))
+			if got := summary(readAll(t, r)); got != want {
+				t.Errorf("not strict: got\n%.2000s\nwant\n%.2000s", got, want)
+			}
 		})
 	}
+}
+
+// lenient has what TestCSVRows wants without strict mode, where that differs.
+var lenient = map[string]string{
+	"lines of spaces":            "3 a.com\n5 b.com\n",
+	"too few fields":             "2 a.com\n3 a\n4 b.com\n",
+	"bare quote":                 "2 a\"b\n3 b.com\n",
+	"space before a quote":       "2 a\n3 b.com\n",
+	"text after a closing quote": "2 ab\n3 b.com\n",
+	"unclosed quote met by a stray one": "2! a quote opened on this line is closed on line 4, but: " + faultAfterQuote +
+		"\n3 b.com\n4 c\"d\n5 e.com\n",
+	"unclosed quote closed in the wrong field": "2! a quote opened on this line is closed on line 4, but: wrong number of fields: 3, want 2" +
+		"\n3 b.com\n4! wrong number of fields: 3, want 2\n5 d.com\n",
 }
 
 func TestCSVFields(t *testing.T) {
@@ -105,7 +130,7 @@ func TestCSVFields(t *testing.T) {
 		{"no header, named column", "A,a.com\nB,b.com\n", Options{NoHeader: true, Column: "2"},
 			[]string{"1", "2"}, []string{"A", "a.com"}, "a.com"},
 		{"no header, first row malformed", "\"A,a.com\nB,b.com\n", Options{NoHeader: true, Column: "2"},
-			[]string{"1", "2"}, []string{"", ""}, ""},
+			[]string{"1", "2"}, []string{`"A`, "a.com"}, ""},
 		{"no header, nothing well-formed", "\"A,a.com\n", Options{NoHeader: true, Column: "2"},
 			[]string{}, []string{}, ""},
 	}
@@ -160,20 +185,34 @@ func TestCSVStrayQuotesAreLinear(t *testing.T) {
 		"escaped":         "\"\"\"\n",
 		"reopened":        "a,\"\n\",\"\n",
 		"one in many":     "\"a\n" + strings.Repeat("b\n", 1000),
+		"text, reopened":  "b\",5\" c,\"d\n",
 	}
+	wide := "domain" + strings.Repeat(",n", 30) + "\n"
 	for name, pattern := range patterns {
 		t.Run(name, func(t *testing.T) {
-			content := "domain,n\n" + strings.Repeat(pattern, 1<<19/len(pattern))
-			r := openReader(t, fromString(content, Options{Format: "csv", Candidates: candidates}))
-			deadline := time.Now().Add(time.Minute)
-			for n := 0; ; n++ {
-				if _, err := r.Read(); err != nil {
-					break
-				}
-				if n%1000 == 0 && time.Now().After(deadline) {
-					t.Fatalf("still reading after a minute, at record %d", n)
-				}
-			}
+			content := strings.Repeat(pattern, 1<<19/len(pattern))
+			readInTime(t, fromString("domain,n\n"+content, Options{Format: "csv", Candidates: candidates, StrictCSV: true}))
+			readInTime(t, fromString(wide+content, Options{Format: "csv", Candidates: candidates}))
+			readInTime(t, fromString(content, Options{Format: "csv", NoHeader: true, Column: "1"}))
 		})
+	}
+}
+
+// readInTime reads all in less than a minute.
+func readInTime(t *testing.T, o Options) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	r, err := Open(o)
+	if err != nil {
+		return // refused, which is in time
+	}
+	defer r.Close()
+	for n := 0; ; n++ {
+		if _, err := r.Read(); err != nil {
+			return
+		}
+		if n%1000 == 0 && time.Now().After(deadline) {
+			t.Fatalf("still reading after a minute, at record %d", n)
+		}
 	}
 }

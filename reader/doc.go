@@ -16,9 +16,9 @@
 //     list of columns, the union over its files.
 //   - The input column is the one whose value is categorized.
 //   - A malformed record is one that its format cannot explain. It is still a
-//     record, with [Record.Err] set, and the stream goes on with the line after
-//     the one it starts on. So one stray quote costs one record, never the rows
-//     that follow it.
+//     record, with [Record.Err] set and the fields that can be told, and the
+//     stream goes on with the line after the one it starts on. So one stray quote
+//     costs one record, never the rows that follow it.
 //
 // A [Reader] holds one open file and a buffer of little more than 1 MiB,
 // however long the inputs are. It starts no goroutine.

@@ -37,10 +37,11 @@ func encodingNames() []string {
 	return append([]string{"utf-8"}, slices.Sorted(maps.Keys(encodings))...)
 }
 
-// decode yields UTF-8 without a byte order mark. What utf-8 input has of invalid
-// bytes comes through and makes its row malformed; in the other encodings an
-// invalid sequence becomes U+FFFD.
-func decode(r *bufio.Reader, name string) io.Reader {
+// decode yields UTF-8 without a byte order mark. Without a mark and a name the
+// encoding is guessed unless found is nil, which is called with any but utf-8. What
+// utf-8 input has of invalid bytes comes through and makes its row malformed; in the
+// other encodings an invalid sequence becomes U+FFFD.
+func decode(r *bufio.Reader, name string, found func(encoding string)) io.Reader {
 	bom, _ := r.Peek(len(bomUTF8)) // an error here is met again by whoever reads
 	if name == "" && (bytes.HasPrefix(bom, bomUTF16LE) || bytes.HasPrefix(bom, bomUTF16BE)) {
 		name = "utf-16"
@@ -50,6 +51,10 @@ func decode(r *bufio.Reader, name string) io.Reader {
 	}
 	if bytes.Equal(bom, bomUTF8) {
 		r.Discard(len(bomUTF8)) // cannot fail: these bytes are buffered
+		return r
+	}
+	if name == "" && found != nil {
+		return guess(r, found)
 	}
 	return r
 }

@@ -1,12 +1,14 @@
 package reader
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf8"
 )
 
@@ -15,7 +17,11 @@ import (
 // records have no input.
 func checkRecords(t *testing.T, r *Reader, content string) []Record {
 	t.Helper()
-	lines := int64(strings.Count(content, "\n")) + 1
+	end := "\n"
+	if !strings.Contains(content, end) {
+		end = "\r" // as old spreadsheets end lines
+	}
+	lines := int64(strings.Count(content, end)) + 1
 	records := readAll(t, r)
 	var line int64
 	for i, rec := range records {
@@ -40,8 +46,8 @@ func checkRecords(t *testing.T, r *Reader, content string) []Record {
 }
 
 // FuzzCSV compares with encoding/csv: whatever it accepts as a whole is read
-// identically, but for two differences. It makes \r\n inside quotes \n, and it
-// lets invalid UTF-8 pass.
+// identically, strict or not, but for two differences. It makes \r\n inside quotes
+// \n, and it lets invalid UTF-8 pass. Lines of spaces are rows in strict mode alone.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{
 		"", "a,b\n1,2\n", "\"a\n\",b\r\n\n\"\"\"\",\"\"\n", "a\r", "\"a\r\n\"\r", "\"a\r\r\n\"", "a,\"b\nc,d\n",
@@ -50,8 +56,20 @@ func FuzzCSV(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		r := openReader(t, fromString(content, Options{Format: "csv", NoHeader: true, Column: "1", Delimiter: ',', Encoding: "utf-8"}))
+		o := Options{Format: "csv", NoHeader: true, Column: "1", Delimiter: ',', Encoding: "utf-8", StrictCSV: true}
+		r, err := Open(fromString(content, o))
+		if err != nil {
+			return // too many rows are malformed
+		}
+		strict := checkRecords(t, r, content)
+		o.StrictCSV = false
+		if r, err = Open(fromString(content, o)); err != nil {
+			t.Fatalf("strict mode reads what is refused without: %v", err)
+		}
 		records := checkRecords(t, r, content)
+		if separatorOf([]byte(content), &o) != "" || strings.Contains(content, "\r") && !strings.Contains(content, "\n") {
+			return
+		}
 
 		reference := csv.NewReader(strings.NewReader(content))
 		want, err := reference.ReadAll()
@@ -69,8 +87,17 @@ func FuzzCSV(f *testing.F) {
 			}
 			got = append(got, fields)
 		}
+		if slices.ContainsFunc(strings.Split(content, "\n"), func(line string) bool {
+			line = strings.TrimSuffix(line, "\r")
+			return line != "" && strings.Trim(line, " ") == ""
+		}) {
+			return
+		}
 		if !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("got %q, encoding/csv reads %q", got, want)
+		}
+		if !slices.EqualFunc(records, strict, func(a, b Record) bool { return slices.Equal(a.Fields, b.Fields) }) {
+			t.Errorf("got\n%s\nin strict mode\n%s", summary(records), summary(strict))
 		}
 	})
 }
@@ -85,13 +112,43 @@ func FuzzCSVResync(f *testing.F) {
 		// A quote that the good rows close would make them part of a good record:
 		// they hold none, so every quote left open before them stays open.
 		const good = "\nlast,1\nlast,2\n"
-		r, err := Open(fromString("domain,n\n"+content+good, Options{Format: "csv", Candidates: candidates, Delimiter: ','}))
-		if err != nil {
-			t.Fatal(err)
+		for _, strict := range []bool{false, true} {
+			o := Options{Format: "csv", Candidates: candidates, Delimiter: ',', Encoding: "utf-8", StrictCSV: strict}
+			r, err := Open(fromString("domain,n\n"+content+good, o))
+			if err != nil {
+				t.Fatal(err)
+			}
+			records := checkRecords(t, r, "\n"+content+good)
+			if n := len(records); n < 2 || records[n-1].Input != "last" || records[n-2].Input != "last" {
+				t.Errorf("the rows after %q are lost (strict %t):\n%s", content, strict, summary(records))
+			}
 		}
-		records := checkRecords(t, r, "\n"+content+good)
-		if n := len(records); n < 2 || records[n-1].Input != "last" || records[n-2].Input != "last" {
-			t.Errorf("the rows after %q are lost:\n%s", content, summary(records))
+	})
+}
+
+// FuzzGuess holds that valid UTF-8 is never taken for another encoding, and that text is
+// the same however it comes in pieces.
+func FuzzGuess(f *testing.F) {
+	for _, seed := range []string{
+		"", "a", "caf\xe9", "café", "caf\xc3", "a\x00b\x00", "\x00a\x00b", "\xff\xfea\x00", "\xef\xbb\xbfé", "\xe9\x81", "sep=;\na;é\n", "\xcf\xf0\xe8\xe2\xe5\xf2",
+	} {
+		f.Add([]byte(seed), uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, content []byte, lead uint8) {
+		content = append(bytes.Repeat([]byte("0123456789abcde\n"), 300*int(lead)), content...) // up to beyond a window
+		decoded := func(src io.Reader) string {
+			guessed := ""
+			text, err := io.ReadAll(decode(bufio.NewReaderSize(src, readSize), "", func(e string) { guessed = e }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if guessed != "" && utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 {
+				t.Errorf("%q is taken for %s", content, guessed)
+			}
+			return guessed + string(text)
+		}
+		if whole, halves := decoded(bytes.NewReader(content)), decoded(iotest.HalfReader(bytes.NewReader(content))); whole != halves {
+			t.Errorf("got %q, in pieces %q", whole, halves)
 		}
 	})
 }
@@ -115,12 +172,12 @@ func FuzzJSONL(f *testing.F) {
 func FuzzFormat(f *testing.F) {
 	for _, seed := range []string{
 		"", "a.com\n", "domain,b\n1,2", "{}", "\"a\"\n", "[", "a;b\n\"c", "\x1f\x8b", "\x28\xb5\x2f\xfd", "\xff\xfea\x00", "\xfe\xff\x00a", "#\n{",
-		gzipped(f, "domain\na.com\n"), zstdCompressed(f, "domain\na.com\n"),
+		"sep=;\na;b\n1;2", "\"sep=\t\"", gzipped(f, "domain\na.com\n"), zstdCompressed(f, "domain\na.com\n"),
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if !slices.Contains(delimiters, detectDelimiter(content)) {
+		if !slices.Contains(delimiters, detectDelimiter(content, false)) || !slices.Contains(delimiters, detectDelimiter(content, true)) {
 			t.Error("an unknown delimiter")
 		}
 		for _, encoding := range append(encodingNames(), "") {

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"sync/atomic"
 )
@@ -16,13 +17,15 @@ const (
 
 // file is an input as it was found when the run was opened.
 type file struct {
-	info    FileInfo
-	held    *stream // of standard input or a pipe, which cannot be opened again
-	comma   string  // CSV: what separates fields
-	cr      bool    // lines end with CR alone, as old spreadsheets write them
-	columns []string
-	input   int   // CSV: the input column's place in columns
-	places  []int // of columns among the run's; nil when they are the same
+	info      FileInfo
+	held      *stream // of standard input or a pipe, which cannot be opened again
+	comma     string  // CSV: what separates fields
+	separator string  // CSV: the delimiter that the first line names for Excel; "" if it does not
+	guessed   string  // the encoding, where the content told it
+	cr        bool    // lines end with CR alone, as old spreadsheets write them
+	columns   []string
+	input     int   // CSV: the input column's place in columns
+	places    []int // of columns among the run's; nil when they are the same
 }
 
 // inspect opens an input and looks into its beginning.
@@ -39,11 +42,11 @@ func (r *Reader) inspect(name string) (*file, error) {
 	if !once {
 		read = new(atomic.Int64) // what is read now is read again, and counted then
 	}
-	s, err := newStream(body, r.options.Encoding, read)
+	f := &file{info: FileInfo{Name: name}}
+	s, err := newStream(body, r.options.Encoding, r.onGuess(f), read)
 	if err != nil {
 		return nil, &ReadError{name, 1, err}
 	}
-	f := &file{info: FileInfo{Name: name}}
 	head := &sample{name: name, src: s.text}
 	if err := f.examine(head, &r.options); err != nil {
 		s.Close() // nothing was written: the first error is the one to tell
@@ -64,6 +67,21 @@ func (r *Reader) inspect(name string) (*file, error) {
 	return f, nil
 }
 
+// onGuess returns what to call when the content of a file tells its encoding; nil where
+// nothing is to be guessed. The log tells it once, though a file is opened twice.
+func (r *Reader) onGuess(f *file) func(encoding string) {
+	if r.options.StrictCSV {
+		return nil
+	}
+	return func(encoding string) {
+		if f.guessed != encoding {
+			f.guessed = encoding
+			r.options.Log.Warn("the input is not UTF-8 and is read in the encoding that it looks like; --encoding names another",
+				"file", displayName(f.info.Name), "encoding", encoding)
+		}
+	}
+}
+
 // examine settles the file's format, its columns and which of them is the input.
 func (f *file) examine(s *sample, o *Options) error {
 	if err := s.grow(sampleSize); err != nil {
@@ -76,6 +94,10 @@ func (f *file) examine(s *sample, o *Options) error {
 	f.info.Format = o.Format
 	if f.info.Format == "" {
 		f.info.Format = formatByName(s.name)
+	}
+	f.separator = separatorOf(s.lines(), o)
+	if f.info.Format == "" && f.separator != "" {
+		f.info.Format = formatCSV
 	}
 	if f.info.Format == "" {
 		if len(s.lines()) == 0 && s.canGrow() { // of a long first line nothing would be seen
@@ -97,8 +119,8 @@ func (f *file) examine(s *sample, o *Options) error {
 
 func (f *file) examineCSV(s *sample, o *Options) error {
 	for {
-		f.comma = commaOf(s, o)
-		first, err := firstRow(s, f.comma, o.NoHeader)
+		f.comma = commaOf(s, f.separator, o)
+		first, err := f.firstRow(s, o)
 		switch {
 		case (err == io.EOF || first.fault != "") && s.canGrow():
 			if err := s.grow(sampleLimit); err != nil {
@@ -109,6 +131,8 @@ func (f *file) examineCSV(s *sample, o *Options) error {
 			return &FormatError{s.name, 1, "no row in the first 4 MiB: name the format with --input-format if this is no CSV"}
 		case err == io.EOF:
 			return nil // no records, so no columns
+		case first.fault != "" && o.NoHeader:
+			return &FormatError{s.name, first.line, fmt.Sprintf("the first %d rows are malformed; this one: %s", sniffRows, first.fault)}
 		case first.fault != "":
 			return &FormatError{s.name, first.line, "malformed header: " + first.fault}
 		}
@@ -117,16 +141,20 @@ func (f *file) examineCSV(s *sample, o *Options) error {
 }
 
 // firstRow returns the row that shows the columns. Without a header that is the
-// first well-formed one, but a sample that can grow is not searched beyond a
-// malformed one, which may only be cut off.
-func firstRow(s *sample, comma string, noHeader bool) (csvRow, error) {
-	rows := csvRows{lines: newLines(bytes.NewReader(s.lines())), comma: comma}
-	for {
-		r, err := rows.next()
-		if err != nil || r.fault == "" || !noHeader || s.canGrow() {
-			return r, err
+// first well-formed one, if one of sniffRows is, but a sample that can grow is not
+// searched beyond a malformed one, which may only be cut off.
+func (f *file) firstRow(s *sample, o *Options) (r csvRow, err error) {
+	rows := csvRows{lines: newLines(bytes.NewReader(s.lines())), comma: f.comma, strict: o.StrictCSV}
+	if f.separator != "" {
+		rows.lines.skip()
+	}
+	for range sniffRows {
+		r, err = rows.next()
+		if err != nil || r.fault == "" || !o.NoHeader || s.canGrow() {
+			break
 		}
 	}
+	return r, err
 }
 
 func (f *file) setHeader(fields []string, o *Options) error {

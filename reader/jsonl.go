@@ -48,10 +48,22 @@ func (p *jsonlParser) next() (row, error) {
 		if len(line) == 0 {
 			continue
 		}
-		if r.fault = jsonFault(line); r.fault == "" {
-			p.parse(&r, string(line))
-		}
+		p.parseLine(&r, line)
 		return r, nil
+	}
+}
+
+// parseLine fills the row from a line. One that is not UTF-8 keeps its fields, for the
+// record to be found again by its id.
+func (p *jsonlParser) parseLine(r *row, line []byte) {
+	switch r.fault = jsonFault(line); r.fault {
+	case "":
+		p.parse(r, string(line))
+	case faultEncoding:
+		if text := bytes.ToValidUTF8(line, []byte("\ufffd")); json.Valid(text) {
+			p.parse(r, string(text))
+			r.input, r.fault = "", faultEncoding
+		}
 	}
 }
 

@@ -88,6 +88,11 @@ func (l *lines) advance(n int) {
 	l.start += n
 }
 
+// head returns the beginning of what is held.
+func (l *lines) head() []byte {
+	return l.buf[l.start:min(l.end, l.start+readSize)]
+}
+
 // skip consumes the next line without holding it. An error of the source is left
 // to whoever reads on.
 func (l *lines) skip() {

@@ -3,6 +3,7 @@ package reader
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -42,19 +43,32 @@ type Options struct {
 	// Delimiter separates the fields of CSV. By default a tab for .tsv, else the
 	// one among , ; tab and | that splits the first rows most evenly.
 	Delimiter rune
+	// StrictCSV takes CSV by RFC 4180 to the letter: a quote in an unquoted field, text
+	// behind a closing quote, and a row with more or fewer fields than the header are
+	// faults; a first line sep=; is data; and no encoding is guessed.
+	StrictCSV bool
 	// NoHeader says that the first CSV row is data. The columns are then called
 	// 1, 2 and so on.
 	NoHeader bool
 
 	// Encoding is utf-8, utf-16, utf-16le, utf-16be or windows-1252. By default
-	// the byte order mark tells; without one it is utf-8.
+	// the byte order mark tells, or else the content: it is utf-8 unless the zero
+	// bytes of UTF-16 are found in the first 64 KiB, or the 64 KiB from the first byte
+	// beyond ASCII on have more bytes that are no UTF-8 than characters that are, and
+	// otherwise look like windows-1252.
 	Encoding string
+
+	// Log is told what was guessed and what deserves a look; nil for none.
+	Log *slog.Logger
 }
 
 // check returns the options in canonical spelling.
 func (o Options) check() (Options, error) {
 	o.Format = strings.ToLower(o.Format)
 	o.Encoding = strings.ToLower(o.Encoding)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	stdins := 0
 	for _, path := range o.Paths {
 		if path == stdinPath {

@@ -20,8 +20,9 @@ type Record struct {
 	Input string
 
 	// Fields has one value for each of [Reader.Columns], "" where the record has
-	// nothing. JSON values that are not strings are compact JSON text. Every
-	// value is valid UTF-8. Fields and Input share memory; do not change them.
+	// nothing, or where its row is too malformed to tell. JSON values that are not
+	// strings are compact JSON text. Every value is valid UTF-8. Fields and Input
+	// share memory; do not change them.
 	Fields []string
 
 	// Err is a *RowError when the record is malformed, else nil.
@@ -219,7 +220,7 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if err != nil {
 		return nil, &OpenError{f.info.Name, err}
 	}
-	s, err := newStream(body, r.options.Encoding, &r.read)
+	s, err := newStream(body, r.options.Encoding, r.onGuess(f), &r.read)
 	if err != nil {
 		return nil, &ReadError{f.info.Name, 1, err}
 	}
@@ -232,7 +233,7 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
 	switch f.info.Format {
 	case formatCSV:
-		return newCSVParser(f, lines, len(r.columns), !r.options.NoHeader)
+		return newCSVParser(f, lines, len(r.columns), &r.options)
 	case formatJSONL:
 		return &jsonlParser{lines: lines, input: f.info.Column, columns: r.index, paths: r.paths(), unknown: &r.unknown}, nil
 	default:

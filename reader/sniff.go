@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // sniffRows is how many rows tell a delimiter: more do not make it clearer.
@@ -43,11 +44,14 @@ func sniffFormat(data []byte, o *Options) string {
 	if len(line) == 0 {
 		return formatTXT
 	}
-	comma := detectDelimiter(data)
+	comma := detectDelimiter(data, o.StrictCSV)
 	if o.Delimiter != 0 {
 		comma = string(o.Delimiter)
 	}
-	row, _ := (&csvRows{lines: newLines(bytes.NewReader(line)), comma: comma}).next()
+	row, _ := (&csvRows{lines: newLines(bytes.NewReader(line)), comma: comma, strict: o.StrictCSV}).next()
+	if row.fault != "" {
+		row.fields = nil
+	}
 	switch {
 	case line[0] == '{' || startsJSONArray(line):
 		return formatJSONL
@@ -87,15 +91,34 @@ func firstLine(data []byte) []byte {
 	return nil
 }
 
+// separatorOf returns the delimiter that a first line such as sep=; names for Excel, which
+// writes it quoted at times; "" if the first line is no such line.
+func separatorOf(data []byte, o *Options) string {
+	line, _, _ := bytes.Cut(data, []byte{'\n'})
+	text := strings.Trim(strings.TrimSuffix(string(line), "\r"), `"`)
+	const lead = "sep="
+	if o.StrictCSV || len(text) <= len(lead) || !strings.EqualFold(text[:len(lead)], lead) {
+		return ""
+	}
+	separator := text[len(lead):]
+	r, size := utf8.DecodeRuneInString(separator)
+	if size != len(separator) || !validDelimiter(r) {
+		return ""
+	}
+	return separator
+}
+
 // commaOf returns what separates the fields of a CSV file.
-func commaOf(s *sample, o *Options) string {
+func commaOf(s *sample, separator string, o *Options) string {
 	switch {
 	case o.Delimiter != 0:
 		return string(o.Delimiter)
+	case separator != "":
+		return separator
 	case extension(s.name) == ".tsv":
 		return "\t"
 	default:
-		return detectDelimiter(s.lines())
+		return detectDelimiter(s.lines(), o.StrictCSV)
 	}
 }
 
@@ -103,10 +126,10 @@ func commaOf(s *sample, o *Options) string {
 // fields as the first one has, if that is more than one; a comma if none does.
 // Every delimiter is tried with the parser itself, so quotes count for what they
 // are. Among equals the one that makes more fields wins.
-func detectDelimiter(data []byte) string {
+func detectDelimiter(data []byte, strict bool) string {
 	best, bestFields, bestShare := delimiters[0], 1, 0.0
 	for _, comma := range delimiters {
-		fields, share := consistency(data, comma)
+		fields, share := consistency(data, comma, strict)
 		if fields > 1 && (share > bestShare || share == bestShare && fields > bestFields) {
 			best, bestFields, bestShare = comma, fields, share
 		}
@@ -116,15 +139,15 @@ func detectDelimiter(data []byte) string {
 
 // consistency returns how many fields the first row has and which share of the
 // first rows has as many.
-func consistency(data []byte, comma string) (fields int, share float64) {
-	rows := csvRows{lines: newLines(bytes.NewReader(data)), comma: comma}
+func consistency(data []byte, comma string, strict bool) (fields int, share float64) {
+	rows := csvRows{lines: newLines(bytes.NewReader(data)), comma: comma, strict: strict}
 	same, all := 0, 0
 	for all < sniffRows {
 		r, err := rows.next()
 		if err != nil {
 			break
 		}
-		if all == 0 {
+		if all == 0 && r.fault == "" {
 			fields = len(r.fields)
 		}
 		if r.fault == "" && len(r.fields) == fields {

@@ -71,7 +71,7 @@ func TestDetectDelimiter(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := detectDelimiter([]byte(test.content)); got != test.want {
+			if got := detectDelimiter([]byte(test.content), false); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -31,8 +31,8 @@ type stream struct {
 }
 
 // newStream takes body over: it is closed with the stream, or on an error. The
-// raw bytes are added to total as they are read.
-func newStream(body io.ReadCloser, encoding string, total *atomic.Int64) (*stream, error) {
+// raw bytes are added to total as they are read. For encoding and found see decode.
+func newStream(body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
 		closers: []io.Closer{body},
@@ -43,7 +43,7 @@ func newStream(body io.ReadCloser, encoding string, total *atomic.Int64) (*strea
 		return nil, err
 	}
 	s.closers = append(s.closers, plain)
-	s.text = decode(bufio.NewReaderSize(plain, readSize), encoding)
+	s.text = decode(bufio.NewReaderSize(plain, readSize), encoding, found)
 	return s, nil
 }
 

@@ -60,7 +60,9 @@ func (f *runFlags) compareNeed(ctx context.Context, quota *quota, store *answers
 		quota.log.Info("the account has enough left", "left", left)
 		return nil
 	}
-	input, err := f.input.open(f.kind, nil)
+	again := f.input
+	again.Log = nil // the run itself tells
+	input, err := again.open(f.kind, nil)
 	if err != nil {
 		return err
 	}

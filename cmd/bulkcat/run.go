@@ -167,7 +167,7 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	if interrupt != nil {
 		defer context.AfterFunc(ctx, interrupt)()
 	}
-	f.input.ExtraColumns = f.output.named()
+	f.input.ExtraColumns, f.input.Log = f.output.named(), log
 	input, err := f.input.open(f.kind, f.streams.in)
 	if err != nil {
 		return errors.Join(causeOf(ctx, err), discardSpool(spool))
@@ -276,7 +276,8 @@ func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt, where name and content do not tell")
 	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab; found by itself among , ; tab |")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
-	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, utf-16le, utf-16be or windows-1252; UTF is found by its byte order mark")
+	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "take CSV by RFC 4180 to the letter: stray quotes and rows of another length than the header are invalid; guess no encoding")
+	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, utf-16le, utf-16be or windows-1252 (default: by the byte order mark, or else by the content)")
 }
 
 // candidates are the columns that hold the input where --column does not say.
