@@ -12,6 +12,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"slices"
 	"time"
 
 	"github.com/bulkcat/bulkcat/writer"
@@ -163,6 +164,20 @@ func (a *Account) Follow(last *Account) bool {
 		Ending: last.Ending, Error: last.Error, Counts: last.Counts,
 	})
 	return true
+}
+
+// Records is how many records the output has rows of, by the last of these runs that was
+// complete; 0 if none was.
+func (a *Account) Records() int64 {
+	if a.Ending == Complete {
+		return a.Counts.Written
+	}
+	for _, run := range slices.Backward(a.Earlier) {
+		if run.Ending == Complete {
+			return run.Counts.Written
+		}
+	}
+	return 0
 }
 
 // Write publishes the account.

@@ -86,19 +86,19 @@ func sameName(name string) func(column string) bool {
 }
 
 // unite settles the columns of the run: the union over its files, then the extra
-// ones that only a JSONL file may still bring.
+// ones that only a JSONL file may still bring, or a file that is empty yet.
 func (r *Reader) unite() error {
 	r.index = map[string]int{}
-	anyJSONL := false
+	moreToCome := false
 	for _, f := range r.files {
-		anyJSONL = anyJSONL || f.info.Format == formatJSONL
+		moreToCome = moreToCome || f.info.Format == formatJSONL || f.blank
 		f.places = make([]int, len(f.columns))
 		for i, name := range f.columns {
 			f.places[i] = r.addColumn(name)
 		}
 	}
 	for _, name := range r.options.ExtraColumns {
-		if _, known := r.index[name]; !known && !anyJSONL {
+		if _, known := r.index[name]; !known && !moreToCome {
 			return &ColumnError{Column: name, Columns: r.columns, Flag: "--carry"}
 		}
 		r.addColumn(name)

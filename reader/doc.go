@@ -2,7 +2,8 @@
 //
 // An input is a file, a glob of files or standard input. It may be compressed
 // (gzip or zstd, told by its first bytes), is decoded to UTF-8, and has one of
-// three formats: csv, jsonl or txt.
+// three formats: csv, jsonl or txt. A file must stay as it is while it is read:
+// see [ChangedError].
 //
 // The terms, used the same throughout:
 //

@@ -104,6 +104,18 @@ func (e *ReadError) Error() string {
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
+// ChangedError says that a file changed while it was read: what was read is not
+// what the file holds, so the records may be of neither the old nor the new content.
+type ChangedError struct {
+	File   string
+	Change string // what became of the file
+}
+
+func (e *ChangedError) Error() string {
+	return displayName(e.File) + ": the file changed while it was read: it " + e.Change +
+		"; start again when nothing writes to it any more"
+}
+
 // RowError says why one record is malformed. It ends nothing: the records after
 // it are read.
 type RowError struct {

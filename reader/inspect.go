@@ -22,6 +22,7 @@ type file struct {
 	comma     string  // CSV: what separates fields
 	separator string  // CSV: the delimiter that the first line names for Excel; "" if it does not
 	guessed   string  // the encoding, where the content told it
+	blank     bool    // nothing is in the file, so that it shows no columns
 	cr        bool    // lines end with CR alone, as old spreadsheets write them
 	columns   []string
 	input     int   // CSV: the input column's place in columns
@@ -36,6 +37,10 @@ func (r *Reader) inspect(name string) (*file, error) {
 		if body, size, err = open(name); err != nil {
 			return nil, &OpenError{name, err}
 		}
+	}
+	first := originOf(body)
+	if name == stdinPath {
+		first = originOf(r.options.Stdin)
 	}
 	once := size < 0
 	read := &r.read
@@ -55,7 +60,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	if once {
 		r.total = -1
 		s.text = head.andRest() // with LF for CR already
-		f.held = s
+		s.origin, f.held = first, s
 		return f, nil
 	}
 	if r.total >= 0 {
@@ -95,6 +100,7 @@ func (f *file) examine(s *sample, o *Options) error {
 	if f.info.Format == "" {
 		f.info.Format = formatByName(s.name)
 	}
+	f.blank = s.whole && len(bytes.TrimSpace(s.data)) == 0
 	f.separator = separatorOf(s.lines(), o)
 	if f.info.Format == "" && f.separator != "" {
 		f.info.Format = formatCSV

@@ -28,11 +28,12 @@ type lines struct {
 	start  int   // buf[start:end] is not consumed yet
 	end    int   //
 	number int64 // of the line at start
+	last   byte  // of what is consumed; a line feed before the first line
 	err    error // what src ended with, once it has
 }
 
 func newLines(src io.Reader) *lines {
-	return &lines{src: src, buf: make([]byte, readSize), number: 1}
+	return &lines{src: src, buf: make([]byte, readSize), number: 1, last: '\n'}
 }
 
 // next consumes the next line and returns it without its line end, valid until
@@ -86,7 +87,13 @@ func fitting(ahead []byte, offset int) ([]byte, error) {
 func (l *lines) advance(n int) {
 	l.number += int64(bytes.Count(l.buf[l.start:l.start+n], []byte{'\n'}))
 	l.start += n
+	if n > 0 {
+		l.last = l.buf[l.start-1]
+	}
 }
+
+// ended says whether the last line that was consumed has a line end.
+func (l *lines) ended() bool { return l.last == '\n' }
 
 // head returns the beginning of what is held.
 func (l *lines) head() []byte {
@@ -101,7 +108,7 @@ func (l *lines) skip() {
 			l.advance(i + 1)
 			return
 		}
-		l.start, l.end = 0, 0
+		l.start, l.end, l.last = 0, 0, 0
 		if l.err != nil {
 			return
 		}

@@ -54,8 +54,11 @@ type Reader struct {
 	next    int // files[next] is the one to open next
 	current *file
 	stream  *stream
+	lines   *lines // of the parser
 	parser  parser
-	number  int64
+	number  int64   // of the last record read
+	before  int64   // that of the last one before the current file
+	ahead   *Record // read already; nil if none is
 	unknown unknownKeys
 	err     error
 }
@@ -114,9 +117,14 @@ func (r *Reader) Columns() []string { return slices.Clone(r.columns) }
 
 // Read returns the next record. A malformed one is returned with its Err set
 // and a nil error. The error is io.EOF after the last record; any other
-// (*ReadError, or *OpenError or *FormatError when a file was changed since
-// Open) is final.
+// (*ReadError; *ChangedError when a file changed while it was read; *OpenError or
+// *FormatError when it changed between Open and its turn) is final.
 func (r *Reader) Read() (Record, error) {
+	if r.ahead != nil {
+		record := *r.ahead
+		r.ahead = nil
+		return record, nil
+	}
 	for r.err == nil {
 		if r.parser == nil {
 			r.err = r.openNext()
@@ -133,6 +141,19 @@ func (r *Reader) Read() (Record, error) {
 		}
 	}
 	return Record{}, r.err
+}
+
+// Empty reads as far as the first record and says whether there is none. The record,
+// or an error, is what Read returns next.
+func (r *Reader) Empty() bool {
+	if r.ahead == nil {
+		record, err := r.Read()
+		if err != nil {
+			return err == io.EOF
+		}
+		r.ahead = &record
+	}
+	return false
 }
 
 // Files returns the account of every file, in the order of reading.
@@ -174,7 +195,7 @@ func (r *Reader) Close() error {
 			err = errors.Join(err, f.held.Close())
 		}
 	}
-	r.current, r.stream, r.parser, r.next = nil, nil, nil, len(r.files)
+	r.current, r.stream, r.parser, r.ahead, r.next = nil, nil, nil, nil, len(r.files)
 	return err
 }
 
@@ -207,8 +228,8 @@ func (r *Reader) openNext() error {
 		return err
 	}
 	r.next++
-	r.current, r.stream = f, s
-	r.parser, err = r.newParser(f, newLines(s.text))
+	r.current, r.stream, r.lines, r.before = f, s, newLines(s.text), r.number
+	r.parser, err = r.newParser(f, r.lines)
 	return err
 }
 
@@ -220,10 +241,12 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if err != nil {
 		return nil, &OpenError{f.info.Name, err}
 	}
+	first := originOf(body)
 	s, err := newStream(body, r.options.Encoding, r.onGuess(f), &r.read)
 	if err != nil {
 		return nil, &ReadError{f.info.Name, 1, err}
 	}
+	s.origin = first
 	if f.cr {
 		s.text = crReader{s.text}
 	}
@@ -249,7 +272,13 @@ func (r *Reader) finish() error {
 		return &ReadError{f.info.Name, r.parser.at(), err}
 	}
 	f.info.Bytes, f.info.SHA256 = r.stream.raw.digest()
+	if err := r.checkOrigin(); err != nil {
+		return err
+	}
 	f.info.Whole = true
+	if r.number == r.before {
+		r.options.Log.Warn("the input has no records", "file", displayName(f.info.Name))
+	}
 	err := r.stream.Close()
 	line := r.parser.at()
 	r.current, r.stream, r.parser, f.held = nil, nil, nil, nil

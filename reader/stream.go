@@ -27,6 +27,7 @@ const (
 type stream struct {
 	text    io.Reader // decompressed, in UTF-8
 	raw     *rawReader
+	origin  *origin // nil unless it is a regular file
 	closers []io.Closer
 }
 

@@ -177,6 +177,14 @@ func (f *outputFlags) claim(account *pipeline.Account, store *answers.Store) err
 	return store.Claim(path, account.Run())
 }
 
+// checkEmptied refuses to replace rows by none, where the input has no records any more.
+func (f *outputFlags) checkEmptied(last *pipeline.Account) error {
+	if f.overwrite || f.path == "-" || !f.occupied() || last != nil && last.Records() == 0 {
+		return nil
+	}
+	return &pipeline.OutputTakenError{Path: f.path, Reason: "has rows, and the input has no records any more"}
+}
+
 // checkOwner looks at what lies in the output's place for the run that has written it.
 func (f *outputFlags) checkOwner(account *pipeline.Account) error {
 	if f.folder() && pipeline.HasManifest(filepath.Clean(f.path)) {

@@ -42,6 +42,8 @@ func TestMain(m *testing.M) {
 //	                        runs COMMAND, sends SIGNAL once the service keeps requests
 //	                        waiting (and FILE is there), lets those go, and wants the
 //	                        exit status N
+//	held                    waits until the service keeps requests waiting
+//	release                 lets those go
 //	asked N                 wants N categorizations since the service was started
 //	listening ADDR          waits until something accepts connections at ADDR
 //	foreign [json] website=NAME product=NAME
@@ -71,6 +73,8 @@ func TestScripts(t *testing.T) {
 			"status":    cmdStatus,
 			"service":   cmdService,
 			"interrupt": cmdInterrupt,
+			"held":      cmdHeld,
+			"release":   cmdRelease,
 			"asked":     cmdAsked,
 			"listening": cmdListening,
 
@@ -278,6 +282,10 @@ func scriptEnv(ts *testscript.TestScript) []string {
 	}
 	return env
 }
+
+func cmdHeld(ts *testscript.TestScript, _ bool, _ []string) { <-serviceOf(ts).holding }
+
+func cmdRelease(ts *testscript.TestScript, _ bool, _ []string) { close(serviceOf(ts).release) }
 
 func cmdAsked(ts *testscript.TestScript, _ bool, args []string) {
 	s := serviceOf(ts)

@@ -43,6 +43,11 @@ func (n *session) run(ctx context.Context) error {
 	if account.Follow(last) {
 		n.tellChanged(account, last)
 	}
+	if n.input.Empty() {
+		if err := f.output.checkEmptied(last); err != nil {
+			return errors.Join(err, discardSpool(n.spool))
+		}
+	}
 	published, err := n.ask(ctx, account)
 	if !n.claimed {
 		return errors.Join(err, discardSpool(n.spool)) // what lies there has an account of its own
