@@ -11,8 +11,8 @@ import (
 	"math"
 	"os"
 	"reflect"
-	"strings"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/writer"
