@@ -37,7 +37,7 @@ func (e *VersionError) Error() string {
 type MissingError struct{ Dir string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("there is no store in %s: name the folder that a run keeps its answers in, OUTPUT.answers by default", e.Dir)
+	return fmt.Sprintf("there is no store in %s: name the folder that a run keeps its answers in, bulkcat.answers beside the output by default", e.Dir)
 }
 
 // FailedError says that the disk refused to read or write. It lasts for as long as the
@@ -56,6 +56,13 @@ func (e *FailedError) Error() string {
 }
 
 func (e *FailedError) Unwrap() error { return e.Err }
+
+// GoneError says that the store was removed, or moved, while it was open.
+type GoneError struct{ Dir string }
+
+func (e *GoneError) Error() string {
+	return fmt.Sprintf("the store %s is no longer there: its folder was removed or moved during the run, and what was stored in it is gone with it: put the folder back if you can, and start the run again", e.Dir)
+}
 
 // DamageError says that a file of the store is not what was written.
 type DamageError struct {
@@ -82,9 +89,10 @@ func storeError(dir, file string, err error) error {
 	}
 	var (
 		failed *FailedError
+		gone   *GoneError
 		damage *DamageError
 	)
-	if errors.As(err, &failed) || errors.As(err, &damage) {
+	if errors.As(err, &failed) || errors.As(err, &gone) || errors.As(err, &damage) {
 		return err
 	}
 	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {

@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -25,7 +26,9 @@ func newFate(dir string) *fate { return &fate{dir: dir, failed: make(chan struct
 func (f *fate) fail(err error) {
 	f.once.Do(func() {
 		f.cause = &FailedError{Dir: f.dir, Err: err}
-		if pebble.IsCorruptionError(err) {
+		if gone, ok := errors.AsType[*GoneError](err); ok {
+			f.cause = gone
+		} else if pebble.IsCorruptionError(err) {
 			f.cause = storeError(f.dir, "", err)
 		}
 		close(f.failed)

@@ -117,7 +117,18 @@ func (j *journal) append(packs []byte) error {
 		return err
 	}
 	g.end += position(len(packs))
-	return nil
+	return j.inPlace()
+}
+
+// inPlace says, with a *GoneError, that the journal's file is not under its name any more. A file of
+// that name that is shorter belongs to a store that was begun anew there.
+func (j *journal) inPlace() error {
+	g := j.files.list[0]
+	info, err := j.files.fs.Stat(g.name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < int64(g.end-g.base) {
+		return &GoneError{Dir: j.files.dir}
+	}
+	return err
 }
 
 // gather visits the packs of a journal that was just opened. What is damaged at the end was

@@ -84,7 +84,14 @@ func Open(options Options) (*Store, error) {
 	}
 	settings.ErrorIfNotExists = signed                  // one that has lost its data is not begun anew
 	settings.DisableConsistencyCheck = options.ReadOnly // what is readable is to be saved
-	db, err := guard(s.fate, func() (*pebble.DB, error) { return pebble.Open(options.Dir, settings) })
+	db, err := guard(s.fate, func() (*pebble.DB, error) {
+		if !there { // the database's own folder would not be the group's to write, whatever the umask
+			if err := options.FS.MkdirAll(options.Dir, 0o777); err != nil {
+				return nil, err
+			}
+		}
+		return pebble.Open(options.Dir, settings)
+	})
 	if err != nil {
 		if isLocked(err) {
 			return nil, &LockedError{Dir: options.Dir, PID: readOwner(options)}

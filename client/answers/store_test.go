@@ -356,10 +356,17 @@ func TestLearnedRate(t *testing.T) {
 	}
 	closed(t, s)
 	s = open(t, Options{FS: files})
-	defer closed(t, s)
 	if got, err := s.LearnedRate(); got != 287.5 || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
+	closed(t, s)
+	s = open(t, Options{FS: files, Source: "https://other.example.com"})
+	if got, err := s.LearnedRate(); got != 0 || err != nil {
+		t.Errorf("of another service: got %v, %v", got, err)
+	}
+	closed(t, s)
+	s = open(t, Options{FS: files})
+	defer closed(t, s)
 	if err := s.db.Set([]byte(ratePrefix+s.options.Source), []byte("fast"), pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
