@@ -2,15 +2,12 @@ package pipeline
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +22,7 @@ type Account struct {
 	Bulkcat  string    `json:"bulkcat"`
 	Settings Settings  `json:"settings"`
 	Service  string    `json:"service"`
+	Store    string    `json:"store,omitempty"` // the folder of the stored answers; "" where there is none
 	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended"`
 	Ending   Ending    `json:"ending"`
@@ -69,8 +67,9 @@ const (
 // input are the same run.
 type Settings struct {
 	Kind           string   `json:"kind"`
-	Classification string   `json:"classification"` // several with a comma between
-	Inputs         []string `json:"inputs"`         // as named on the command line
+	Classification string   `json:"classification"`        // several with a comma between
+	Inputs         []string `json:"inputs"`                // as named on the command line
+	InputPaths     []string `json:"input_paths,omitempty"` // the same as SeenFrom the output
 	Column         string   `json:"column,omitempty"`
 	Scheme         string   `json:"scheme,omitempty"`
 	Dedupe         string   `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, and in accounts from before the choice, whose outputs it may continue
@@ -95,6 +94,7 @@ func (s Settings) Classifications() []string { return strings.Split(s.Classifica
 // Input is a file that was read.
 type Input struct {
 	Name   string `json:"name"`
+	Path   string `json:"path,omitempty"`   // the same as SeenFrom the output
 	Bytes  int64  `json:"bytes"`            // read, from the beginning
 	SHA256 string `json:"sha256,omitempty"` // of those bytes
 	Whole  bool   `json:"whole"`            // read to its end
@@ -217,23 +217,3 @@ func (a *Account) seal() string {
 	unsealed.Checksum = ""
 	return seal(unsealed)
 }
-
-// SameRun says whether two accounts are of one run, started twice.
-func (a *Account) SameRun(b *Account) bool {
-	return a.Service == b.Service && a.Settings.equal(b.Settings)
-}
-
-// Run names the run: equal for accounts of one run, and for no others.
-func (a *Account) Run() string {
-	text, err := json.Marshal(struct {
-		Service  string
-		Settings Settings
-	}{a.Service, a.Settings})
-	if err != nil {
-		return "" // cannot happen: strings and numbers
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-func (s Settings) equal(other Settings) bool { return reflect.DeepEqual(s, other) }

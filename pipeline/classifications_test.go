@@ -42,13 +42,13 @@ func (s *twofold) Categorize(_ context.Context, r client.Request) (client.Answer
 	return answer, err
 }
 
-// shown is a Sink that keeps of each row what tells classifications apart.
-type shown struct {
+// rowsShown is a Sink that keeps of each row what tells classifications apart.
+type rowsShown struct {
 	rows
 	lines []string
 }
 
-func (s *shown) Write(rows []writer.Row) error {
+func (s *rowsShown) Write(rows []writer.Row) error {
 	for _, r := range rows {
 		s.lines = append(s.lines, fmt.Sprint(r.Record, " ", r.Classification, " ", r.Status, " ", r.Value, " ", r.CategoryID))
 	}
@@ -105,11 +105,11 @@ func TestClassificationsOfARecordStandTogether(t *testing.T) {
 	}
 }
 
-func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (*shown, *Counters, error) {
+func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (*rowsShown, *Counters, error) {
 	t.Helper()
 	store := openStore(t, files)
 	defer store.Close()
-	sink, counters := new(shown), new(Counters)
+	sink, counters := new(rowsShown), new(Counters)
 	_, err := Run(t.Context(), Parts{
 		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, Counters: counters, Store: store,
 		Limits: limits.New(limits.Options{Rate: 1000, Burst: 1, InFlight: 8}, time.Now()),

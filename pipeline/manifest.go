@@ -135,10 +135,14 @@ func OpenManifest(folder string, account *Account, overwrite bool, settled func(
 	if last.Checksum != last.seal() {
 		return nil, &OutputTakenError{Path: folder, Reason: "has a manifest that is not as it was written"}
 	}
-	if last.Format != manifestFormat || last.Service != m.Service || !last.Settings.equal(m.Settings) {
-		return nil, &OutputTakenError{Path: folder, Reason: "was written by a run with another input or other settings"}
+	if last.Format != manifestFormat {
+		return nil, &OutputTakenError{Path: folder, Reason: fmt.Sprintf("has a manifest of format %d, not %d", last.Format, manifestFormat)}
+	}
+	if changes := account.changes(last.Service, last.Settings); len(changes) > 0 {
+		return nil, takenBy(folder, changes)
 	}
 	for _, part := range last.Parts {
+		part.Name = filepath.Join(folder, filepath.Base(part.Name)) // as the folder is named now
 		if part.Rows < m.Settings.PartRows || !part.Statuses.settled(settled) || !part.intact() {
 			break
 		}

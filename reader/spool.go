@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 )
 
@@ -32,12 +31,16 @@ type Spool struct {
 // ErrInterrupted is what a reader of a pipe gets that was waiting when it was interrupted.
 var ErrInterrupted = errors.New("reading was interrupted")
 
-// NewSpool starts to spool a pipe into a new file beside path; Keep gives it that name.
-// Until then the spool of another run that is there is not touched. What runs that were
-// killed before Keep have left is removed.
+// NewSpool starts to spool a pipe into a new hidden file beside path; Keep gives it that name.
+// Until then the spool of another run that is there is not touched. Only one process may spool
+// to path at a time: what a killed one has left under the hidden name is removed.
 func NewSpool(pipe io.Reader, path string) (*Spool, error) {
-	removeAbandoned(path)
-	in, err := createLocked(path)
+	dir, base := filepath.Split(path)
+	name := filepath.Join(dir, "."+base+".new")
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("keep standard input: %w", err)
+	}
+	in, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("keep standard input: %w", err)
 	}
@@ -49,50 +52,6 @@ func NewSpool(pipe io.Reader, path string) (*Spool, error) {
 	s.changed = sync.NewCond(&s.mu)
 	go s.fill(pipe) // ends with the pipe, or with the process where the pipe never does
 	return s, nil
-}
-
-// createLocked makes a file with a name of its own beside path, and locks it for as long
-// as this process has it open. Where there are no locks the file is nobody's to remove.
-func createLocked(path string) (*os.File, error) {
-	const attempts = 10 // more than runs over one output begin at once
-	for attempt := 1; ; attempt++ {
-		f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // for its owner only: an input may be confidential
-		if err != nil {
-			return nil, err
-		}
-		free, err := tryLock(f)
-		if err != nil || free && isThere(f) || attempt == attempts {
-			return f, nil
-		}
-		f.Close() // another run took it for abandoned before it was locked, and removes it
-	}
-}
-
-// isThere says whether a file still has its name.
-func isThere(f *os.File) bool {
-	info, err := f.Stat()
-	named, errNamed := os.Stat(f.Name())
-	return err == nil && errNamed == nil && os.SameFile(info, named)
-}
-
-// removeAbandoned removes the files of createLocked that no process holds. What cannot be
-// removed stays: it does no harm.
-func removeAbandoned(path string) {
-	dir := filepath.Dir(path)
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		random, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+".")
-		if !ok || random == "" || strings.Trim(random, "0123456789") != "" || !e.Type().IsRegular() {
-			continue
-		}
-		name := filepath.Join(dir, e.Name())
-		if f, err := os.OpenFile(name, os.O_RDWR, 0); err == nil {
-			if free, _ := tryLock(f); free {
-				_ = os.Remove(name)
-			}
-			f.Close() // nothing was written
-		}
-	}
 }
 
 func (s *Spool) fill(pipe io.Reader) {
@@ -181,14 +140,8 @@ func (s *Spool) Close() error {
 	return errors.Join(s.in.Close(), s.out.Close())
 }
 
-// Remove removes the file of a run that is complete, or was not to begin. Once the file is
-// closed and before it is kept, another run may have done so.
-func (s *Spool) Remove() error {
-	if err := os.Remove(s.name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+// Remove removes the file of a run that is complete, or was not to begin.
+func (s *Spool) Remove() error { return os.Remove(s.name) }
 
 // Pump reads a pipe ahead by one piece, so that who waits for it can be interrupted.
 type Pump struct {

@@ -13,7 +13,7 @@ var ErrClosed = errors.New("the output is closed already")
 // Error says which output failed, and while doing what. It reads like
 // "writing out.parquet: no space left on device".
 type Error struct {
-	Op   string // "opening", "writing", "publishing" or "discarding"
+	Op   string // "locking", "opening", "writing", "publishing" or "discarding"
 	Path string // the output as the user named it, never the temporary file
 	Err  error  // the cause
 }
@@ -23,15 +23,18 @@ func (e *Error) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Error
 // Unwrap gives the cause to errors.Is and errors.As, for instance syscall.ENOSPC.
 func (e *Error) Unwrap() error { return e.Err }
 
-// BusyError says that another process is writing the output.
+// BusyError says that another process holds the Lock of an output.
 type BusyError struct {
-	Path string // the output, or the part of it
-	PID  int
-	Temp string // the file that tells
+	Path string
+	PID  int // that it has written into the lock file; 0 if there is none
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("process %d is writing %s: wait for it to end, or remove %s if that is another program", e.PID, e.Path, e.Temp)
+	who := "another process"
+	if e.PID != 0 {
+		who += fmt.Sprintf(" (number %d)", e.PID)
+	}
+	return fmt.Sprintf("%s is writing %s: wait for it to end, or choose another output", who, e.Path)
 }
 
 // failed makes an *Error of the cause of err, or nil of nil. The names around the cause are those of

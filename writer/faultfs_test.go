@@ -125,6 +125,13 @@ func (f *faultFile) Stat() (fs.FileInfo, error) {
 	return f.file.Stat()
 }
 
+func (f *faultFile) Chmod(mode fs.FileMode) error {
+	if err := f.fsys.step("chmod", f.name); err != nil {
+		return err
+	}
+	return f.file.Chmod(mode)
+}
+
 // Close closes the file even if it fails, as the operating system does.
 func (f *faultFile) Close() error {
 	err := f.fsys.step("close", f.name)

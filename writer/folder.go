@@ -31,9 +31,7 @@ func newFolder(fsys fileSystem, o Options) (Sink, error) {
 	if err := makeFolder(fsys, o.Path); err != nil {
 		return nil, err
 	}
-	if err := removeStale(fsys, o.Path, isOfFolder); err != nil {
-		return nil, err
-	}
+	removeDrafts(fsys, o.Path, isOfFolder)
 	if err := removeSuccess(fsys, o.Path); err != nil {
 		return nil, failed("opening", o.Path, err)
 	}

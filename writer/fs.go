@@ -28,6 +28,7 @@ type file interface {
 	io.WriteCloser
 	Sync() error
 	Stat() (fs.FileInfo, error)
+	Chmod(mode fs.FileMode) error
 }
 
 // osFS is the file system of the machine.

@@ -16,14 +16,14 @@ import (
 	"syscall"
 )
 
-// PublishFile writes data to path whole or not at all: an earlier file there is replaced in one step.
-// The error is an *Error.
+// PublishFile writes data to path whole or not at all: an earlier file there is replaced in one step, and
+// keeps its permissions. The error is an *Error.
 func PublishFile(path string, data []byte) error {
 	return publishFile(osFS{}, path, data)
 }
 
 func publishFile(fsys fileSystem, path string, data []byte) error {
-	_ = removeStale(fsys, filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) })
+	removeDrafts(fsys, filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) })
 	d, err := newDraft(fsys, path)
 	if err != nil {
 		return err
@@ -53,7 +53,8 @@ type draft struct {
 // draftBuffer keeps the number of system calls low; more does not make it measurably faster.
 const draftBuffer = 128 << 10
 
-// newDraft starts a draft of path. The error is an *Error.
+// newDraft starts a draft of path, with the permissions of the file that it is to replace. The error is
+// an *Error.
 func newDraft(fsys fileSystem, path string) (*draft, error) {
 	temp := tempName(path)
 	f, err := fsys.Create(temp)
@@ -62,7 +63,25 @@ func newDraft(fsys fileSystem, path string) (*draft, error) {
 	}
 	d := &draft{fsys: fsys, path: path, temp: temp, file: f, sum: sha256.New()}
 	d.buf = bufio.NewWriterSize(unbuffered{d}, draftBuffer)
+	if err := d.keepMode(); err != nil {
+		return nil, errors.Join(d.fail("opening", err), d.discard())
+	}
 	return d, nil
+}
+
+// keepMode gives the draft, which is empty, the permissions of the file that it is to replace.
+func (d *draft) keepMode() error {
+	old, err := d.fsys.Stat(d.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !old.Mode().IsRegular() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info, err := d.file.Stat(); err != nil || info.Mode() == old.Mode() {
+		return err
+	}
+	return d.file.Chmod(old.Mode().Perm())
 }
 
 func (d *draft) Write(p []byte) (int, error) {
@@ -147,7 +166,7 @@ func (u unbuffered) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// tempMark separates the name of a target from the process that owns the temporary file.
+// tempMark separates the name of a target from the process that has made the temporary file.
 const tempMark = ".tmp-"
 
 // tempName is a new name ".NAME.tmp-PID-RANDOM" beside path. The leading dot hides it from globs and
@@ -157,58 +176,15 @@ func tempName(path string) string {
 	return filepath.Join(dir, fmt.Sprintf(".%s%s%d-%016x", name, tempMark, os.Getpid(), rand.Uint64()))
 }
 
-// parseTemp takes a name made by tempName apart.
-func parseTemp(temp string) (name string, pid int, ok bool) {
+// parseTemp gives the name of the target in a name made by tempName.
+func parseTemp(temp string) (name string, ok bool) {
 	i := strings.LastIndex(temp, tempMark)
 	if i < 1 || temp[0] != '.' {
-		return "", 0, false
+		return "", false
 	}
 	owner, random, _ := strings.Cut(temp[i+len(tempMark):], "-")
 	pid, err := strconv.Atoi(owner)
-	if err != nil || pid <= 0 || len(random) != 16 {
-		return "", 0, false
-	}
-	return temp[1:i], pid, true
-}
-
-// removeStale removes the temporary files that processes which are gone have left in dir for targets
-// that match. One of our own process number counts too: in a container every run may have number 1,
-// and no run writes a target twice at a time. What cannot be removed stays: it does no harm. If a process
-// that runs has one, the error is a *BusyError.
-func removeStale(fsys fileSystem, dir string, match func(name string) bool) error {
-	var busy error
-	entries, _ := fsys.ReadDir(dir)
-	for _, e := range entries {
-		name, pid, ok := parseTemp(e.Name())
-		switch temp := filepath.Join(dir, e.Name()); {
-		case !ok || !match(name):
-		case pid == os.Getpid() || !alive(pid):
-			_ = fsys.Remove(temp)
-		case busy == nil:
-			busy = &BusyError{Path: filepath.Join(dir, name), PID: pid, Temp: temp}
-		}
-	}
-	return busy
-}
-
-// CheckFree says, with a *BusyError, that a process which runs is writing the output; what dead ones have
-// left of it is removed. Open does the same.
-func CheckFree(path string, isFolder bool) error {
-	if isFolder {
-		return removeStale(osFS{}, path, isOfFolder)
-	}
-	return removeStale(osFS{}, filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) })
-}
-
-// alive tells whether a process of this number runs on this machine. If in doubt, it does.
-func alive(pid int) bool {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return false // Windows finds only those that run
-	}
-	defer p.Release()
-	err = p.Signal(syscall.Signal(0)) // signal 0 only asks
-	return !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH)
+	return temp[1:i], err == nil && pid > 0 && len(random) == 16
 }
 
 // checkFolder makes sure that dir, the folder meant to hold path, is there.

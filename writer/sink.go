@@ -55,7 +55,8 @@ type File struct {
 	LastRecord  int64  `json:"last_record"`
 }
 
-// Open makes the sink that o describes. It fails at once, before any work is lost, if the format cannot
+// Open makes the sink that o describes. Where another process may write the same output, its Lock has to
+// be held from here until the sink is closed. Open fails at once, before any work is lost, if the format cannot
 // be told (*FormatError) or the output cannot be written where it should be (*Error).
 func Open(o Options) (Sink, error) { return open(osFS{}, o) }
 
@@ -164,9 +165,7 @@ func newSingle(fsys fileSystem, o Options) (Sink, error) {
 		// A rename would put a file in the place of the device or pipe.
 		return nil, failed("opening", o.Path, errors.New(`it is a device or a pipe: write to "-" and redirect standard output`))
 	}
-	if err := removeStale(fsys, dir, func(name string) bool { return name == filepath.Base(o.Path) }); err != nil {
-		return nil, err
-	}
+	removeDrafts(fsys, dir, func(name string) bool { return name == filepath.Base(o.Path) })
 	out, err := newOutput(fsys, o.Path, o)
 	if err != nil {
 		return nil, err

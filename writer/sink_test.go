@@ -97,7 +97,7 @@ func TestSinkAfterItsEnd(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.parquet")
-	fsys := &faultFS{failAt: 5, err: syscall.ENOSPC} // after two stats, a readdir and a create
+	fsys := &faultFS{failAt: 6, err: syscall.ENOSPC} // after three stats, a readdir and a create
 	sink, err := open(fsys, Options{Path: path})
 	if err != nil {
 		t.Fatal(err)

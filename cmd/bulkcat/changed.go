@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 )
@@ -12,13 +13,17 @@ import (
 // changedInputs names the files that do not begin with what an earlier run has read of
 // them. Files that only grew at their end are as they were. What cannot be read counts
 // as unchanged: the run itself will say so.
-func changedInputs(inputs []pipeline.Input) []string {
+func changedInputs(output string, inputs []pipeline.Input) []string {
 	var changed []string
 	for _, in := range inputs {
 		if in.SHA256 == "" || in.Name == "-" {
 			continue
 		}
-		if sum, ok := digestOfStart(in.Name, in.Bytes); ok && sum != in.SHA256 {
+		path := in.Name
+		if in.Path != "" && !filepath.IsAbs(in.Path) {
+			path = filepath.Join(filepath.Dir(filepath.Clean(output)), filepath.FromSlash(in.Path))
+		}
+		if sum, ok := digestOfStart(path, in.Bytes); ok && sum != in.SHA256 {
 			changed = append(changed, in.Name)
 		}
 	}

@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 			want := d.undisturbed(t, tt.output)
 			size := int64(tt.disk) << 10
 			if size == 0 {
-				size = pages(int64(len(want["out.csv"])))
+				size = pages(int64(len(want["out.csv"]))) + pages(1) // and its lock
 			}
 			d.disk = smallDisk(t, size)
 			service := clienttest.New(clienttest.Options{Latency: time.Millisecond})

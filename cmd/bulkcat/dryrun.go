@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -23,16 +24,16 @@ import (
 // the account's usage, which is free.
 func (f *runFlags) forecast(ctx context.Context, svc service, input *reader.Reader, log *slog.Logger) error {
 	parts := pipeline.Parts{Source: input, Counters: new(pipeline.Counters)}
-	stored := f.store.options(f.output.path, svc.source)
-	stored.ReadOnly = true // a dry run makes no store, and changes none
-	store, err := openStore(stored)
-	if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
-		return err
+	if stored, ok := f.store.options(f.output.path, svc.source); ok {
+		store, err := stores.Look(stored) // a dry run makes no store, and changes none
+		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
+			return err
+		}
+		if store != nil {
+			defer store.Close() // only read from
+			parts.Store = store.Store
+		}
 	}
-	if store != nil {
-		defer store.Close() // only read from
-	}
-	parts.Store = store
 	options := pipeline.Options{
 		Kind: f.kind, Classifications: f.asked(),
 		Normalizer: client.Normalizer{Scheme: f.scheme}, BySite: f.dedupe == pipeline.DedupeSite, Limit: f.limit,

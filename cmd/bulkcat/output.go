@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -149,32 +148,31 @@ func (f *outputFlags) checkFolder() error {
 	return nil
 }
 
+// lock keeps other processes from the output until this one ends. It gives nil where nothing
+// is written beside standard output.
+func (f *runFlags) lock() (*writer.Lock, error) {
+	if f.output.path == "-" || f.dryRun {
+		return nil, nil
+	}
+	if err := f.output.checkFolder(); err != nil {
+		return nil, err
+	}
+	return writer.TryLock(f.output.path)
+}
+
 // claim refuses to replace what another run, or another program, has written. The same
-// run started again writes its own output anew; the store knows it even after a kill
+// run started again writes its own output anew; the lock knows it even after a kill
 // between the output and its account.
-func (f *outputFlags) claim(account *pipeline.Account, store *answers.Store) error {
-	if store == nil || f.path == "-" {
+func (f *outputFlags) claim(account *pipeline.Account, lock *writer.Lock) error {
+	if lock == nil {
 		return nil
 	}
-	path, err := filepath.Abs(f.path)
-	if err != nil {
-		return fmt.Errorf("claim %s: %w", f.path, err)
-	}
-	if err := writer.CheckFree(path, f.folder()); err != nil {
-		return err
-	}
-	if !f.overwrite && f.occupied() {
-		claimed, err := store.Claimed(path)
-		if err != nil {
+	if !f.overwrite && f.occupied() && lock.Claimed() != account.Run() {
+		if err := f.checkOwner(account); err != nil {
 			return err
 		}
-		if claimed != account.Run() {
-			if err := f.checkOwner(account); err != nil {
-				return err
-			}
-		}
 	}
-	return store.Claim(path, account.Run())
+	return lock.Claim(account.Run())
 }
 
 // checkEmptied refuses to replace rows by none, where the input has no records any more.
@@ -196,10 +194,8 @@ func (f *outputFlags) checkOwner(account *pipeline.Account) error {
 		return fmt.Errorf("%w (use --overwrite to replace %s all the same)", err, f.path)
 	case last == nil:
 		return &pipeline.OutputTakenError{Path: f.path, Reason: "exists and has no account of a run beside it"}
-	case !last.SameRun(account):
-		return &pipeline.OutputTakenError{Path: f.path, Reason: "was written by a run with another input or other settings"}
 	}
-	return nil
+	return account.TakenBy(last, f.path)
 }
 
 // occupied says whether there is something in the output's place; an empty folder is
@@ -213,18 +209,11 @@ func (f *outputFlags) occupied() bool {
 	return err == nil
 }
 
-func (f *outputFlags) publishAccount(account *pipeline.Account) error {
-	if f.path == "-" {
-		return nil
-	}
-	return account.Write(f.accountPath())
-}
-
 func (f *runFlags) newAccount(svc service) *pipeline.Account {
 	format, _ := f.output.outputFormat() // checked before
 	settings := pipeline.Settings{
 		Kind: string(f.kind), Classification: f.classification,
-		Inputs: f.input.Paths, Column: f.input.Column, Scheme: f.scheme,
+		Inputs: f.input.Paths, InputPaths: f.seenFromOutput(f.input.Paths), Column: f.input.Column, Scheme: f.scheme,
 		Output: f.output.path, OutputFormat: string(format),
 		Levels: f.output.levels, Carry: f.output.carry, SourceColumns: f.output.sourceColumns,
 		Limit: f.limit,
@@ -238,10 +227,22 @@ func (f *runFlags) newAccount(svc service) *pipeline.Account {
 	return pipeline.NewAccount(version(), svc.source, settings)
 }
 
-func inputsOf(files []reader.FileInfo) []pipeline.Input {
+// seenFromOutput gives the paths of inputs that do not depend on the working folder.
+func (f *runFlags) seenFromOutput(paths []string) []string {
+	seen := make([]string, len(paths))
+	for i, path := range paths {
+		seen[i] = pipeline.SeenFrom(f.output.path, path)
+	}
+	return seen
+}
+
+func (f *runFlags) inputsOf(files []reader.FileInfo) []pipeline.Input {
 	inputs := make([]pipeline.Input, len(files))
-	for i, f := range files {
-		inputs[i] = pipeline.Input{Name: f.Name, Bytes: f.Bytes, SHA256: f.SHA256, Whole: f.Whole}
+	for i, file := range files {
+		inputs[i] = pipeline.Input{
+			Name: file.Name, Path: pipeline.SeenFrom(f.output.path, file.Name),
+			Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole,
+		}
 	}
 	return inputs
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -159,6 +159,11 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	if !svc.hosted && !f.log.quiet {
 		fmt.Fprintln(f.streams.err, embeddedNotice)
 	}
+	lock, err := f.lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
 	spool, err := f.spool()
 	if err != nil {
 		return err
@@ -177,7 +182,7 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 		return causeOf(ctx, f.forecast(ctx, svc, input, log))
 	}
 	n := &session{
-		flags: f, service: svc, input: input, spool: spool, interrupt: interrupt, log: log, counters: new(pipeline.Counters),
+		flags: f, service: svc, input: input, lock: lock, spool: spool, interrupt: interrupt, log: log, counters: new(pipeline.Counters),
 	}
 	n.quota = newQuota(svc, n.counters, log)
 	return n.run(ctx)
@@ -324,27 +329,24 @@ type storeFlags struct {
 }
 
 func (f *storeFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default OUTPUT.answers)")
+	flags.StringVar(&f.dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output)")
 	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
 	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service refused")
 }
 
-// options say where the store lies, or would lie. Dir is empty where there is no place for
-// one: output to a pipe, none named.
-func (f *storeFlags) options(output, source string) answers.Options {
-	o := answers.Options{Dir: f.dir, Source: source, MaxAge: time.Duration(f.maxAge), RetryRejected: f.retryRejected}
-	if o.Dir == "" && output != "-" && output != "" {
-		o.Dir = filepath.Clean(output) + ".answers"
-	}
-	return o
+// options say where the store lies, or would lie; false where there is no place for one: output
+// to a pipe, none named.
+func (f *storeFlags) options(output, source string) (stores.Options, bool) {
+	return stores.Options{
+		Options: answers.Options{Dir: f.dir, Source: source, MaxAge: time.Duration(f.maxAge), RetryRejected: f.retryRejected},
+		Output:  output,
+	}, f.dir != "" || output != "-" && output != ""
 }
 
-// openStore gives nil where there is no place for a store.
-func openStore(o answers.Options) (*answers.Store, error) {
-	if o.Dir == "" {
-		return nil, nil
-	}
-	return answers.Open(o)
+// keepsAnswers says whether a run may have answers to store. Those of the embedded service to
+// product titles cost nothing.
+func (f *runFlags) keepsAnswers(svc service) bool {
+	return svc.hosted || f.kind == client.Website || f.store.dir != ""
 }
 
 // settled says whether the flags leave the answers of these records alone.

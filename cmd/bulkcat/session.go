@@ -10,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -19,6 +20,7 @@ type session struct {
 	flags    *runFlags
 	service  service
 	input    *reader.Reader
+	lock     *writer.Lock  // of the output; nil for standard output
 	spool    *reader.Spool // nil unless the input is a pipe that is to be kept
 	log      *slog.Logger
 	counters *pipeline.Counters
@@ -33,9 +35,6 @@ type session struct {
 func (n *session) run(ctx context.Context) error {
 	f := n.flags
 	account := f.newAccount(n.service)
-	if err := f.output.checkFolder(); err != nil {
-		return err
-	}
 	last, err := pipeline.ReadAccount(f.output.accountPath())
 	if err != nil {
 		n.log.Warn("this run's account begins anew", "reason", err)
@@ -52,9 +51,9 @@ func (n *session) run(ctx context.Context) error {
 	if !n.claimed {
 		return errors.Join(err, discardSpool(n.spool)) // what lies there has an account of its own
 	}
-	account.Inputs = inputsOf(n.input.Files())
+	account.Inputs = f.inputsOf(n.input.Files())
 	account.Finish(err, n.counters.Snapshot(), published)
-	err = errors.Join(err, f.output.publishAccount(account))
+	err = errors.Join(err, n.publishAccount(account))
 	s := &summary{account: account, resume: n.resumeCommand(err)}
 	if n.spool != nil && err != nil {
 		s.spool = n.spool.Path()
@@ -105,7 +104,7 @@ func (n *session) inFlight() string {
 // tellChanged warns of inputs that are not what the last run has read. The rows follow
 // what is there now; answers are kept by input, so none of them is wrong.
 func (n *session) tellChanged(account, last *pipeline.Account) {
-	account.Changed = changedInputs(last.Inputs)
+	account.Changed = changedInputs(n.flags.output.path, last.Inputs)
 	for _, name := range account.Changed {
 		n.log.Warn("the input is not the one that the last run has read: it has changed before its end; the output follows what is there now", "file", name)
 	}
@@ -118,19 +117,16 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	if err != nil {
 		return published, err
 	}
-	stored := f.store.options(f.output.path, n.service.source)
-	stored.MustExist = options.Offline && n.service.hosted
-	if stored.MustExist && stored.Dir == "" {
-		return published, fmt.Errorf("there are no stored answers to write %s from: name their folder with --store", f.output.path)
-	}
-	store, err := openStore(stored)
+	store, err := n.openStore(ctx, options.Offline)
 	if err != nil {
 		return published, err
 	}
+	parts := pipeline.Parts{Source: n.input, Interrupt: n.interrupt, Categorizer: n.service.categorizer, Counters: n.counters, Log: n.log}
 	if store != nil {
 		defer func() { err = joinClose(err, store.Close()) }()
+		parts.Store, account.Store = store.Store, store.Dir
 	}
-	if err := f.output.claim(account, store); err != nil {
+	if err := f.output.claim(account, n.lock); err != nil {
 		return published, err
 	}
 	n.claimed = true
@@ -140,11 +136,10 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 		}
 	}
 	if !options.Offline {
-		if err := n.checkQuota(ctx, store, options); err != nil {
+		if err := n.checkQuota(ctx, parts.Store, options); err != nil {
 			return published, err
 		}
 	}
-	parts := pipeline.Parts{Source: n.input, Interrupt: n.interrupt, Categorizer: n.service.categorizer, Store: store, Counters: n.counters, Log: n.log}
 	if err := f.pace.apply(&parts, n.service, n.quota); err != nil {
 		return published, err
 	}
@@ -170,10 +165,36 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	published, err = pipeline.Run(ctx, parts, options)
 	progress.stop()
 	n.warnUnknownKeys()
-	return published, errors.Join(err, keepLearned(parts))
+	return published, joinClose(err, keepLearned(parts))
 }
 
-// joinClose adds the error of closing a store, which repeats that of a store that failed.
+// openStore gives nil where there is no place for a store, or nothing to keep.
+func (n *session) openStore(ctx context.Context, offline bool) (*stores.Store, error) {
+	f := n.flags
+	stored, ok := f.store.options(f.output.path, n.service.source)
+	stored.MustExist, stored.Log = offline && n.service.hosted, n.log
+	if stored.MustExist && !ok {
+		return nil, fmt.Errorf("there are no stored answers to write %s from: name their folder with --store", f.output.path)
+	}
+	if !ok || !f.keepsAnswers(n.service) {
+		return nil, nil
+	}
+	return stores.Open(ctx, stored)
+}
+
+// publishAccount leaves the account, which from then on says whose the output is.
+func (n *session) publishAccount(account *pipeline.Account) error {
+	if n.lock == nil {
+		return nil
+	}
+	err := account.Write(n.flags.output.accountPath())
+	if err == nil {
+		n.lock.Settle()
+	}
+	return err
+}
+
+// joinClose adds the error of a store's last calls, which repeat that of a store that failed.
 func joinClose(err, closing error) error {
 	if errors.Is(err, closing) {
 		return err

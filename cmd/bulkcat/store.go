@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
 )
 
 // newStore makes `store`, whose commands work on a store without a run.
@@ -20,9 +21,9 @@ func newStore(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
 		Short: "Look at stored answers, save them, bring them back",
-		Example: `  bulkcat store stats domains.parquet.answers
-  bulkcat store export domains.parquet.answers -o answers.jsonl
-  bulkcat store import new.answers answers.jsonl --create`,
+		Example: `  bulkcat store stats bulkcat.answers
+  bulkcat store export bulkcat.answers -o answers.jsonl
+  bulkcat store import new/bulkcat.answers answers.jsonl`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -103,10 +104,9 @@ func exportTo(path string, s streams, store *answers.Store) (err error) {
 }
 
 func newStoreImport(s streams) *cobra.Command {
-	create := false
 	cmd := &cobra.Command{
 		Use:   "import DIR [FILE]",
-		Short: "Add exported answers, of two the newer",
+		Short: "Add exported answers, of two the newer; a store that is not there is made",
 		Args:  operands(1, 2, noStoreNamed),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, name := s.in, "standard input"
@@ -118,16 +118,15 @@ func newStoreImport(s streams) *cobra.Command {
 				defer file.Close()
 				in, name = file, args[1]
 			}
-			return withStore(s, answers.Options{Dir: args[0], MustExist: !create}, func(store *answers.Store) error {
+			return withStore(s, answers.Options{Dir: args[0]}, func(store *answers.Store) error {
 				imported, err := store.Import(readerUntil{cmd.Context(), in}, name)
 				fmt.Fprintf(s.err, "imported %d answers, %d were there\n", imported.Added, imported.Kept)
 				return err
 			})
 		},
 	}
-	addGroup(cmd, "Store", func(flags *pflag.FlagSet) {
-		flags.BoolVar(&create, "create", false, "make the store if it is not there")
-	})
+	cmd.Flags().Bool("create", true, "does nothing: a store that is not there is made in any case")
+	cmd.Flags().Lookup("create").Hidden = true // of versions before
 	return cmd
 }
 
@@ -147,11 +146,11 @@ func (r readerUntil) Read(p []byte) (int, error) {
 // withStore opens a store for one command.
 func withStore(s streams, options answers.Options, do func(*answers.Store) error) error {
 	options.Log = new(logFlags).logger(s.err)
-	store, err := answers.Open(options)
+	store, err := stores.Visit(options)
 	if err != nil {
 		return err
 	}
-	err = do(store)
+	err = do(store.Store)
 	if closeErr := store.Close(); err == nil {
 		err = closeErr
 	}

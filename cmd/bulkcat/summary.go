@@ -46,6 +46,9 @@ func (s *summary) print(out io.Writer) {
 		line("kept", "%d records in parts that were published before", c.Kept)
 	}
 	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
+	if a.Store != "" {
+		line("store", "%s: %d answers came from it", a.Store, a.Counts.FromStore)
+	}
 	if seconds := s.took().Seconds(); seconds > 0 {
 		line("rate", "%.1f records/s", float64(c.SettledNow())/seconds)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -48,7 +49,7 @@ func newVerify(s streams) *cobra.Command {
 		flags.BoolVar(&f.asJSON, "json", false, "the balance sheet as one line of JSON")
 	})
 	addGroup(cmd, "Store", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.store.dir, "store", "", "the `DIR` of the stored answers (default OUTPUT.answers, if it is there)")
+		flags.StringVar(&f.store.dir, "store", "", "the `DIR` of the stored answers (default "+stores.Name+" beside the output, if it is there)")
 	})
 	return cmd
 }
@@ -71,11 +72,13 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if options.Input != nil {
 		defer options.Input.Close()
 	}
-	if options.Store, err = f.openStore(account); err != nil {
+	store, err := f.openStore(account)
+	if err != nil {
 		return err
 	}
-	if options.Store != nil {
-		defer func() { err = joinClose(err, options.Store.Close()) }()
+	if store != nil {
+		defer func() { err = joinClose(err, store.Close()) }()
+		options.Store = store.Store
 	}
 	report, err := verify.Run(ctx, options)
 	if err != nil {
@@ -107,19 +110,29 @@ func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, erro
 	return f.input.open(kind, f.streams.in)
 }
 
-// openStore gives nil where there is none by default: embedded answers that cost nothing
-// are not stored, and an account has to say whose answers to look for.
-func (f *verifyFlags) openStore(account *pipeline.Account) (*answers.Store, error) {
-	stored := answers.Options{Dir: f.store.options(f.output.path, "").Dir, ReadOnly: true}
-	_, err := os.Stat(stored.Dir)
-	switch {
-	case err != nil && f.store.dir != "":
+// openStore gives nil where none is named and there is none, or a run holds it: the output may
+// be verified without. An account has to say whose answers to look for.
+func (f *verifyFlags) openStore(account *pipeline.Account) (*stores.Store, error) {
+	if _, err := os.Stat(f.store.dir); f.store.dir != "" && err != nil {
 		return nil, &usageError{fmt.Errorf("--store: %s is not there", f.store.dir)}
-	case err != nil || account == nil:
+	}
+	if account == nil {
 		return nil, nil
 	}
-	stored.Source = account.Service
-	return answers.Open(stored)
+	stored, _ := f.store.options(f.output.path, account.Service)
+	store, err := stores.Look(stored)
+	_, missing := errors.AsType[*answers.MissingError](err)
+	locked, isLocked := errors.AsType[*answers.LockedError](err)
+	switch {
+	case err == nil:
+		return store, nil
+	case f.store.dir == "" && isLocked:
+		fmt.Fprintf(f.streams.err, "bulkcat: the answers are not compared: a run holds the store %s\n", locked.Dir)
+		return nil, nil
+	case f.store.dir == "" && missing:
+		return nil, nil
+	}
+	return nil, err
 }
 
 func (f *verifyFlags) print(report verify.Report) error {

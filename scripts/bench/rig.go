@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/stores"
 )
 
 // rig is where and with what is measured.
@@ -90,7 +92,7 @@ type arm struct {
 	inFlight int
 	learns   bool   // the rate that the service allows, instead of asking without a limit
 	format   string // of the output: csv or parquet
-	store    string // folder; "" for the output's own, which goes with it
+	store    string // folder; "" for the one beside the output, which goes with it
 	piped    bool   // write to standard output, where there is no store but one that is named
 }
 
@@ -137,9 +139,11 @@ func (a arm) serviceArgs() []string {
 	return args
 }
 
-// removeOutput removes an output and what lies beside it. What stays goes with the rig.
+// removeOutput removes an output and what lies beside it, the store of the folder included, so that the
+// next run asks again. What stays goes with the rig.
 func removeOutput(path string) {
-	for _, suffix := range []string{"", ".run.json", ".answers"} {
+	for _, suffix := range []string{"", ".run.json", ".answers"} { // where revisions before kept the store
 		_ = os.RemoveAll(path + suffix)
 	}
+	_ = os.RemoveAll(filepath.Join(filepath.Dir(path), stores.Name))
 }

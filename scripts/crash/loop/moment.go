@@ -95,13 +95,15 @@ func appearance(n int, delay time.Duration) moment {
 	}
 }
 
-// names are the files of the output and of the account, in one text.
+// names are the files of the output and of the account, in one text. Locks come and go beside them.
 func names(dir string) string {
 	var all strings.Builder
 	for _, dir := range []string{dir, filepath.Join(dir, outputName(Folder))} {
 		entries, _ := os.ReadDir(dir) // none: not there yet
 		for _, e := range entries {
-			all.WriteString(e.Name() + "\n")
+			if filepath.Ext(e.Name()) != ".lock" {
+				all.WriteString(e.Name() + "\n")
+			}
 		}
 	}
 	return all.String()

@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestChangedSettingsAreNamed compares a run with the one that wrote an output.
+func TestChangedSettingsAreNamed(t *testing.T) {
+	settings := Settings{
+		Kind: "website", Classification: "naics", Inputs: []string{"a.csv"}, InputPaths: []string{"../a.csv"},
+		Output: "out.csv", OutputFormat: "csv", Levels: 4, Carry: "all",
+	}
+	for name, tt := range map[string]struct {
+		change func(a *Account)
+		want   string // in the error; "" for none
+	}{
+		"nothing":            {func(*Account) {}, ""},
+		"name of the output": {func(a *Account) { a.Settings.Output = "/data/out.csv" }, ""},
+		"name of the input":  {func(a *Account) { a.Settings.Inputs = []string{"/data/a.csv"} }, ""},
+		"input": {func(a *Account) {
+			a.Settings.Inputs, a.Settings.InputPaths = []string{"a.csv"}, []string{"../b.csv", "../c.csv"}
+		}, "(the input was ../a.csv and is ../b.csv, ../c.csv)"},
+		"input, of a version before": {func(a *Account) { a.Settings.Inputs, a.Settings.InputPaths = []string{"b.csv"}, nil }, "(the input was a.csv and is b.csv)"},
+		"service":                    {func(a *Account) { a.Service = "embedded" }, "(the service was https://api.example.com and is embedded)"},
+		"kind":                       {func(a *Account) { a.Settings.Kind = "product" }, "(the command was website and is product)"},
+		"several": {func(a *Account) { a.Settings.Levels, a.Settings.Column, a.Settings.SourceColumns = 2, "host", true },
+			"(--column was not given and is host; --levels was 4 and is 2; --source-columns was false and is true)"},
+		"parts": {func(a *Account) { a.Settings.PartRows, a.Settings.OutputFormat = 10, "parquet" },
+			"(--output-format was csv and is parquet; --part-rows was 0 and is 10)"},
+	} {
+		last, now := NewAccount("dev", "https://api.example.com", settings), NewAccount("dev", "https://api.example.com", settings)
+		tt.change(now)
+		err := now.TakenBy(last, "out.csv")
+		if same := now.SameRun(last); same != (err == nil) || same != (now.Run() == last.Run()) {
+			t.Errorf("%s: the same run %t, by its name %t, but %v", name, same, now.Run() == last.Run(), err)
+		}
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), "out.csv was written by another run "+tt.want+": use --overwrite")):
+			t.Errorf("%s: got %v, want %s", name, err, tt.want)
+		}
+	}
+}
+
+// TestSeenFrom gives files names that depend on neither the working folder nor that of the output.
+func TestSeenFrom(t *testing.T) {
+	root := t.TempDir()
+	t.Chdir(root)
+	for _, tt := range []struct{ output, path, want string }{
+		{"out.csv", "in.csv", "in.csv"},
+		{"./out.csv", filepath.Join(root, "in.csv"), "in.csv"},
+		{filepath.Join(root, "data", "out"), "in.csv", "../in.csv"},
+		{"data/out/", "data/../in-*.csv", "../in-*.csv"},
+		{"data/out/", "-", "-"},
+		{"-", "in.csv", "in.csv"},
+	} {
+		if got := SeenFrom(tt.output, tt.path); got != tt.want {
+			t.Errorf("from %s, %s is %s, want %s", tt.output, tt.path, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package stores
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+const source = "https://api.example.com"
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func request(input string) client.Request {
+	return client.Request{Kind: client.Website, Classification: client.TaxonomyV3, Input: "https://" + input}
+}
+
+// folder is a folder of outputs.
+type folder struct {
+	*testing.T
+	dir string
+	log bytes.Buffer
+}
+
+func newFolder(t *testing.T) *folder { return &folder{T: t, dir: t.TempDir()} }
+
+func (f *folder) options(output string) Options {
+	return Options{
+		Options: answers.Options{Source: source},
+		Output:  filepath.Join(f.dir, output),
+		Log:     slog.New(slog.NewTextHandler(&f.log, nil)),
+	}
+}
+
+func (f *folder) open(o Options) *Store {
+	f.Helper()
+	s, err := Open(f.Context(), o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return s
+}
+
+func (f *folder) closed(s *Store) {
+	f.Helper()
+	if err := s.Close(); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// put stores an answer that tells the store that it was put into.
+func (f *folder) put(s *Store, input string, at time.Time) {
+	f.Helper()
+	b := s.NewBatch()
+	body := fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"%s","confidence":1}]}`, filepath.Base(s.Dir))
+	if err := b.Add(request(input), answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: at}}, false); err != nil {
+		f.Fatal(err)
+	}
+	if err := b.Commit(); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// want wants the answer to an input to be of a store; "" for none.
+func (f *folder) want(s *Store, input, from string) {
+	f.Helper()
+	outcome, found, err := s.Lookup(request(input))
+	got := ""
+	if found {
+		got = outcome.Answer.Entries[0].Value
+	}
+	if got != from || err != nil {
+		f.Errorf("the answer to %s is of %q, want %q; %v", input, got, from, err)
+	}
+}
+
+// wantThere wants these files and folders, and no other.
+func (f *folder) wantThere(names ...string) {
+	f.Helper()
+	entries, err := os.ReadDir(f.dir)
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if !slices.Equal(got, names) || err != nil {
+		f.Errorf("there are %v, %v; want %v", got, err, names)
+	}
+}
+
+// TestTakeOver opens the shared store after three that were open at once: of two answers the newer
+// one is left, and the rate that was learned.
+func TestTakeOver(t *testing.T) {
+	f := newFolder(t)
+	first, second, third := f.open(f.options("a.csv")), f.open(f.options("b.csv")), f.open(f.options("c.csv"))
+	f.put(first, "old", noon)
+	f.put(second, "old", noon.Add(time.Hour))
+	f.put(second, "new", noon.Add(time.Hour))
+	f.put(third, "new", noon)
+	if err := third.KeepLearnedRate(12); err != nil {
+		t.Fatal(err)
+	}
+	f.closed(first)
+	f.closed(second)
+	f.closed(third)
+	f.wantThere(Name, Name+".2", Name+".3")
+
+	s := f.open(f.options("d.csv"))
+	defer f.closed(s)
+	f.wantThere(Name)
+	f.want(s, "old", Name+".2")
+	f.want(s, "new", Name+".2")
+	if rate, err := s.LearnedRate(); rate != 12 || err != nil {
+		t.Errorf("the rate is %v, %v", rate, err)
+	}
+}
+
+// TestHeldStoresAreLeft: what another process holds is neither seen nor removed, and is told of.
+func TestHeldStoresAreLeft(t *testing.T) {
+	f := newFolder(t)
+	first, second := f.open(f.options("a.csv")), f.open(f.options("b.csv"))
+	f.put(second, "x", noon)
+	f.closed(first)
+	f.wantThere(Name + ".2") // the first was empty
+	first = f.open(f.options("a.csv"))
+	f.want(first, "x", "")
+	if !strings.Contains(f.log.String(), `msg="another run holds this store, so its answers are not seen" store=`+second.Dir) {
+		t.Errorf("the log has\n%s", &f.log)
+	}
+	f.closed(second)
+	f.closed(first)
+	s := f.open(f.options("a.csv"))
+	defer f.closed(s)
+	f.want(s, "x", Name+".2")
+}
+
+// TestRunsWaitForVisitors: a run that starts while a command reads the store has that store in the end,
+// and so pays nothing twice.
+func TestRunsWaitForVisitors(t *testing.T) {
+	f := newFolder(t)
+	s := f.open(f.options("a.csv"))
+	f.put(s, "x", noon)
+	f.closed(s)
+	for name, visit := range map[string]func() (*Store, error){
+		"to look":   func() (*Store, error) { return Look(f.options("a.csv")) },
+		"to change": func() (*Store, error) { return Visit(answers.Options{Dir: s.Dir + "/"}) },
+	} {
+		visitor, err := visit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := f.options("b.csv")
+		told := make(telling)
+		o.Log = slog.New(slog.NewTextHandler(told, nil))
+		opened := make(chan *Store)
+		go func() {
+			s, err := Open(t.Context(), o)
+			if err != nil {
+				t.Error(err)
+			}
+			opened <- s
+		}()
+		if text := <-told; !strings.Contains(text, "waiting for it") {
+			t.Errorf("%s: the log has %s", name, text)
+		}
+		f.closed(visitor)
+		if s := <-opened; s != nil {
+			f.want(s, "x", Name)
+			f.closed(s)
+		}
+		f.wantThere(Name)
+	}
+}
+
+// telling gives away what is written to it.
+type telling chan string
+
+func (c telling) Write(p []byte) (int, error) {
+	c <- string(p)
+	return len(p), nil
+}
+
+// TestOwnStoreOfVersionsBefore: OUTPUT.answers is taken over by a run of that output alone, also by
+// one that has to take a numbered store, and without a service.
+func TestOwnStoreOfVersionsBefore(t *testing.T) {
+	f := newFolder(t)
+	o := f.options("a.csv")
+	o.Dir = filepath.Join(f.dir, "a.csv.answers")
+	own := f.open(o)
+	f.put(own, "x", noon)
+	f.closed(own)
+
+	other := f.open(f.options("b.csv"))
+	f.want(other, "x", "")
+	o = f.options("a.csv")
+	s := f.open(o)
+	f.want(s, "x", "a.csv.answers")
+	f.wantThere(Name, Name+".2")
+	f.closed(other)
+	f.closed(s)
+
+	o.MustExist = true
+	s = f.open(o)
+	f.want(s, "x", "a.csv.answers")
+	f.wantThere(Name)
+	f.closed(s)
+}
+
+// TestWithoutTakingOver: only to look, or interrupted, or with a store that cannot be read, nothing
+// is lost.
+func TestWithoutTakingOver(t *testing.T) {
+	f := newFolder(t)
+	first, second := f.open(f.options("a.csv")), f.open(f.options("b.csv"))
+	f.put(second, "x", noon)
+	f.closed(second)
+	f.closed(first)
+	looked, err := Look(f.options("a.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.want(looked, "x", Name+".2")
+	f.closed(looked)
+
+	reason := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
+	if _, err := Open(ctx, f.options("a.csv")); !errors.Is(err, reason) {
+		t.Errorf("interrupted: %v", err)
+	}
+	f.wantThere(Name + ".2")
+
+	manifests, err := filepath.Glob(filepath.Join(f.dir, Name+".2", "MANIFEST-*"))
+	if err != nil || len(manifests) == 0 {
+		t.Fatal(manifests, err)
+	}
+	if err := os.WriteFile(manifests[0], []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := f.open(f.options("a.csv"))
+	f.want(s, "x", "")
+	f.put(s, "y", noon)
+	f.closed(s)
+	f.wantThere(Name, Name+".2")
+	if !strings.Contains(f.log.String(), `level=WARN msg="the answers of this store are not taken over" store=`+second.Dir) {
+		t.Errorf("the log has\n%s", &f.log)
+	}
+}
+
+// TestNamedStore: a store that the user has named is the only one, and stays though it is empty.
+func TestNamedStore(t *testing.T) {
+	f := newFolder(t)
+	o := f.options("a.csv")
+	o.Dir = filepath.Join(f.dir, "mine")
+	s := f.open(o)
+	if _, err := Open(t.Context(), o); !isLocked(err) {
+		t.Errorf("the second got %v", err)
+	}
+	f.closed(s)
+	f.wantThere("mine")
+	missing := f.options("a.csv")
+	missing.MustExist = true
+	for _, open := range []func() (*Store, error){
+		func() (*Store, error) { return Open(t.Context(), missing) },
+		func() (*Store, error) { return Look(missing) },
+	} {
+		_, err := open()
+		if none, ok := errors.AsType[*answers.MissingError](err); !ok || none.Dir != filepath.Join(f.dir, Name) {
+			t.Errorf("got %v", err)
+		}
+	}
+	f.wantThere("mine")
+}
+
+// TestFolderNamedAsAnOutput: bulkcat.answers is no store of the output bulkcat.
+func TestFolderNamedAsAnOutput(t *testing.T) {
+	f := newFolder(t)
+	s := f.open(f.options("bulkcat"))
+	f.put(s, "x", noon)
+	f.closed(s)
+	s = f.open(f.options("bulkcat"))
+	defer f.closed(s)
+	f.want(s, "x", Name)
+	want := []string{filepath.Join(f.dir, Name), ""}
+	if got := f.options("bulkcat").Folders(); !slices.Equal(got, want) {
+		t.Errorf("the folders are %q, want %q", got, want)
+	}
+}

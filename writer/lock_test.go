@@ -1,0 +1,141 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestLock: an output has one writer at a time, which is named, and the next may have it.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv")
+	first, err := TryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = TryLock(path + "/") // as a folder is named
+	busy, ok := errors.AsType[*BusyError](err)
+	if !ok || busy.PID != os.Getpid() || !strings.Contains(err.Error(), path) {
+		t.Errorf("the second got %v", err)
+	}
+	first.Release()
+	if _, err := os.Stat(first.file.Name()); !os.IsNotExist(err) {
+		t.Errorf("the lock file stays: %v", err)
+	}
+	second, err := TryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Release()
+}
+
+// TestLockOfTheDead: what a killed process has left locks nothing, even if a live process has its
+// number, and its claim is known.
+func TestLockOfTheDead(t *testing.T) {
+	for text, want := range map[string]string{
+		fmt.Sprintf("%d run-1\n", os.Getppid()): "run-1",
+		fmt.Sprintf("%d run-1\n", os.Getpid()):  "run-1",
+		"123\n":                                 "",
+		"":                                      "",
+		"\x00\x00\x00":                          "",
+	} {
+		path := filepath.Join(t.TempDir(), "out.csv")
+		name := filepath.Join(filepath.Dir(path), ".out.csv.lock")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := TryLock(path)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if got := l.Claimed(); got != want {
+			t.Errorf("%q: claimed by %q, want %q", text, got, want)
+		}
+		l.Release() // it was not this one's to write
+		if l, err = TryLock(path); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Claimed(); got != want {
+			t.Errorf("%q: then claimed by %q, want %q", text, got, want)
+		}
+		if err := l.Claim("run-2"); err != nil {
+			t.Fatal(err)
+		}
+		if pid, claim := readLock(l.file); pid != os.Getpid() || claim != "run-2" {
+			t.Errorf("%q: the file has %d and %q", text, pid, claim)
+		}
+		l.Settle()
+		l.Release()
+		if _, err := os.Stat(name); !os.IsNotExist(err) {
+			t.Errorf("%q: the lock file stays: %v", text, err)
+		}
+	}
+}
+
+// TestUnreapedProcess: a process that was killed and not reaped holds no lock.
+func TestUnreapedProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv")
+	if os.Getenv("LOCK_AND_WAIT") != "" {
+		if _, err := TryLock(os.Getenv("LOCK_AND_WAIT")); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("locked")
+		select {}
+	}
+	holder := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestUnreapedProcess$")
+	holder.Env = append(os.Environ(), "LOCK_AND_WAIT="+path)
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fscanln(out, new(string)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = TryLock(path)
+	if busy, ok := errors.AsType[*BusyError](err); !ok || busy.PID != holder.Process.Pid {
+		t.Errorf("while it lives: %v", err)
+	}
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := WaitLock(path) // ends with the process, which nobody has waited for
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Release()
+	_ = holder.Wait() // killed
+}
+
+// TestWaitLock has many take turns, though each removes the file that the others wait for.
+func TestWaitLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	var turns sync.WaitGroup
+	inside := make(chan struct{}, 1)
+	for range 8 {
+		turns.Go(func() {
+			for range 50 {
+				l, err := WaitLock(path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case inside <- struct{}{}:
+				default:
+					t.Error("two have the lock")
+				}
+				<-inside
+				l.Release()
+			}
+		})
+	}
+	turns.Wait()
+}

@@ -1,0 +1,28 @@
+//go:build !windows
+
+package writer
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile locks an open file, and says whether it could. The lock lasts until the file is closed.
+func lockFile(f *os.File, wait bool) (bool, error) {
+	how := unix.LOCK_EX
+	if !wait {
+		how |= unix.LOCK_NB
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), how)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		default:
+			return err == nil, err
+		}
+	}
+}
