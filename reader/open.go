@@ -35,6 +35,9 @@ func open(path string) (body io.ReadCloser, size int64, err error) {
 	return f, info.Size(), nil
 }
 
+// Expand gives the files that a path or glob stands for. The error is an *OpenError.
+func Expand(path string) ([]string, error) { return expand([]string{path}) }
+
 // expand replaces the globs among paths by the files they match.
 func expand(paths []string) ([]string, error) {
 	var names []string

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -49,6 +50,9 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	options, err := f.options()
 	if err != nil {
 		return &usageError{err}
+	}
+	if err := (pipeline.Targets{Files: []string{f.profile}}).Protect(f.service.files()); err != nil {
+		return &usageError{fmt.Errorf("--profile: %w", err)}
 	}
 	f.printPlan(out, client.PlanProbe(options))
 	if f.dryRun {

@@ -130,6 +130,9 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	if f.output.path == "-" && !f.dryRun && isClosed(f.streams.out) {
 		return errors.New("standard output is closed, and all rows would be lost: name a file with -o, or redirect standard output")
 	}
+	if err := f.protectInputs(); err != nil {
+		return &usageError{err}
+	}
 	profiled, err := f.profiling.start()
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // serveFlags are the embedded service's own.
@@ -166,6 +167,10 @@ func serveUntil(ctx context.Context, server *http.Server, listener net.Listener,
 func (f *serveFlags) journal(log *slog.Logger) (*embedded.Journal, error) {
 	if f.state == "" {
 		return nil, nil
+	}
+	target := pipeline.Targets{Files: []string{f.state, f.state + ".lock"}}
+	if err := target.Protect(append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
+		return nil, &usageError{fmt.Errorf("--state: %w", err)}
 	}
 	journal, err := embedded.OpenJournal(vfs.Default, f.state)
 	if err != nil {

@@ -38,6 +38,17 @@ func (f *customFlags) load() error {
 	return nil
 }
 
+// files are the given ones, as far as they can be told.
+func (f *customFlags) files() []string {
+	var files []string
+	for _, given := range f.given {
+		if _, file, ok := strings.Cut(given, "="); ok {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 func (f *customFlags) loadOne(given string) (*taxonomy.Custom, error) {
 	name, file, _ := strings.Cut(given, "=")
 	if !isCustom(name) || file == "" {

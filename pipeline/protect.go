@@ -1,0 +1,113 @@
+package pipeline
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Targets are the places that a run writes.
+type Targets struct {
+	Files   []string   // that are written or replaced
+	Folders []string   // in which files are written or replaced
+	Opened  []OpenFile // that the run was given, such as standard output
+}
+
+// OpenFile is a file that has no path here.
+type OpenFile struct {
+	Name string // for people
+	Info fs.FileInfo
+}
+
+// OverwriteError says that a run would write over a file that it reads.
+type OverwriteError struct {
+	Input  string
+	Target string // through which; may be another name of the input
+}
+
+func (e *OverwriteError) Error() string {
+	return fmt.Sprintf("%s is read by this run, which would write over it as %s, with --overwrite or without: choose another output", e.Input, e.Target)
+}
+
+// Protect makes sure that no input is one of the targets, whatever it is called there, or lies in one. In
+// opened are the inputs that the run was given open. The error is an *OverwriteError.
+func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
+	there := t.there()
+	for _, file := range opened {
+		if err := protect(file.Name, file.Info, there); err != nil {
+			return err
+		}
+	}
+	for _, input := range inputs {
+		info, err := os.Stat(input)
+		if err != nil {
+			continue // to open it says why
+		}
+		if err := protect(input, info, there); err != nil {
+			return err
+		}
+		if err := t.protectWithin(input); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func protect(input string, info fs.FileInfo, targets []OpenFile) error {
+	for _, target := range targets {
+		if os.SameFile(info, target.Info) {
+			return &OverwriteError{Input: input, Target: target.Name}
+		}
+	}
+	return nil
+}
+
+// protectWithin looks for the folders among those that an input lies in.
+func (t Targets) protectWithin(input string) error {
+	path, err := filepath.EvalSymlinks(input)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return nil // to open it says why
+	}
+	var above []OpenFile
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil {
+			above = append(above, OpenFile{dir, info})
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	for _, folder := range t.Folders {
+		if info, err := os.Stat(folder); err == nil && protect(input, info, above) != nil {
+			return &OverwriteError{Input: input, Target: folder}
+		}
+	}
+	return nil
+}
+
+// there are the targets that are there, with the files in the folders: one may be a link to an input.
+func (t Targets) there() []OpenFile {
+	found := slices.Clone(t.Opened)
+	add := func(name string) {
+		if info, err := os.Stat(strings.TrimRight(name, "/")); err == nil {
+			found = append(found, OpenFile{name, info})
+		}
+	}
+	for _, name := range t.Files {
+		add(name)
+	}
+	for _, folder := range t.Folders {
+		add(folder)
+		entries, _ := os.ReadDir(folder) // none in what is not there
+		for _, e := range entries {
+			add(filepath.Join(folder, e.Name()))
+		}
+	}
+	return found
+}
