@@ -35,6 +35,8 @@ type Account struct {
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // of the same run, the first one first
 
+	Overlapped bool `json:"overlapped,omitempty"` // another run may have asked the same meanwhile, with a store of its own
+
 	Checksum string `json:"checksum"` // of all else
 }
 

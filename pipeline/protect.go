@@ -29,7 +29,11 @@ type OverwriteError struct {
 }
 
 func (e *OverwriteError) Error() string {
-	return fmt.Sprintf("%s is read by this run, which would write over it as %s, with --overwrite or without: choose another output", e.Input, e.Target)
+	as := ""
+	if e.Target != e.Input {
+		as = " as " + e.Target
+	}
+	return fmt.Sprintf("%s is read by this run, which would write over it%s, with --overwrite or without: choose another output", e.Input, as)
 }
 
 // Protect makes sure that no input is one of the targets, whatever it is called there, or lies in one. In

@@ -123,7 +123,10 @@ func (n *session) ask(ctx context.Context, account *pipeline.Account) (published
 	}
 	parts := pipeline.Parts{Source: n.input, Interrupt: n.interrupt, Categorizer: n.service.categorizer, Counters: n.counters, Log: n.log}
 	if store != nil {
-		defer func() { err = joinClose(err, store.Close()) }()
+		defer func() {
+			account.Overlapped = store.Overlapped()
+			err = joinClose(err, store.Close())
+		}()
 		parts.Store, account.Store = store.Store, store.Dir
 	}
 	if err := f.output.claim(account, n.lock); err != nil {

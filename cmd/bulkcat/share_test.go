@@ -11,6 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // folderOfRuns is a folder in which bulkcat runs over in.txt.
@@ -88,6 +89,12 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 	if told := secondErr.String(); !strings.Contains(told, "another run holds the store of this folder") || !strings.Contains(told, "bulkcat.answers.2: 0 answers") {
 		t.Errorf("the second says\n%s", told)
 	}
+	for name, want := range map[string]string{"first.csv": "bulkcat.answers", "second.csv": "bulkcat.answers.2"} {
+		account, err := pipeline.ReadAccount(filepath.Join(f.dir, name+".run.json"))
+		if err != nil || account.Store != want || !account.Overlapped {
+			t.Errorf("the account of %s: %+v, %v", name, account, err)
+		}
+	}
 	asked := f.service.count()
 	third, thirdErr := f.start("-o", "third.csv")
 	f.wantStatus(third, thirdErr, exitComplete)
@@ -99,6 +106,9 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 	}
 	if f.there("bulkcat.answers.2") {
 		t.Error("the second store is still there")
+	}
+	if account, err := pipeline.ReadAccount(filepath.Join(f.dir, "third.csv.run.json")); err != nil || account.Overlapped {
+		t.Errorf("the account of the third: %+v, %v", account, err)
 	}
 }
 
@@ -171,9 +181,9 @@ func TestKilledInATakeOver(t *testing.T) {
 	f.fill("bulkcat.answers.2", 0, titles*2/3)
 	f.fill("out.csv.answers", titles/2, titles)
 	kills := 0
-	for ; ; kills++ {
+	for delay := 10 * time.Millisecond; ; delay += delay / 3 {
 		cmd, stderr := f.start("-o", "out.csv")
-		timer := time.AfterFunc(time.Duration(10+20*kills)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		timer := time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
 		status := statusOf(cmd.Wait())
 		timer.Stop()
 		if status == exitComplete {
@@ -185,6 +195,7 @@ func TestKilledInATakeOver(t *testing.T) {
 		if status != -1 {
 			t.Fatalf("exit status %d\n%s", status, stderr)
 		}
+		kills++
 	}
 	t.Logf("%d kills", kills)
 	if asked := f.service.count(); asked > 0 {

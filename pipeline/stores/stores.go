@@ -62,6 +62,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.Dir != shared {
 		numbered = nil
 	}
+	_ = os.RemoveAll(removed(shared)) // of a run that was killed while it removed a store
 	for _, dir := range append(numbered, own) {
 		if err := s.takeOver(ctx, dir); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -266,8 +267,8 @@ func (s *Store) add(ctx context.Context, from *answers.Store) (answers.Imported,
 
 // remove closes a store and removes it in one step, so that nobody meets half of it.
 func remove(store *answers.Store, dir string) error {
-	folder := filepath.Dir(dir)
-	gate, err := writer.WaitLock(filepath.Join(folder, Name)) // no run chooses the store meanwhile
+	shared := filepath.Join(filepath.Dir(dir), Name)
+	gate, err := writer.WaitLock(shared) // no run chooses the store meanwhile
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -275,15 +276,27 @@ func remove(store *answers.Store, dir string) error {
 	if err := store.Close(); err != nil {
 		return err
 	}
-	removed := filepath.Join(folder, "."+Name+".removed")
-	err = os.RemoveAll(removed) // of a run that was killed here
+	err = os.RemoveAll(removed(shared))
 	if err == nil {
-		err = os.Rename(dir, removed)
+		err = os.Rename(dir, removed(shared))
 	}
-	if err = errors.Join(err, os.RemoveAll(removed)); err != nil {
+	if err = errors.Join(err, os.RemoveAll(removed(shared))); err != nil {
 		return fmt.Errorf("remove the store %s: %w", dir, err)
 	}
 	return nil
+}
+
+// removed is the name of a store that is being removed.
+func removed(shared string) string {
+	dir, name := filepath.Split(shared)
+	return filepath.Join(dir, "."+name+".removed")
+}
+
+// Overlapped says whether another run of the folder may have asked the same meanwhile, with a store of its
+// own: of the answers of both, the newer will be left.
+func (s *Store) Overlapped() bool {
+	_, _, numbered := s.options.places()
+	return len(numbered) > 0 && strings.HasPrefix(filepath.Base(s.Dir), Name)
 }
 
 // Close closes the store. A shared one that is new, and to which nothing came, is removed.

@@ -114,6 +114,9 @@ func TestTakeOver(t *testing.T) {
 	f.closed(third)
 	f.wantThere(Name, Name+".2", Name+".3")
 
+	if err := os.CopyFS(filepath.Join(f.dir, "."+Name+".removed"), os.DirFS(first.Dir)); err != nil { // as a kill leaves it
+		t.Fatal(err)
+	}
 	s := f.open(f.options("d.csv"))
 	defer f.closed(s)
 	f.wantThere(Name)

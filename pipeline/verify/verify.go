@@ -277,7 +277,7 @@ func spellings(s pipeline.Settings, request client.Request) []client.Request {
 
 // isLater says whether the store may have another answer than the record got: the run had
 // none for it, or one that cost nothing and so was not stored, and an equal input had more
-// luck; or a later run asked again.
+// luck; or another run asked again, later or meanwhile.
 func (v *verification) isLater(g *group, o answers.Outcome) bool {
 	at := o.Answer.AnsweredAt
 	if ended := v.Account.Ended; !ended.IsZero() && at.After(ended) {
@@ -290,5 +290,6 @@ func (v *verification) isLater(g *group, o answers.Outcome) bool {
 	case writer.StatusPending, writer.StatusFailed:
 		return true
 	}
-	return !strings.HasPrefix(v.Account.Service, "http") && !g.agrees(o)
+	hosted := strings.HasPrefix(v.Account.Service, "http")
+	return (!hosted || v.Account.Overlapped) && !g.agrees(o)
 }

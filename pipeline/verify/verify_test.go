@@ -174,19 +174,21 @@ func deepCopy(rows []writer.Row) []writer.Row {
 // What the store has learned since is nothing against the output.
 func TestAnswersThatCameLater(t *testing.T) {
 	for _, tt := range []struct {
-		name     string
-		service  string
-		at       func(a *pipeline.Account) time.Time
-		balanced bool
+		name    string
+		service string
+		at      func(a *pipeline.Account) time.Time
+
+		overlapped, balanced bool
 	}{
-		{"by a later run", service, func(a *pipeline.Account) time.Time { return a.Ended.Add(time.Hour) }, true},
-		{"in the run, to an equal input", service, func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false},
-		{"in the run, where some cost nothing", "embedded", func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, true},
-		{"before the run", "embedded", func(a *pipeline.Account) time.Time { return a.Started.Add(-time.Hour) }, false},
+		{"by a later run", service, func(a *pipeline.Account) time.Time { return a.Ended.Add(time.Hour) }, false, true},
+		{"in the run, to an equal input", service, func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false, false},
+		{"in the run, where some cost nothing", "embedded", func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false, true},
+		{"before the run", "embedded", func(a *pipeline.Account) time.Time { return a.Started.Add(-time.Hour) }, false, false},
+		{"in the run, beside another run", service, func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, writer.CSV, false)
-			f.account.Service = tt.service
+			f.account.Service, f.account.Overlapped = tt.service, tt.overlapped
 			if tt.service != service {
 				rows := f.rows()
 				for i := range rows {
