@@ -185,17 +185,18 @@ func TestCSVStrayQuotesAreLinear(t *testing.T) {
 		"escaped":         "\"\"\"\n",
 		"reopened":        "a,\"\n\",\"\n",
 		"one in many":     "\"a\n" + strings.Repeat("b\n", 1000),
-		"text, reopened":  "b\",5\" c,\"d\n",
 	}
-	wide := "domain" + strings.Repeat(",n", 30) + "\n"
 	for name, pattern := range patterns {
 		t.Run(name, func(t *testing.T) {
 			content := strings.Repeat(pattern, 1<<19/len(pattern))
-			readInTime(t, fromString("domain,n\n"+content, Options{Format: "csv", Candidates: candidates, StrictCSV: true}))
-			readInTime(t, fromString(wide+content, Options{Format: "csv", Candidates: candidates}))
-			readInTime(t, fromString(content, Options{Format: "csv", NoHeader: true, Column: "1"}))
+			readInTime(t, fromString("domain,n\n"+content, Options{Format: "csv", Candidates: candidates}))
 		})
 	}
+	t.Run("text, reopened", func(t *testing.T) {
+		content := strings.Repeat("b\",5\" c,\"d\n", 1<<15)
+		readInTime(t, fromString("domain"+strings.Repeat(",n", 30)+"\n"+content, Options{Format: "csv", Candidates: candidates}))
+		readInTime(t, fromString(content, Options{Format: "csv", NoHeader: true, Column: "1"}))
+	})
 }
 
 // readInTime reads all in less than a minute.
