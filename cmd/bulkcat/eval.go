@@ -90,7 +90,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 	if err := f.service.taxonomies.has(f.classification); err != nil {
 		return &usageError{err}
 	}
-	f.input.ExtraColumns = []string{f.labelColumn}
+	f.input.ExtraColumns, f.input.Log = []string{f.labelColumn}, log
 	input, err := f.input.open(kind, f.streams.in)
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ func TestGolden(t *testing.T) {
 		{"domains-gz.csv", "website domains.csv.gz", false},
 		{"websites-utf16.csv", "website websites.utf16.csv", false},
 		{"titles-1252.csv", "product titles.csv --encoding windows-1252", false},
+		{"titles-1252.csv", "product titles.csv", false},
 		{"products-zst.csv", "product products.jsonl.zst --carry sku,brand --levels 6", false},
 	} {
 		t.Run(tt.golden, func(t *testing.T) {
