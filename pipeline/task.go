@@ -47,8 +47,8 @@ const (
 	// answer of a few entries.
 	taskOverhead = 512
 	fewEntries   = 4
-	// textWeight is for how much a byte of text counts: what was read of long texts is held once in
-	// the window and once, compressed or not, in a row group of Parquet.
+	// textWeight is how much of the window one byte of text takes. Where texts are long, a row group
+	// of Parquet has as many of them in memory as the window.
 	textWeight = 2
 	entrySize  = int64(unsafe.Sizeof(client.Entry{})) // its texts are shared
 )

@@ -53,6 +53,9 @@ type csvRows struct {
 // slabFields are allocated at once: a row's few are a quarter of what reading it costs.
 const slabFields = 256
 
+// longLine ends a slab: it would be held for as long as any row of the slab.
+const longLine = 4 << 10
+
 // take gives room for a row of n fields.
 func (c *csvRows) take(n int) []string {
 	if n > len(c.slab) {
@@ -95,6 +98,9 @@ func (c *csvRows) next() (csvRow, error) {
 			return c.quoted(r)
 		}
 		r.fields, r.fault = c.plain(line)
+		if len(line) > longLine {
+			c.slab = nil
+		}
 		c.lines.advance(len(raw))
 		return r, nil
 	}
