@@ -66,16 +66,16 @@ func (b *floodBody) Close() error {
 func TestLongBodiesShareTheMemory(t *testing.T) {
 	const size = 1 << 20
 	for name, tt := range map[string]struct {
-		flood    flood
+		flood    *flood
 		requests int64
 		longest  int64
 	}{
-		"endless answers": {flood{status: 200}, 4, maxBody + 1},
-		"endless errors":  {flood{status: 500}, 40, maxErrorBody},
-		"long answers":    {flood{status: 200, end: 300 << 10}, 20, 301 << 10},
+		"endless answers": {&flood{status: 200}, 4, maxBody + 1},
+		"endless errors":  {&flood{status: 500}, 40, maxErrorBody},
+		"long answers":    {&flood{status: 200, end: 300 << 10}, 20, 301 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &tt.flood
+			f := tt.flood
 			c, err := New(Options{BaseURL: "http://flood.example", Transport: f, Timeout: time.Hour})
 			if err != nil {
 				t.Fatal(err)
