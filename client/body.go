@@ -32,7 +32,7 @@ const (
 	// allBodies bounds what the longer ones take together, in steps of bodyStep: 250 times all topics.
 	// They take up to three times as much while they are read.
 	allBodies = 16 << 20
-	bodyStep  = 64 << 10
+	bodyStep  = 16 << 10
 )
 
 var errBodyTooLarge = errors.New("the service's answer is over 8 MiB")

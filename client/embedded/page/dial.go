@@ -21,6 +21,10 @@ const (
 	// broken one of each family and a second of each.
 	maxAddresses = 4
 
+	// streamBuffer bounds what is held of a page that is not read yet, over
+	// HTTP/2: net/http's own 4 MiB are more than is read of any.
+	streamBuffer = 256 << 10
+
 	// maxHeaderBytes bounds a response's header; real ones stay under 16 KiB.
 	maxHeaderBytes = 256 << 10
 )
@@ -60,6 +64,7 @@ func newTransport(d *dialer) *http.Transport {
 		DialContext:            d.DialContext,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
 		TLSHandshakeTimeout:    d.Timeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		// A site is visited once: a connection is worth keeping for the hops of
