@@ -126,7 +126,7 @@ func NewAccount(bulkcat, service string, settings Settings) *Account {
 func (a *Account) Finish(err error, counts Snapshot, published writer.Published) {
 	a.Ended, a.Counts = time.Now().UTC(), counts
 	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
-		a.Rates = Rates{perSecond(counts.Written-counts.Kept, seconds), perSecond(counts.Requests, seconds)}
+		a.Rates = Rates{perSecond(counts.SettledNow(), seconds), perSecond(counts.Requests, seconds)}
 	}
 	var stop *StopError
 	switch {

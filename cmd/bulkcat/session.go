@@ -81,7 +81,11 @@ func (n *session) run(ctx context.Context) error {
 
 // tellStop says what the first signal has begun.
 func (n *session) tellStop() {
-	fmt.Fprintf(n.flags.streams.err, "finishing %s; press again to quit\n", n.inFlight())
+	stopping := "stopping"
+	if n.counters.InFlight.Load() > 0 {
+		stopping = "finishing " + n.inFlight()
+	}
+	fmt.Fprintln(n.flags.streams.err, stopping+"; press again to quit")
 }
 
 // tellQuit says how to go on after the second signal.

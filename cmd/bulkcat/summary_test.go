@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// TestReasonsTold wants the three most frequent reasons of a status, and what helps against
+// the most frequent.
+func TestReasonsTold(t *testing.T) {
+	reason := func(status writer.Status, class, text, example string, records int64) pipeline.Reason {
+		return pipeline.Reason{Status: status, Class: class, Text: text, Example: example, Records: records, File: "in.csv", Line: 7}
+	}
+	for name, tt := range map[string]struct {
+		reasons []pipeline.Reason
+		want    []string
+	}{
+		"none": {nil, nil},
+		"slow service": {
+			[]pipeline.Reason{reason("failed", "timeout", "timeout", "the service did not answer in time", 4)},
+			[]string{`failed 4: timeout, such as "the service did not answer in time" (in.csv:7)`, " to wait longer for an answer, raise --timeout; the next run asks again"},
+		},
+		"too fast": {
+			[]pipeline.Reason{reason("failed", "429", "HTTP 429 Too Many Requests", "", 4), reason("failed", "503", "HTTP 503 Service Unavailable", "", 2)},
+			[]string{"failed 4: HTTP 429 Too Many Requests (in.csv:7)", " 2: HTTP 503 Service Unavailable (in.csv:7)", " to ask more slowly, lower --rate; the next run asks again"},
+		},
+		"a few wrong inputs": {
+			[]pipeline.Reason{reason("invalid", pipeline.ClassInput, "the input is empty", "", 9)},
+			[]string{"invalid 9: the input is empty (in.csv:7)"},
+		},
+		"a wrong column": {
+			[]pipeline.Reason{reason("invalid", pipeline.ClassInput, "not a website", "", 50)},
+			[]string{"invalid 50: not a website (in.csv:7)", " if the inputs are in another column, name it with --column"},
+		},
+		"many": {
+			[]pipeline.Reason{
+				reason("invalid", pipeline.ClassRow, "a", "", 9), reason("invalid", pipeline.ClassRow, "b", "", 8), reason("invalid", pipeline.ClassRow, "c", "", 7),
+				reason("invalid", pipeline.ClassRow, "d", "", 6), reason("invalid", pipeline.ClassRow, "e", "", 5), reason("rejected", "404", "HTTP 404 Not Found", "no \x1b such", 2),
+			},
+			[]string{
+				"invalid 9: a (in.csv:7)", " 8: b (in.csv:7)", " 7: c (in.csv:7)", " 11 for other reasons: see the column error",
+				`rejected 2: HTTP 404 Not Found, such as "no \x1b such" (in.csv:7)`, " to ask again for what was refused, add --retry-rejected",
+			},
+		},
+	} {
+		var got []string
+		line := func(name, format string, args ...any) { got = append(got, name+" "+fmt.Sprintf(format, args...)) }
+		printReasons(line, pipeline.Snapshot{OK: 100, Reasons: tt.reasons})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tt.want)
+		}
+	}
+}
