@@ -11,10 +11,12 @@ func TestMoreEvidenceMoreConfidence(t *testing.T) {
 	} {
 		little := evidence{score: 0, margin: -1, share: 0.1, coverage: 0.1}
 		for what, more := range map[string]evidence{
-			"a higher score":  {1, -1, 0.1, 0.1},
-			"a larger margin": {0, 1, 0.1, 0.1},
-			"a larger share":  {0, -1, 0.9, 0.1},
-			"more coverage":   {0, -1, 0.1, 0.9},
+			"a higher score":  {1, -1, 0.1, 0.1, 0, 0},
+			"a larger margin": {0, 1, 0.1, 0.1, 0, 0},
+			"a larger share":  {0, -1, 0.9, 0.1, 0, 0},
+			"more coverage":   {0, -1, 0.1, 0.9, 0, 0},
+			"a name's head":   {0, -1, 0.1, 0.1, 1, 0},
+			"a domain":        {0, -1, 0.1, 0.1, 0, 1},
 		} {
 			if c.confidence(more) < c.confidence(little) {
 				t.Errorf("%s: less confidence with %s: %v, %v", name, what, c.confidence(more), c.confidence(little))
@@ -36,7 +38,7 @@ func TestEvidence(t *testing.T) {
 	}{
 		{"alone", "dinghy", maxMargin, 1, 1},
 		{"a child and its parent", "dinghy boat", maxMargin, 1, 0.6},
-		{"a rival, but the last noun counts 1.5", "dinghy van", 0.506, 0.692, 0.6},
+		{"a rival, but the last noun is the head", "dinghy van", 0.702, 0.757, 0.6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -25,15 +25,9 @@ type Engine struct {
 // New builds an engine: a fraction of a second's work, so build one per
 // taxonomy and share it.
 func New(t *taxonomy.Taxonomy) *Engine {
-	e := &Engine{taxonomy: t, index: buildIndex(t), top: make([]int32, len(t.Categories)), document: &pageFit, name: &nameFit}
+	e := &Engine{taxonomy: t, index: buildIndex(t), top: topLevels(t), document: &pageFit, name: &nameFit}
 	if len(t.Categories) > 0 && t.Categories[0].Code != "" {
 		e.document, e.name = &companyFit, &companyNameFit // codes are for industries
-	}
-	for c := range t.Categories {
-		e.top[c] = int32(c)
-		if p := t.Categories[c].Parent; p >= 0 {
-			e.top[c] = e.top[p]
-		}
 	}
 	e.scratch.New = func() any { return newScratch(e.index, len(t.Categories)) }
 	return e

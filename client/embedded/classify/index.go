@@ -15,6 +15,7 @@ type index struct {
 	compounds   map[string]pairOf // two terms written as one word that is no term itself
 	idf         []float32         // by term: how much a term tells, log(1 + categories/categories with it)
 	heads       []bool            // by term: some phrase ends in it
+	idioms      []bool            // by pair: it names another thing than its second term, as "hot dog" does
 	commonplace []bool            // by term: it stands in every document
 	phrases     []phrase
 	byTerm      lists // phrases by term
@@ -25,7 +26,7 @@ type index struct {
 // phrase is one way to say a category.
 type phrase struct {
 	category int32
-	head     int32   // its last term: "table" in "dining room table"
+	head     int32   // "table" in "dining room table", "bed" in "bed with drawers"
 	mass     float32 // idf of its terms, summed
 	weight   float32 // 1, or bareWeight
 	terms    int32
@@ -119,6 +120,7 @@ func buildIndex(t *taxonomy.Taxonomy) *index {
 	b.addVariants()
 	b.addCompounds()
 	b.weigh(categoriesWith, max(len(t.Categories), leastCategories))
+	b.findIdioms(t)
 	b.index.byTerm, b.index.byPair = pack(b.byTerm), pack(b.byPair)
 	b.index.ancestry = pack(ancestry(t, b.names))
 	return b.index
@@ -130,14 +132,15 @@ func (b *indexer) addCategories(t *taxonomy.Taxonomy) []int32 {
 	var categoriesWith, last []int32
 	for c := range t.Categories {
 		category := &t.Categories[c]
-		b.names = append(b.names, b.terms(category.Name))
+		name, _ := b.terms(category.Name)
+		b.names = append(b.names, name)
 		if isRepeated(t, c) {
 			continue
 		}
 		clear(b.seen)
 		for _, w := range categoryPhrases(category) {
-			terms := b.terms(w.text)
-			b.addPhrase(c, terms, w.bare)
+			terms, head := b.terms(w.text)
+			b.addPhrase(c, terms, head, w.bare)
 			for _, term := range terms {
 				for int(term) >= len(last) {
 					last, categoriesWith = append(last, -1), append(categoriesWith, 0)
@@ -159,11 +162,15 @@ func isRepeated(t *taxonomy.Taxonomy, c int) bool {
 	return c+1 < len(t.Categories) && t.Categories[c+1].Parent == c && t.Categories[c+1].Name == t.Categories[c].Name
 }
 
-// terms returns the terms of a text without stop words, adding new ones.
-func (b *indexer) terms(text string) []int32 {
-	var terms []int32
+// terms returns the terms of a text without stop words, adding new ones, and the
+// place of the head among them: the last, or the last before "with" or "for".
+func (b *indexer) terms(text string) (terms []int32, head int) {
+	head = -1
 	b.reader.reset(text)
 	for b.reader.next() {
+		if w := string(b.reader.word); head < 0 && (w == "with" || w == "for") {
+			head = len(terms) - 1
+		}
 		if stopWords[string(b.reader.word)] {
 			continue
 		}
@@ -177,7 +184,10 @@ func (b *indexer) terms(text string) []int32 {
 		}
 		terms = append(terms, t)
 	}
-	return terms
+	if head < 0 {
+		head = len(terms) - 1
+	}
+	return terms, head
 }
 
 // addTerm adds a term that no phrase holds yet.
@@ -192,7 +202,7 @@ func (b *indexer) addTerm(word string) int32 {
 }
 
 // addPhrase adds a phrase unless the category has it already.
-func (b *indexer) addPhrase(category int, terms []int32, bare bool) {
+func (b *indexer) addPhrase(category int, terms []int32, headAt int, bare bool) {
 	key := b.key[:0]
 	for _, t := range terms {
 		key = binary.LittleEndian.AppendUint32(key, uint32(t))
@@ -203,7 +213,7 @@ func (b *indexer) addPhrase(category int, terms []int32, bare bool) {
 	}
 	b.seen[string(key)] = true
 	id := int32(len(b.phrases))
-	head := terms[len(terms)-1]
+	head := terms[headAt]
 	b.heads[head] = true
 	p := phrase{category: int32(category), head: head, weight: 1}
 	if bare {
@@ -266,6 +276,38 @@ func (b *indexer) addCompounds() {
 	}
 }
 
+// findIdioms marks the pairs that are a phrase of their own under another top level
+// than most phrases with their second term.
+func (b *indexer) findIdioms(t *taxonomy.Taxonomy) {
+	top := topLevels(t)
+	b.idioms = make([]bool, len(b.byPair))
+	for key, pair := range b.pairs {
+		for _, p := range b.byPair[pair] {
+			if phrase := &b.phrases[p]; phrase.terms == 2 && phrase.pairs == 1 {
+				b.idioms[pair] = !b.isCommonest(top, top[phrase.category], int32(uint32(key)))
+				break
+			}
+		}
+	}
+}
+
+// isCommonest reports whether no top level has more phrases with a term than this
+// one. The phrases under a top level follow each other.
+func (b *indexer) isCommonest(top []int32, want, term int32) bool {
+	own, most, run, last := 0, 0, 0, int32(noCategory)
+	for _, p := range b.byTerm[term] {
+		if at := top[b.phrases[p].category]; at != last {
+			last, run = at, 0
+		}
+		run++
+		most = max(most, run)
+		if last == want {
+			own = run
+		}
+	}
+	return own == most
+}
+
 // weigh computes what depends on how often each term is used.
 func (b *indexer) weigh(categoriesWith []int32, categories int) {
 	b.idf = make([]float32, len(categoriesWith))
@@ -294,4 +336,16 @@ func ancestry(t *taxonomy.Taxonomy, names [][]int32) [][]int32 {
 		}
 	}
 	return all
+}
+
+// topLevels returns, by category, its top-level ancestor.
+func topLevels(t *taxonomy.Taxonomy) []int32 {
+	top := make([]int32, len(t.Categories))
+	for c := range t.Categories {
+		top[c] = int32(c)
+		if p := t.Categories[c].Parent; p >= 0 {
+			top[c] = top[p]
+		}
+	}
+	return top
 }

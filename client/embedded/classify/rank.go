@@ -4,7 +4,7 @@ const (
 	tie      = 0.97 // of the best score: what is too close to tell apart
 	runnerUp = 0.3  // of the best score: what is still worth an answer
 
-	leastConfidence = 0.05 // below it an entry is more likely to mislead than to help
+	leastConfidence = 0.08 // below it fewer than one entry in ten is right
 	maxLeaders      = 16   // entries to be compared with each other, above any sensible limit
 )
 

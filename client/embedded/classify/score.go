@@ -22,19 +22,17 @@ func (e *Engine) hitPhrases(s *scratch) {
 			}
 			h.covered += idf
 			h.overlap += overlap
-			h.head = h.head || x.phrases[p].head == t
+			if x.phrases[p].head == t {
+				h.head = 1
+			}
 		}
 	}
 }
 
 // score is what a phrase's terms in the text are worth: their weighted idf, less
-// for every term that is missing.
+// for every term that is missing, and for a head that is not the text's.
 func (p *phrase) score(h *hit) float32 {
-	score := p.weight * h.overlap * sqrt(h.covered/p.mass)
-	if !h.head {
-		score *= headless
-	}
-	return score
+	return p.weight * h.overlap * sqrt(h.covered/p.mass) * max(h.head, headless)
 }
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }

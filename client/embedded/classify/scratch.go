@@ -1,12 +1,13 @@
 package classify
 
 // scratch is the working memory of one classification. All of it is zero
-// between uses: what was touched is listed, and cleared at the end.
+// or noTerm between uses: what was touched is listed, and cleared at the end.
 type scratch struct {
 	reader reader
 	tokens []token // of a title
 
 	weight []float32 // by term
+	place  []float32 // by term of a title: what a phrase that ends in it counts there
 	pairs  []float32 // by pair
 	hits   []hit     // by phrase
 	scores []float32 // by category
@@ -19,6 +20,10 @@ type scratch struct {
 	categories []int32
 	topList    []int32
 
+	name     []nameWord // of a host and a path without a page
+	nameHead int32      // the term of a host's last word
+	domain   int32      // the term of what a host's top-level domain says
+
 	ranked []ranked
 	words  int     // of a document, read so far
 	mass   float32 // worth of all terms in the text
@@ -26,9 +31,17 @@ type scratch struct {
 
 // token is a word of a title.
 type token struct {
-	term    int32 // -1 if no phrase holds the word
-	weight  float32
-	segment int32 // the part of the title, or noSegment for a modifier
+	term     int32 // -1 if no phrase holds the word
+	weight   float32
+	place    float32 // what a phrase that ends in it counts, if it is the segment's head
+	segment  int32   // the part of the title, or noSegment for a brand and for two words joined
+	modifier bool    // it is the head of a segment only where nothing else is
+}
+
+// nameWord is a word of a host or a path that is no stop word.
+type nameWord struct {
+	term    int32
+	letters int
 }
 
 // What stands for nothing where a term, a segment or a category is asked for.
@@ -44,7 +57,7 @@ type hit struct {
 	covered float32 // their plain idf
 	pair    float32 // least weight of its pairs in the text
 	pairs   int32   // how many of its pairs are there
-	head    bool    // its head is there
+	head    float32 // what the place of its head in the text counts, 0 if it is not there
 }
 
 // ranked is a category with its score.
@@ -55,12 +68,14 @@ type ranked struct {
 
 func newScratch(x *index, categories int) *scratch {
 	return &scratch{
-		weight: make([]float32, len(x.idf)),
-		pairs:  make([]float32, len(x.pairs)),
-		hits:   make([]hit, len(x.phrases)),
-		scores: make([]float32, categories),
-		raised: make([]float32, categories),
-		tops:   make([]float32, categories),
+		weight:   make([]float32, len(x.idf)),
+		place:    make([]float32, len(x.idf)),
+		pairs:    make([]float32, len(x.pairs)),
+		hits:     make([]hit, len(x.phrases)),
+		scores:   make([]float32, categories),
+		raised:   make([]float32, categories),
+		tops:     make([]float32, categories),
+		nameHead: noTerm, domain: noTerm,
 	}
 }
 
@@ -105,7 +120,7 @@ func (s *scratch) addTop(top int32, score float32) {
 // clear zeroes what was touched.
 func (s *scratch) clear() {
 	for _, t := range s.terms {
-		s.weight[t] = 0
+		s.weight[t], s.place[t] = 0, 0
 	}
 	for _, p := range s.pairList {
 		s.pairs[p] = 0
@@ -124,4 +139,5 @@ func (s *scratch) clear() {
 	s.tokens, s.ranked = s.tokens[:0], s.ranked[:0]
 	s.terms, s.pairList, s.phrases = s.terms[:0], s.pairList[:0], s.phrases[:0]
 	s.categories, s.topList = s.categories[:0], s.topList[:0]
+	s.name, s.nameHead, s.domain = s.name[:0], noTerm, noTerm
 }

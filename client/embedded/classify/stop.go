@@ -9,8 +9,18 @@ var stopWords = wordSet(`a an and are as at be but by de etc for from has have i
 
 // links open a part of a title that tells what the product is for, made of or
 // comes with, rather than what it is.
-var links = wordSet(`for with in by from to on at w compatible fits featuring includes including without feat
+var links = wordSet(`for with in by from on at w compatible fits featuring includes including without feat
 	con para mit pour avec und em en aus sin ohne sans um`)
+
+// purposes are the links that open what the product serves: a "cover for a grill" is a
+// grill cover.
+var purposes = wordSet(`for compatible fits para pour fur um`)
+
+// units follow a number. "in" and "w" are then no links, nor is "in" in "2 in 1".
+var units = wordSet(`in w g gm gms gram grams kg kgs oz lb lbs`)
+
+// containers hold what a title names before its weight: "Paprika 75g Jar".
+var containers = wordSet(`jar tin can bottle box bag pouch packet tub tube sachet carton bucket canister`)
 
 // genitives are "of" in languages that name the product before it: a "funda de
 // movil" is a case. The title stays about the same thing but the next word does
@@ -20,15 +30,20 @@ var genitives = wordSet(`de del du des di da do dos`)
 // noise is what sellers add to a title to be found.
 var noise = wordSet(`buy online price prices india sale offer offers deal deals discount shipping delivery bestseller assorted`)
 
-// modifiers do not name a product: colours, sizes, measures, materials, cuts, and
-// words for a number of things.
+// modifiers do not name a product where another word does: colours, sizes, measures,
+// materials, patterns, cuts, and words for a number of things.
 var modifiers = wordSet(`black white red blue green yellow pink purple brown gray grey orange gold golden silver beige navy maroon multicolor multi
 	color small medium large xl xxl xs mini big long short slim regular size pack packs piece pieces pcs pc set sets combo pair
 	pairs men man women woman boy boys girl girls kid kids unisex adult cm mm inch inches ft oz ml ltr kg gm gb tb mah watt watts volt v x
 	free best quality premium original genuine brand classic vintage modern style design print printed solid plain
 	collection edition series model version type kit sleeve sleeves neck fit self design casual formal party full half round single
 	double striped checkered abstract floral cotton leather silk wool polyester synthetic denim steel metal wood wooden plastic ceramic glass
-	magnetic light dark bright extra ultra power pro plus max super deluxe luxury royal lemon lime orange rose cherry natural organic body`)
+	magnetic light dark bright extra ultra power pro plus max super deluxe luxury royal lemon lime orange rose cherry natural organic body
+	peach salmon cream ivory turquoise teal aqua lilac mint olive mustard burgundy charcoal khaki tan taupe coral emerald
+	corduroy velvet linen canvas suede satin nylon fleece flannel tweed jute hemp cashmere chiffon georgette spandex lycra viscose tulle crochet
+	rattan wicker bamboo oak walnut teak pine mahogany acacia marble granite porcelain stainless brass copper aluminum aluminium bronze chrome
+	leatherette faux acrylic resin check checked plaid gingham paisley polka dot dots stripe stripes tartan herringbone houndstooth
+	camo camouflage pattern patterned embroidered`)
 
 // commonplaces stand on every page and in every company's description, so that
 // in a document they hardly tell anything. Singulars and plurals count alike.
@@ -53,13 +68,17 @@ const (
 	genitive
 	noiseWord
 	modifier
+	purpose
+	unit
+	container
 )
 
-// roles are the words above by what they do: one look says what five would.
+// roles are the words above by what they do: one look says what eight would.
 var roles = func() map[string]role {
 	all := make(map[string]role)
 	for k, set := range map[role]map[string]bool{
 		stopWord: stopWords, link: links, genitive: genitives, noiseWord: noise, modifier: modifiers,
+		purpose: purposes, unit: units, container: containers,
 	} {
 		for w := range set {
 			all[w] |= k

@@ -12,17 +12,28 @@ const (
 	maxBrandWords   = 5
 	maxBrand        = 40 // bytes
 
-	linkWeight     = 0.35 // what follows "for", "with", "in": the product's use, parts, material
+	linkWeight     = 0.35 // what follows "with", "in": the product's parts, its material
+	purposeWeight  = 0.8  // what follows "for"
+	unnamedWeight  = 0.7  // what follows a link word with no product before it: "By Arden, oak table"
 	bracketWeight  = 0.5  // in brackets: sizes, variants, codes
 	brandWeight    = 0.2  // in a brand before the title
 	laterWeight    = 0.85 // after a dash, comma or bar: a restatement, or features
 	modifierWeight = 0.6  // colours, sizes, materials
-	headBonus      = 1.5  // the last noun of a segment names the product
+	idiomWeight    = 0.3  // the second word of a "hot dog" before the head
+	headBonus      = 1.5  // the head of a segment names the product
+
+	// What a phrase counts by the place of its head in the title. That of a segment's
+	// head is the segment's; one that is absent counts headless.
+	mainPlace    = 1
+	laterPlace   = 0.75 // of a segment after another one that names a product
+	purposePlace = 0.6  // after "for", and after "of" in other languages
+	linkPlace    = 0
+	attributive  = 0.85 // of the segment's place: before its head
 
 	contextWeight = 0.15 // for a title's term in an ancestor's name
 	topWeight     = 0.3  // for the share of all scores under the same top level
 	depthPenalty  = 0.02 // per level: of equals, the more general one
-	candidate     = 0.25 // of the best phrase's score: what else is worth a closer look
+	candidate     = 0.3  // of the best phrase's score: what else is worth a closer look
 )
 
 // Title returns up to three categories for a product's title, best first, and
@@ -38,8 +49,8 @@ func (e *Engine) Title(title string) []Match {
 func (e *Engine) scoreTitle(s *scratch, title string) {
 	brand := brandPrefix(title)
 	e.readBrand(s, title[:brand])
-	e.readTitle(s, title[brand:])
-	e.weighTitle(s)
+	named := e.readTitle(s, title[brand:])
+	e.weighTitle(s, named)
 	e.hitBest(s)
 	e.scorePhrases(s)
 	e.scoreCandidates(s)
@@ -61,68 +72,126 @@ func (e *Engine) readBrand(s *scratch, brand string) {
 	s.reader.reset(brand)
 	for s.reader.next() {
 		if !stopWords[string(s.reader.word)] {
-			s.tokens = append(s.tokens, token{e.index.lookup(s.reader.word), brandWeight, noSegment})
+			s.tokens = append(s.tokens, token{term: e.index.lookup(s.reader.word), weight: brandWeight, segment: noSegment, modifier: true})
 		}
 	}
 }
 
 // segment is a part of a title while it is read. Punctuation and link words part
-// a title into segments, each with its own weight and head.
+// a title into segments, each with its own weight, place and head.
 type segment struct {
 	number  int32
 	weight  float32
+	place   float32
 	outside float32 // the weight to return to after a bracket
+	named   bool    // it or one before it has a word that can name the product
+	measure measure // of the last word
 	word    [2 * maxWord]byte
 	length  int // of the last word, unstemmed; it is in word
 }
 
+// measure tells numbers from other words.
+type measure uint8
+
+const (
+	measuresNothing measure = iota
+	measuresNumber          // without a unit of weight: "12", "50mm"
+	measuresWeight          // "75g", and "g" after a number
+)
+
 // begin opens the next segment.
-func (g *segment) begin(weight float32) {
+func (g *segment) begin(weight, place float32) {
 	g.number++
-	g.weight = weight
+	g.weight, g.place = weight, place
 	g.length = 0
 }
 
 // punctuate opens a segment after punctuation.
 func (g *segment) punctuate(gap rune) {
+	place := float32(mainPlace)
+	if g.named {
+		place = laterPlace
+	}
 	switch gap {
 	case '(', '[':
-		g.begin(bracketWeight)
+		g.begin(bracketWeight, place)
 		g.outside = laterWeight
 	case ')', ']':
-		g.begin(g.outside)
+		g.begin(g.outside, place)
 	default:
-		g.begin(laterWeight)
+		g.begin(laterWeight, place)
 	}
 }
 
-// readTitle lists the title's tokens.
-func (e *Engine) readTitle(s *scratch, title string) {
-	g := segment{weight: 1, outside: 1}
+// link opens a segment after a link word. Where nothing is named yet the product is
+// still to come.
+func (g *segment) link(k role) {
+	switch {
+	case !g.named:
+		g.begin(min(g.weight, unnamedWeight), mainPlace)
+	case k&genitive != 0:
+		g.begin(g.weight, purposePlace)
+	case k&purpose != 0:
+		g.begin(min(g.weight, purposeWeight), purposePlace)
+	default:
+		g.begin(min(g.weight, linkWeight), linkPlace)
+	}
+}
+
+// readTitle lists the title's tokens, and reports whether one can name a product
+// that is no modifier.
+func (e *Engine) readTitle(s *scratch, title string) bool {
+	g := segment{weight: 1, place: mainPlace, outside: 1}
 	s.reader.reset(title)
 	for n := 0; n < maxTitleWords && s.reader.next(); n++ {
 		r := &s.reader
 		if r.gap != 0 && n > 0 {
 			g.punctuate(r.gap)
 		}
-		switch k := roleOf(r); {
-		case k&link != 0:
-			g.begin(min(g.weight, linkWeight))
-		case k&genitive != 0:
-			g.begin(g.weight)
+		k := roleOf(r)
+		switch {
+		case r.parts(k, g.measure):
+			g.link(k)
+		case k&(link|genitive) != 0:
+			g.length = 0
 		case k&(stopWord|noiseWord) == 0:
 			e.readWord(s, &g, k)
 		}
+		g.measure = r.measure(k, g.measure)
 	}
+	return g.named
 }
 
 // roleOf is what the reader's word does. "für", which opens what a product is for, is
 // told from "fur" by its spelling.
 func roleOf(r *reader) role {
 	if string(r.word) == "fur" && r.at-r.start > len("fur") {
-		return link
+		return link | purpose
 	}
 	return roles[string(r.word)]
+}
+
+// parts reports whether the reader's word parts what it stands in: a link that is no
+// part of a compound ("clip-in"), no unit ("24 in") and not in a count ("2 in 1").
+func (r *reader) parts(k role, before measure) bool {
+	inCompound := r.gap == 0 && r.start > 0 && r.text[r.start-1] == '-'
+	return k&(link|genitive) != 0 && !inCompound && !(k&unit != 0 && before == measuresNumber)
+}
+
+// measure tells what the reader's word measures.
+func (r *reader) measure(k role, before measure) measure {
+	if r.hasDigit {
+		k = roles[strings.TrimLeft(string(r.word), "0123456789")]
+	} else if before != measuresNumber {
+		return measuresNothing
+	}
+	switch {
+	case k&(unit|link) == unit:
+		return measuresWeight
+	case r.hasDigit:
+		return measuresNumber
+	}
+	return measuresNothing
 }
 
 // readWord lists the tokens of the reader's word, and stems it.
@@ -130,31 +199,40 @@ func (e *Engine) readWord(s *scratch, g *segment, k role) {
 	r := &s.reader
 	if g.length > 0 { // "key chain" may be known as "keychain"
 		if t := e.index.lookup(append(g.word[:g.length], r.word...)); t != noTerm {
-			s.tokens = append(s.tokens, token{t, g.weight, g.number})
+			s.tokens = append(s.tokens, token{t, g.weight, g.place, noSegment, true})
 		}
 	}
 	g.length = copy(g.word[:maxWord], r.word)
-	weight, number := g.weight, g.number
-	if r.hasDigit || k&modifier != 0 { // it cannot be its segment's head, and is in none
-		weight, number = weight*modifierWeight, noSegment
+	tok := token{weight: g.weight, place: g.place, segment: g.number}
+	tok.modifier = r.hasDigit || r.isOwner || k&modifier != 0 || k&container != 0 && g.named && g.measure == measuresWeight
+	if tok.modifier {
+		tok.weight *= modifierWeight
 	}
 	first, t := e.index.resolve(r.word)
 	if first != noTerm {
-		s.tokens = append(s.tokens, token{first, weight, noSegment})
+		s.tokens = append(s.tokens, token{first, tok.weight, tok.place, tok.segment, true})
 	}
-	s.tokens = append(s.tokens, token{t, weight, number})
+	tok.term = t
+	s.tokens = append(s.tokens, tok)
+	g.named = g.named || t != noTerm && !tok.modifier && e.index.heads[t]
 }
 
-// weighTitle turns tokens into weights of terms, raising every segment's head:
-// its last term that is the head of some phrase.
-func (e *Engine) weighTitle(s *scratch) {
-	done := int32(noSegment)
+// weighTitle turns tokens into weights and places of terms, raising every segment's
+// head: its last term that is the head of some phrase. A modifier is no head, unless
+// nothing else is.
+func (e *Engine) weighTitle(s *scratch, named bool) {
+	done := int32(noSegment - 1)
 	for i := len(s.tokens) - 1; i >= 0; i-- {
 		tok := s.tokens[i]
-		if tok.term == noTerm {
+		switch {
+		case tok.term == noTerm:
 			continue
-		}
-		if tok.segment != noSegment && tok.segment != done && e.index.heads[tok.term] {
+		case tok.segment == done:
+			tok.place *= attributive
+			if i > 0 && e.isIdiom(s.tokens[i-1], tok) {
+				tok.weight *= idiomWeight
+			}
+		case e.index.heads[tok.term] && !(tok.modifier && named):
 			tok.weight *= headBonus
 			done = tok.segment
 		}
@@ -162,7 +240,18 @@ func (e *Engine) weighTitle(s *scratch) {
 			s.terms = append(s.terms, tok.term)
 		}
 		s.weight[tok.term] = max(s.weight[tok.term], tok.weight)
+		s.place[tok.term] = max(s.place[tok.term], tok.place)
 	}
+}
+
+// isIdiom reports whether two tokens make a pair that names another thing than the
+// second.
+func (e *Engine) isIdiom(first, second token) bool {
+	if first.segment != second.segment {
+		return false
+	}
+	pair, ok := e.index.pairs[pairKey(first.term, second.term)]
+	return ok && e.index.idioms[pair]
 }
 
 // hitBest gathers the hits of the phrases that hold a weighted term and whose score can
@@ -194,9 +283,11 @@ func (e *Engine) hitBest(s *scratch) {
 			phrase := &x.phrases[p]
 			h.covered += x.idf[t]
 			h.overlap += worth(t)
-			h.head = h.head || phrase.head == t
+			if phrase.head == t {
+				h.head = s.place[t]
+			}
 			if h.covered >= phrase.mass { // whole: the score of its category is this at least
-				best = max(best, phrase.weight*h.overlap)
+				best = max(best, phrase.score(h))
 			}
 		}
 	}

@@ -26,12 +26,13 @@ func (e *Engine) Website(host string, path []string, page []Field, limit int) []
 // was a page to read.
 func (e *Engine) scoreWebsite(s *scratch, host string, path []string, page []Field) bool {
 	hasPage := e.readFields(s, page)
-	previous := int32(noTerm)
 	words, domain := e.SplitHost(host)
+	previous := int32(noTerm)
 	for _, word := range words {
 		previous = e.readName(s, word, hostWeight*trust(word), previous)
 	}
-	e.readName(s, domain, domainWeight, noTerm)
+	s.nameHead = previous
+	s.domain = e.readName(s, domain, domainWeight, noTerm)
 	previous = noTerm
 	for _, word := range path {
 		previous = e.readName(s, word, pathWeight, previous)
@@ -39,6 +40,7 @@ func (e *Engine) scoreWebsite(s *scratch, host string, path []string, page []Fie
 	e.saturate(s)
 	e.sumPhrases(s)
 	if hasPage {
+		s.name = s.name[:0] // the page tells enough
 		e.rankSums(s, inherited)
 	} else {
 		e.rankSums(s, inheritedByName)
@@ -75,7 +77,7 @@ func (e *Engine) raiseParents(s *scratch) {
 	}
 }
 
-// readName counts a word of a name. It returns the word's term.
+// readName counts and lists a word of a name. It returns the word's term.
 func (e *Engine) readName(s *scratch, word string, weight float32, previous int32) int32 {
 	s.reader.reset(word)
 	for s.reader.next() {
@@ -83,7 +85,9 @@ func (e *Engine) readName(s *scratch, word string, weight float32, previous int3
 		if stopWords[string(s.reader.word)] {
 			continue
 		}
+		letters := len(s.reader.word)
 		previous = e.count(s, s.reader.word, weight, previous)
+		s.name = append(s.name, nameWord{previous, letters})
 	}
 	return previous
 }

@@ -27,6 +27,7 @@ type reader struct {
 	word     []byte // the current word, valid until the next call of next
 	gap      rune   // the punctuation before the word, an opening bracket before any other; 0 if only space or a hyphen in a compound
 	hasDigit bool   // the word holds a digit
+	isOwner  bool   // an "'s" followed the word
 }
 
 // reset makes r read text, or its first megabyte.
@@ -39,7 +40,7 @@ func (r *reader) reset(text string) {
 
 // next reads the next word and reports whether there was one.
 func (r *reader) next() bool {
-	r.word, r.gap, r.hasDigit = r.word[:0], 0, false
+	r.word, r.gap, r.hasDigit, r.isOwner = r.word[:0], 0, false, false
 	if !r.skip() {
 		return false
 	}
@@ -109,7 +110,7 @@ func (r *reader) push(c rune) {
 // dropPossessive removes an "'s" at the end of the word.
 func (r *reader) dropPossessive(apostrophe int) {
 	if n := len(r.word); apostrophe > 0 && apostrophe == n-1 && r.word[n-1] == 's' {
-		r.word = r.word[:n-1]
+		r.word, r.isOwner = r.word[:n-1], true
 	}
 }
 
