@@ -157,6 +157,9 @@ func (e *Engine) splitRun(run string) []string {
 	for end := 1; end <= len(run); end++ {
 		least[end] = unknownCost(end)
 		for start := range end {
+			if least[start]+leastCost(end-start) >= least[end] {
+				continue // whatever the letters are: to look words up takes most of the time
+			}
 			cost := e.wordCost(run[start:end])
 			if cost == 0 {
 				cost = unknownCost(end - start)
@@ -202,6 +205,9 @@ const commonCost = 0.1 // of a word that the taxonomy does not know: between equ
 
 // knownCost is that of a known word of n letters.
 func knownCost(n int) float64 { return 1 + 3/float64(n) }
+
+// leastCost is what n letters cost at least.
+func leastCost(n int) float64 { return min(knownCost(n), unknownCost(n)) }
 
 // unknownCost is that of n letters that are no known word.
 func unknownCost(n int) float64 { return 2 + 0.9*float64(n) }
