@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -55,6 +56,7 @@ func TestMain(m *testing.M) {
 //	                        JSON, is left of its account
 //	! tells DIR TEXT...     wants none of the texts in any file below DIR
 func TestScripts(t *testing.T) {
+	hearHangups()
 	samples, err := filepath.Abs("../../testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +88,10 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// hearHangups has the programs that tests start notice SIGHUP, also where the tests run under nohup:
+// a signal that a process ignores is ignored by those that it starts.
+func hearHangups() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) }
 
 func cmdStatus(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
@@ -225,7 +231,7 @@ func serviceOf(ts *testscript.TestScript) *heldService {
 func cmdInterrupt(ts *testscript.TestScript, _ bool, args []string) {
 	s := serviceOf(ts)
 	name, file, _ := strings.Cut(args[0], ":")
-	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name]
+	sent := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name]
 	path, err := exec.LookPath(args[2])
 	if err != nil {
 		path = filepath.Join(ts.Getenv("WORK"), ".bin", args[2])
@@ -247,9 +253,9 @@ func cmdInterrupt(ts *testscript.TestScript, _ bool, args []string) {
 	if file != "" {
 		await(ended, func() bool { _, err := os.Stat(ts.MkAbs(file)); return err == nil })
 	}
-	ts.Check(cmd.Process.Signal(signal))
+	ts.Check(cmd.Process.Signal(sent))
 	switch {
-	case signal == syscall.SIGKILL:
+	case sent == syscall.SIGKILL:
 		<-ended
 	case args[1] != "0": // the signal is noticed before requests go on
 		await(ended, func() bool { return says("press again to quit") })

@@ -16,6 +16,7 @@ import (
 
 // TestSecondSignal sends two signals to a run, the second once the first was reported.
 func TestSecondSignal(t *testing.T) {
+	hearHangups()
 	bulkcat := selfAsBulkcat(t)
 	for name, tt := range map[string]struct {
 		first, second syscall.Signal
