@@ -84,9 +84,9 @@ func TestRefusals(t *testing.T) {
 		{name: "the last few", inputs: 300, refused: between(290, 300), rejected: 10, stored: 10},
 		{name: "the last fifty", inputs: 300, refused: between(250, 300), rejected: 50, stored: 50, rechecks: 2, warnings: 2},
 		{name: "a thousand in a row", inputs: 3000, refused: between(1000, 2000), rejected: 1000, stored: 1000, rechecks: 6, warnings: 6},
-		{name: "misrouted for ten minutes", inputs: 3000, refused: between(0, 0), down: 10 * time.Minute, rechecks: 50, warnings: 1},
-		{name: "misrouted for good", inputs: 3000, refused: between(0, 0), down: 10 * time.Hour, out: true, rechecks: 80, warnings: 1},
-		{name: "misrouted near the end", inputs: 1030, refused: between(0, 0), down: 10 * time.Minute, rechecks: 50, warnings: 1},
+		{name: "misrouted for ten minutes", inputs: 3000, refused: between(0, 0), down: 10 * time.Minute, rechecks: 100, warnings: 1},
+		{name: "misrouted for good", inputs: 3000, refused: between(0, 0), down: 10 * time.Hour, out: true, rechecks: 150, warnings: 1},
+		{name: "misrouted near the end", inputs: 1030, refused: between(0, 0), down: 10 * time.Minute, rechecks: 100, warnings: 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
