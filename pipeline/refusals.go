@@ -162,16 +162,18 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 		result.Outcome = limits.Failed
 		r.refusals.mislead()
 	}
-	if failed {
+	switch {
+	case failed:
 		r.Counters.countError(e)
 		r.trouble.Store(e)
+	case err == nil:
+		r.Counters.countAnswer(answer)
+		answer.Release()
+		r.checked() // before anything else is sent
 	}
 	r.report(r.Limits.End(time.Now(), permit, result))
 	switch {
 	case err == nil:
-		r.Counters.countAnswer(answer)
-		answer.Release()
-		r.checked()
 	case !failed:
 		r.Counters.outcomes.add("canceled")
 	case refused && !r.refusals.answered.Load():
@@ -217,21 +219,18 @@ func (r *run) signalLast(open int64) {
 }
 
 // endSeries decides about held tasks when no other task is open, so that no answer can follow:
-// their refusals last, after a check of a long series. Without any answer they are the rows'
+// their refusals last, after a check where they are many. Without any answer they are the rows'
 // status, but are not stored: the settings may be wrong.
 func (r *run) endSeries() {
 	f := &r.refusals
-	f.mu.Lock()
-	n, series := int64(len(f.held)), f.series
-	f.mu.Unlock()
-	switch {
+	switch n := f.count.Load(); {
 	case n == 0 || n != r.open.Load():
 	case !f.answered.Load():
 		for _, t := range f.take(time.Now()) {
 			r.land(t)
 			r.leave()
 		}
-	case series < firstSeries:
+	case n < firstSeries:
 		r.confirm(time.Now())
 	default:
 		r.Limits.Suspect(time.Now())
