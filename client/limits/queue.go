@@ -66,6 +66,7 @@ func (q *queue) measure(now time.Time, latency time.Duration) {
 		q.idle = latency
 	}
 	busy := now.Sub(q.held) < 2*q.mean
+	wasDip := q.dip
 	switch {
 	case q.dip:
 		q.dip = false
@@ -77,7 +78,7 @@ func (q *queue) measure(now time.Time, latency time.Duration) {
 		q.bound = max(leastQueue, int(allowedQueue*float64(q.peak)*q.idle.Seconds()/latency.Seconds()))
 	}
 	q.began, q.sum, q.count, q.peak = now, 0, 0, 0
-	if q.dip {
-		q.began = now.Add(q.mean) // when the queue has shrunk
+	if q.dip || wasDip {
+		q.began = now.Add(q.mean) // when the queue has shrunk, or is as long as before
 	}
 }

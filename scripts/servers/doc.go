@@ -30,7 +30,7 @@
 //   - at most: the longest time that the run may take.
 //   - refused: the share of requests with the status 429 or 503, from 10 seconds after the
 //     first request.
-//   - warnings: the lines of bulkcat's log with the level WARN or ERROR.
+//   - warnings: the lines of bulkcat's log with the level WARN.
 //   - exit: bulkcat's exit status.
 //
 // Every run must also write one row for each record, in input order, and must not be

@@ -26,8 +26,8 @@ type Line struct {
 	Error   string    `json:"error"`
 }
 
-// readLog keeps the whole log, and its warnings. Lines that are not JSON are not of the log:
-// bulkcat's summary, its error at the end.
+// readLog keeps the whole log, and its warnings. The level ERROR is that of the error which ends
+// the run.
 func (r *Result) readLog(t testing.TB, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -38,7 +38,7 @@ func (r *Result) readLog(t testing.TB, path string) {
 	lines := bufio.NewScanner(strings.NewReader(r.Log))
 	for lines.Scan() {
 		var line Line
-		if json.Unmarshal(lines.Bytes(), &line) == nil && (line.Level == "WARN" || line.Level == "ERROR") {
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Level == "WARN" {
 			r.Warnings = append(r.Warnings, line)
 		}
 	}

@@ -84,7 +84,7 @@ type Result struct {
 	Started  time.Time
 	Took     time.Duration
 	Exit     int    // -1 when the run was killed at the deadline
-	Warnings []Line // of the log, with the level WARN or ERROR
+	Warnings []Line // of the log, with the level WARN
 	Log      string
 	Rows     []Row // none when nothing was published
 	Requests int64 // by the run's account; 0 without one
