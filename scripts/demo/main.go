@@ -28,8 +28,8 @@ type row struct {
 const (
 	rowsShown    = 12
 	inputShown   = 24
-	valueShown   = 28
-	longestError = 64
+	valueShown   = 26
+	longestError = 62
 )
 
 func main() {
