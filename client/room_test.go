@@ -56,7 +56,7 @@ func (b *floodBody) add(n int) {
 }
 
 func (b *floodBody) Close() error {
-	if b.end == 0 || b.status != 200 { // nobody has the body
+	if b.end == 0 || b.status != 200 { // the body is not read
 		b.held.Add(-b.read)
 	}
 	return nil

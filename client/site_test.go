@@ -28,7 +28,7 @@ var siteGroups = []struct {
 	{"www below a top-level domain", "https://www.com", []string{"www.com", "http://www.com/", "www.www.com"}},
 	{"www below a public suffix", "https://www.co.uk", []string{"www.co.uk", "http://www.co.uk"}},
 	{"www below a domain of governments", "https://www.gov", []string{"www.gov", "http://www.gov/?a"}},
-	{"www below a domain nobody knows", "https://www.example", []string{"www.example", "http://www.example"}},
+	{"www below an unknown domain", "https://www.example", []string{"www.example", "http://www.example"}},
 	{"www below a wildcard", "https://www.foo.ck", []string{"www.foo.ck", "http://www.foo.ck"}},
 	{"www of a wildcard's exception", "https://www.ck", []string{"www.ck", "http://www.ck/", "www.www.ck"}},
 	{"a host for sites of others", "https://github.io", []string{"github.io", "http://www.github.io"}},

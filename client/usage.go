@@ -17,7 +17,7 @@ type Usage struct {
 }
 
 // Requests is the number of whole requests left, or false where Remaining is not such a number
-// and so limits nothing. Nobody promises an integer: 1500.0 and 1,500 are numbers, too. A number
+// and so limits nothing. The interface promises no integer: 1500.0 and 1,500 are numbers, too. A number
 // below 0 is none: many services mean by it that there is no limit.
 func (u Usage) Requests() (int64, bool) {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(u.Remaining), ",", ""), 64)

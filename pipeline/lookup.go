@@ -112,7 +112,7 @@ func (l *lookups) resolve() error {
 		l.led = append(l.led, t)
 		l.queries = append(l.queries, answers.Query{Request: t.request})
 	}
-	// After they have joined: who joins after an equal one has landed finds its answer.
+	// After the joins: a task that joins after an equal task has landed finds the answer.
 	if err := r.lookUpAll(l.queries); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestFaultyRowsHaveFields(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			// No other quote stands behind the row: nothing closes what it opens.
+			// No quote follows the row, so the open quote is never closed.
 			content := "id,name,domain\n" + test.row + "\n2,b,b.com\n"
 			r := openReader(t, fromString(content, Options{Format: "csv", Candidates: candidates, Encoding: "utf-8"}))
 			records := readAll(t, r)

@@ -42,7 +42,7 @@ func encodingNames() []string {
 // utf-8 input has of invalid bytes comes through and makes its row malformed; in the
 // other encodings an invalid sequence becomes U+FFFD.
 func decode(r *bufio.Reader, name string, found func(encoding string)) io.Reader {
-	bom, _ := r.Peek(len(bomUTF8)) // an error here is met again by whoever reads
+	bom, _ := r.Peek(len(bomUTF8)) // the next Read returns an error met here
 	if name == "" && (bytes.HasPrefix(bom, bomUTF16LE) || bytes.HasPrefix(bom, bomUTF16BE)) {
 		name = "utf-16"
 	}

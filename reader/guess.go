@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// guessed is text whose encoding nobody has named. The text is UTF-8 unless
+// guessed is text whose encoding no flag names. The text is UTF-8 unless
 //
 //   - its first 64 KiB look like UTF-16: of the code units a quarter or more have a zero
 //     as the high byte, and at most a tenth as many have one as the low byte;
@@ -27,7 +27,7 @@ type guessed struct {
 // guess looks for UTF-16 right away, since its bytes are no text by themselves.
 func guess(src *bufio.Reader, found func(encoding string)) io.Reader {
 	g := &guessed{src: src, found: found}
-	beginning, _ := src.Peek(readSize) // an error here is met again by whoever reads
+	beginning, _ := src.Peek(readSize) // the next Read returns an error met here
 	if name := looksUTF16(beginning); name != "" {
 		g.settle(name)
 	}
@@ -85,8 +85,8 @@ func looksUTF16(text []byte) (encoding string) {
 // looksWindows1252 tells whether text that starts with a byte beyond ASCII is Windows-1252
 // and not UTF-8: it has more bytes that are no UTF-8 than characters that are; no control
 // characters and no bytes that Windows-1252 leaves open; and most of its letters beyond
-// ASCII stand alone or in pairs, as they do in the languages of Western Europe. Where three
-// or more stand together, as in Cyrillic or Chinese, the text is in yet another encoding.
+// ASCII come alone or in pairs, as in the languages of Western Europe. Runs of three or more, as
+// in Cyrillic or Chinese, mean another encoding.
 func looksWindows1252(text []byte, whole bool) bool {
 	valid, invalid := 0, 0
 	for rest := text; len(rest) > 0; {

@@ -60,7 +60,7 @@ func (s *stream) Close() error {
 // decompress tells the compression by the first bytes: names lie, and standard
 // input has none.
 func decompress(r *bufio.Reader) (io.ReadCloser, error) {
-	magic, _ := r.Peek(4) // an error here is met again by whoever reads
+	magic, _ := r.Peek(4) // the next Read returns an error met here
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}): // RFC 1952 §2.3.1
 		return newGzipReader(r)

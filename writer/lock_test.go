@@ -106,7 +106,7 @@ func TestUnreapedProcess(t *testing.T) {
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	l, err := WaitLock(path) // ends with the process, which nobody has waited for
+	l, err := WaitLock(path) // ends with the process, which its parent has not reaped
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // odd is a service that answers with a byte order mark, with confidences in strings, and with an
-// amount of its own left of the account. Its first responses are followed by bytes that nobody
-// asked for, with the key.
+// amount of its own left of the account. After its first responses
+// the service sends more bytes, with the key in them.
 type odd struct {
 	remaining string // in JSON
 	requests  atomic.Int64

@@ -97,7 +97,7 @@ func (q *quota) last() (left int64, isNumber bool) {
 	return max(0, left-(answered(q.counters.Snapshot())-q.answers)), isNumber
 }
 
-// left is what last gives; the service is asked anew meanwhile, and nobody waits for that.
+// left is what last gives; the service is asked anew in the background.
 func (q *quota) left() (left int64, isNumber bool) {
 	q.mu.Lock()
 	stale := q.service.hosted && !q.sampling && time.Since(q.asked) >= quotaInterval

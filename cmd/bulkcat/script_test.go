@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 //	indiscreet              starts one that tells secrets, with TLS (see ca.pem), and
 //	                        another host that it redirects to
 //	requests N              wants N requests to the foreign service, or to the other host
-//	odd REMAINING           starts one whose responses have what nobody promised; REMAINING, in
+//	odd REMAINING           starts a service whose responses break the interface; REMAINING, in
 //	                        JSON, is left of its account
 //	! tells DIR TEXT...     wants none of the texts in any file below DIR
 func TestScripts(t *testing.T) {

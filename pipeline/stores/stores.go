@@ -265,7 +265,7 @@ func (s *Store) add(ctx context.Context, from *answers.Store) (answers.Imported,
 	return added, err
 }
 
-// remove closes a store and removes it in one step, so that nobody meets half of it.
+// remove closes a store and removes it in one step, so that no process meets half a store.
 func remove(store *answers.Store, dir string) error {
 	shared := filepath.Join(filepath.Dir(dir), Name)
 	gate, err := writer.WaitLock(shared) // no run chooses the store meanwhile

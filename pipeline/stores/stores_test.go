@@ -127,7 +127,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestHeldStoresAreLeft: what another process holds is neither seen nor removed, and is told of.
+// TestHeldStoresAreLeft: a store that another process holds is neither read nor removed; the log reports the store.
 func TestHeldStoresAreLeft(t *testing.T) {
 	f := newFolder(t)
 	first, second := f.open(f.options("a.csv")), f.open(f.options("b.csv"))
