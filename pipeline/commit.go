@@ -35,9 +35,7 @@ func (r *run) commit() error {
 		timer.Reset(commitDelay)
 		group = r.gather(append(group[:0], t), timer.C)
 		for _, t := range group {
-			if err := batch.Add(t.request, outcome(t), t.outdated); err != nil {
-				return err
-			}
+			batch.Add(t.request, outcome(t))
 		}
 		if err := batch.Commit(); err != nil {
 			return err

@@ -120,7 +120,6 @@ func (l *lookups) resolve() error {
 		if q := &l.queries[i]; q.Found {
 			r.landStored(t, q.Outcome)
 		} else if r.miss(t) {
-			t.outdated = q.Stored
 			l.missed = append(l.missed, t)
 		}
 	}

@@ -552,9 +552,7 @@ func TestDryRun(t *testing.T) {
 	defer store.Close()
 	batch := store.NewBatch()
 	known := client.Request{Kind: client.Product, Input: "hat", Classification: client.ProductTaxonomy}
-	if err := batch.Add(known, answers.Outcome{Answer: client.Answer{Body: []byte(`{"product_taxonomy":[]}`)}}, false); err != nil {
-		t.Fatal(err)
-	}
+	batch.Add(known, answers.Outcome{Answer: client.Answer{Body: []byte(`{"product_taxonomy":[]}`)}})
 	if err := batch.Commit(); err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,8 @@ func TestBySiteRetriesRejectedSpellings(t *testing.T) {
 	batch := store.NewBatch()
 	spelling := client.Request{Kind: client.Website, Input: "https://www.example.com", Classification: client.TaxonomyV3}
 	rejection := answers.Outcome{Rejection: &client.Error{Class: client.Rejected, Status: 422, Detail: "not now"}}
-	if err := errors.Join(batch.Add(spelling, rejection, false), batch.Commit(), store.Close()); err != nil {
+	batch.Add(spelling, rejection)
+	if err := errors.Join(batch.Commit(), store.Close()); err != nil {
 		t.Fatal(err)
 	}
 	rows, asked := run(true)

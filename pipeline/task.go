@@ -23,7 +23,6 @@ type task struct {
 	class    int // the place of its classification in Options.Classifications
 	request  client.Request
 	size     int64     // of the window
-	outdated bool      // there is a stored outcome, which does not count
 	digest   digest    // of the input up to the record, for a manifest
 	attempts int       // made so far
 	forgiven int       // of them, for they met an outage

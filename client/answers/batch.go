@@ -1,170 +1,102 @@
 package answers
 
 import (
-	"errors"
-
-	"github.com/cockroachdb/pebble/v2"
+	"context"
 
 	"github.com/bulkcat/bulkcat/client"
 )
 
 // Batch gathers outcomes that become durable together.
 type Batch struct {
-	store *Store
-
-	keys      []byte   // of the requests, one behind the other
-	ends      []int    // of the keys
-	hashes    []uint64 // of the keys
-	newer     [][]byte // those of them that replace others
-	values    []byte   // as they are in a pack
-	valueEnds []int
-	marks     []byte
-	value     []byte
-	packs     []byte
+	store   *Store
+	keys    []byte // of the records, one behind the other
+	records []byte // each with its length before it
+	ends    []end
+	record  []byte
+	packs   []byte
+	sought  []sought
 }
 
-// NewBatch starts an empty batch. It is for one goroutine, and reused after Commit.
+// end is where a record of a batch ends.
+type end struct{ key, record int }
+
+// NewBatch starts an empty batch. A batch is for one goroutine, and may be used again after
+// Commit.
 func (s *Store) NewBatch() *Batch { return &Batch{store: s} }
 
-// Add puts an outcome into the batch, which must not have one of the same request. Whether
-// it replaces one that is stored, Query.Stored tells: one that is left behind would be
-// exported, and may be read ahead in place of the newer one.
-func (b *Batch) Add(r client.Request, o Outcome, replaces bool) error {
-	return b.add(b.store.options.Source, r, o, replaces)
+// Add puts an outcome into the batch, in place of an outcome of the same request that is stored.
+// The batch must not have another outcome of the request.
+func (b *Batch) Add(r client.Request, o Outcome) { b.addOf(b.store.options.Source, r, o) }
+
+func (b *Batch) addOf(source string, r client.Request, o Outcome) {
+	key := appendKey(nil, source, r)
+	b.record = appendOutcome(b.record[:0], key, o)
+	b.add(key, b.record)
 }
 
-func (b *Batch) add(source string, r client.Request, o Outcome, replaces bool) error {
-	if err := b.store.fate.err(); err != nil {
-		return err // a commit that was given up may still read the batch
-	}
-	start := len(b.keys)
-	b.keys = appendKey(b.keys, source, r)
-	b.ends = append(b.ends, len(b.keys))
-	key := b.keys[start:len(b.keys):len(b.keys)]
-	b.hashes = append(b.hashes, hashKey(key))
-	b.value = appendValue(b.value[:0], key, o)
-	b.values = appendSized(b.values, b.value)
-	b.valueEnds = append(b.valueEnds, len(b.values))
-	mark := byte(0)
-	if replaces {
-		b.newer = append(b.newer, key)
-		mark = newerMark
-	}
-	b.marks = append(b.marks, mark)
-	return nil
+func (b *Batch) add(key, record []byte) {
+	b.keys = append(b.keys, key...)
+	b.records = appendSized(b.records, record)
+	b.ends = append(b.ends, end{len(b.keys), len(b.records)})
 }
 
-// Commit makes all that was added durable with one fsync, and empties the batch. After
-// an error some or all of it may be there nevertheless.
+// Commit makes all that was added durable with one fdatasync, and empties the batch. After an
+// error some or all of it may be there nevertheless.
 func (b *Batch) Commit() error {
+	if len(b.ends) == 0 {
+		return b.store.failure.err()
+	}
 	s := b.store
-	if err := s.fate.err(); err != nil {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	files := len(s.log.files)
+	err := b.commit()
+	if err != nil {
+		*b = Batch{store: s} // the database may still read the memory
 		return err
 	}
-	s.commits.Lock()
-	defer s.commits.Unlock()
-	if _, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, b.commit() }); err != nil {
-		return storeError(s.options.Dir, "", err)
+	if len(s.log.files) > files && s.index.state.replaced*2 > s.index.state.records {
+		return s.compactFirst(context.Background())
 	}
-	b.keys, b.ends, b.hashes, b.newer = b.keys[:0], b.ends[:0], b.hashes[:0], b.newer[:0]
-	b.values, b.valueEnds, b.marks = b.values[:0], b.valueEnds[:0], b.marks[:0]
 	return nil
 }
 
+// commit is Commit for the goroutine that holds Store.writes.
 func (b *Batch) commit() error {
 	s := b.store
-	s.keys.add(b.hashes) // before they are there for anybody
-	b.pack(s.journal.files.end())
-	if err := s.mustWrite(s.journal.append(b.packs)); err != nil {
+	if err := s.failure.err(); err != nil || len(b.ends) == 0 {
 		return err
 	}
-	s.recent.commit(b.keys, b.ends, b.values)
-	if err := s.mustWrite(s.markReplaced(b.newer, false)); err != nil {
-		return err
-	}
-	s.ahead.forget(b.newer) // not before: it would be read again
-	if !s.recent.isFull() {
-		return nil
-	}
-	return s.mustWrite(s.move())
-}
-
-// pack makes packs of the answers, as they lie at a position: one, unless there are very many.
-func (b *Batch) pack(at position) {
-	b.packs = b.packs[:0]
-	first, start := 0, 0
-	for i, end := range b.valueEnds {
-		if n := i + 1; n == len(b.valueEnds) || n-first == journalAnswers || end-start > journalBytes {
-			b.packs = appendPack(b.packs, at+position(len(b.packs)), packPlain, b.marks[first:n], b.values[start:end])
-			first, start = n, end
+	if s.log.last().end >= logBytes {
+		if err := s.log.roll(); err != nil {
+			return s.failure.set(err)
 		}
 	}
-}
-
-// markReplaced marks the answers in segments that were replaced by those with some keys. What
-// has a mark already is not counted; but where the store is opened the states of segments are
-// as they were before the journal, and all of it counts.
-func (s *Store) markReplaced(keys [][]byte, opening bool) error {
-	if len(keys) == 0 {
-		return nil
+	b.pack(s.log.end())
+	if err := s.log.append(b.packs); err != nil {
+		return s.failure.set(err)
 	}
-	replaced, err := s.findReplaced(keys, opening)
+	replacing, err := s.index.apply(b.sought, s.log.end())
 	if err != nil {
 		return err
 	}
-	for r := range replaced {
-		if err := s.segments.mark(r); err != nil {
-			return err
-		}
-	}
+	s.replaced.Store(s.index.state.replaced)
+	s.ahead.forget(replacing)
+	b.keys, b.records, b.ends = b.keys[:0], b.records[:0], b.ends[:0]
 	return nil
 }
 
-// findReplaced finds the answers in segments with some keys, and those with a mark only if
-// they are wanted. Of a damaged pack all are replaced with the first, since none can be had
-// again.
-func (s *Store) findReplaced(keys [][]byte, marked bool) (map[replacement]struct{}, error) {
-	replaced := make(map[replacement]struct{})
-	from := cursor{segments: &s.segments, ahead: nearRead}
-	p := pack{all: marked}
-	for _, key := range keys {
-		at, err := s.place(key)
-		if err != nil {
-			return nil, err
-		}
-		err = from.read(at, &p)
-		if err != nil && !errors.Is(err, errDamaged) {
-			return nil, err
-		}
-		if i := p.find(key); i >= 0 {
-			replaced[replacement{at, i}] = struct{}{}
-		}
-		for i, mark := range p.marks {
-			if err != nil && (marked || !isReplaced(mark)) {
-				replaced[replacement{at, i}] = struct{}{}
-			}
+// pack makes packs of the records as they lie from a place on, and notes the place of each record.
+func (b *Batch) pack(at place) {
+	b.packs, b.sought = b.packs[:0], b.sought[:0]
+	first, from, key := 0, 0, 0
+	for i, e := range b.ends {
+		pack := at + place(len(b.packs))
+		b.sought = append(b.sought, sought{key: b.keys[key:e.key:e.key], place: pack})
+		key = e.key
+		if n := i + 1; n == len(b.ends) || n-first == packRecords || e.record-from >= packBytes {
+			b.packs = appendPack(b.packs, pack, b.records[from:e.record], n-first)
+			first, from = n, e.record
 		}
 	}
-	return replaced, nil
-}
-
-// place gives the position that a key in the database leads to; 0 if there is none.
-func (s *Store) place(key []byte) (position, error) {
-	value, closer, err := s.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return parsePosition(value), closer.Close()
-}
-
-// mustWrite has the store fail where a write did.
-func (s *Store) mustWrite(err error) error {
-	if err == nil {
-		return nil
-	}
-	s.fate.fail(err)
-	return s.fate.err()
 }

@@ -1,127 +1,69 @@
 package answers
 
-import (
-	"context"
-	"errors"
-	"path/filepath"
-	"slices"
+import "context"
 
-	"github.com/cockroachdb/pebble/v2"
-)
+// compactBytes of records are copied with one fdatasync.
+const compactBytes = 4 << 20
 
-// Compact rewrites the store as small as it gets: what was replaced is dropped. When ctx
-// ends, so does the work; the error is then the context's cause, and the store sound.
+// Compact makes the store as small as it gets: it copies the live records of all log files to
+// new files and removes the old files, one after the other. When ctx ends, so does the work; the
+// error is then the context's cause, and the store is sound.
 func (s *Store) Compact(ctx context.Context) error {
-	s.commits.Lock()
-	defer s.commits.Unlock()
-	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, s.compact(ctx) })
-	if err != nil && errors.Is(err, ctx.Err()) {
-		return context.Cause(ctx)
-	}
-	return storeError(s.options.Dir, "", err)
-}
-
-func (s *Store) compact(ctx context.Context) error {
-	if err := s.mustWrite(s.move()); err != nil {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	if err := s.failure.err(); err != nil {
 		return err
 	}
-	for _, g := range slices.Clone(s.segments.list) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if g.replaced == 0 {
-			continue
-		}
-		if err := s.mustWrite(s.reclaim(g)); err != nil {
+	old := s.log.last().number
+	if err := s.log.roll(); err != nil {
+		return s.failure.set(err)
+	}
+	for s.log.files[0].number <= old {
+		if err := s.compactFirst(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.removeUnknown(); err != nil {
-		return err
-	}
-	return s.db.Compact(ctx, []byte{0}, []byte{0xff}, true)
+	return s.index.compact(ctx)
 }
 
-// reclaimOne gives back the space of a segment if most of its answers have been replaced.
-func (s *Store) reclaimOne() error {
-	for _, g := range s.segments.list {
-		if g.replaced*2 > g.answers {
-			return s.reclaim(g)
+// compactFirst copies the live records of the first log file to the end of the log and removes
+// the file. The copies are durable before, and the index no longer leads to the file. A process
+// that is killed in between leaves some records twice, of which the last one counts.
+func (s *Store) compactFirst(ctx context.Context) error {
+	first := s.log.files[0].number
+	from, to, records := cursor{log: s.log, ahead: farRead}, s.NewBatch(), uint64(0)
+	for at := placeIn(first, 0); ; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-	}
-	return nil
-}
-
-// reclaim writes what is left of a segment behind the others, and removes it. The journal
-// must be empty.
-func (s *Store) reclaim(g *segment) error {
-	if g == s.segments.list[len(s.segments.list)-1] {
-		if _, err := s.segments.begin(); err != nil {
+		c, err := s.readLive(&from, at, compactBytes)
+		if err != nil {
+			return storeError(s.options.Dir, err)
+		}
+		if c.to == c.from || c.from.file() != first {
+			break
+		}
+		at, records = c.to, records+uint64(c.count)
+		for _, r := range c.records {
+			to.add([]byte(r.key), r.record)
+		}
+		if err := to.commit(); err != nil {
 			return err
 		}
 	}
-	batch := s.db.NewBatch()
-	if err := s.rewrite(g, batch); err != nil {
+	state := s.index.state
+	state.first = first + 1
+	state.records -= min(state.records, records)
+	state.replaced -= min(state.replaced, records) // all of the file's
+	if err := s.index.write(state, nil); err != nil {
 		return err
 	}
-	if err := batch.Delete(appendPosition([]byte(segmentPrefix), g.base), nil); err != nil {
+	if err := s.index.flush(); err != nil {
 		return err
 	}
-	if err := s.endMove(batch); err != nil {
-		return err
-	}
-	return s.segments.remove(g)
-}
-
-// rewrite appends what is left of a segment, and has the keys lead there with a batch: with
-// one alone, or some might lead nowhere. What is damaged is lost.
-func (s *Store) rewrite(g *segment, batch *pebble.Batch) error {
-	from, to := cursor{segments: &s.segments, ahead: farRead}, appender{segments: &s.segments}
-	var p pack
-	for at := g.base; at < g.end; {
-		behind, err := from.next(at, &p)
-		if err != nil && !errors.Is(err, errDamaged) {
-			return err
-		}
-		for _, value := range p.values {
-			key, _, ok := splitValue(value)
-			if len(value) == 0 || !ok {
-				continue
-			}
-			if led, err := s.place(key); err != nil {
-				return err
-			} else if led != 0 && led != p.at {
-				continue // there is a newer one
-			}
-			at, err := to.add(value)
-			if err != nil {
-				return err
-			}
-			if err := batch.Set(key, appendPosition(nil, at), nil); err != nil {
-				return err
-			}
-		}
-		at = behind
-	}
-	g.unkept = false
-	return to.end()
-}
-
-// removeUnknown removes segments that are in no use: a program has ended before it could.
-func (s *Store) removeUnknown() error {
-	names, err := s.options.FS.List(s.options.Dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		path := s.options.FS.PathJoin(s.options.Dir, name)
-		known := slices.ContainsFunc(s.segments.list, func(g *segment) bool { return g.name == path })
-		if filepath.Ext(name) != segmentExt || known {
-			continue
-		}
-		if err := s.options.FS.Remove(path); err != nil {
-			return err
-		}
+	s.replaced.Store(state.replaced)
+	if err := s.log.removeBefore(first + 1); err != nil {
+		return s.failure.set(err)
 	}
 	return nil
 }

@@ -2,143 +2,144 @@ package answers
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 )
 
 const (
-	// nearRead bytes hold most packs: one that is longer is read with two reads.
+	// nearRead bytes hold most packs; a longer pack takes a second read.
 	nearRead = 4 << 10
 
-	// farRead is read at once where pack follows on pack.
+	// farRead bytes are read at once where pack follows on pack.
 	farRead = 64 << 10
 
-	// mostRead is what a damaged pack may pretend to be long: above any answer.
-	mostRead = 1 << 30
+	// maxPack bounds the length that a header may tell. No answer is as long.
+	maxPack = 1 << 30
 )
 
-// cursor reads packs. It is for one goroutine.
+// cursor reads packs. A cursor is for one goroutine.
 type cursor struct {
-	segments *segments
-	memory   []byte
-	window   []byte // of the segments, in memory
-	from     position
-	ahead    int // how many bytes are read at once
+	log    *log
+	ahead  int // how many bytes are read at once
+	memory []byte
+	window []byte // of the log, in memory
+	from   place  // of the window
 }
 
-// bytes gives n bytes from a position on, which are good until the next call. The error is
-// errTorn where there are not as many.
-func (c *cursor) bytes(at position, n int) ([]byte, error) {
+// bytes returns n bytes from a place on, valid until the next call.
+func (c *cursor) bytes(at place, n int) ([]byte, error) {
 	if at >= c.from && uint64(at-c.from) <= uint64(len(c.window)) {
 		if rest := c.window[at-c.from:]; len(rest) >= n {
 			return rest[:n], nil
 		}
 	}
-	if size := max(n, c.ahead); cap(c.memory) < size {
+	size := max(n, c.ahead)
+	if cap(c.memory) < size || cap(c.memory) > 16*size { // a single long pack's memory is not kept
 		c.memory = make([]byte, size)
 	}
-	window, err := c.segments.read(c.memory[:max(n, c.ahead)], at, n)
-	if err != nil {
-		c.window = nil
-		return nil, err
+	window, err := c.log.read(c.memory[:size], at, n)
+	if errors.Is(err, errTorn) {
+		err = errDamaged
 	}
 	c.window, c.from = window, at
+	if err != nil {
+		return nil, err
+	}
 	return window[:n], nil
 }
 
-// header reads the header of the pack at a position. The error is errDamaged or the disk's.
-func (c *cursor) header(at position) (packHeader, error) {
-	head, err := c.bytes(at, packHeaderSize)
+func (c *cursor) header(at place) (packHeader, error) {
+	text, err := c.bytes(at, packHeaderSize)
 	if err != nil {
-		return packHeader{}, damagedIfTorn(err)
+		return packHeader{}, err
 	}
-	h, ok := parsePackHeader(head, at)
-	if !ok || h.length() > mostRead {
+	h, ok := parsePackHeader(text, at)
+	if !ok || h.size > maxPack {
 		return packHeader{}, errDamaged
 	}
 	return h, nil
 }
 
-// read reads the pack at a position. The error is errDamaged or the disk's; with errDamaged
-// come the pack's marks, as far as they are known.
-func (c *cursor) read(at position, p *pack) error {
-	p.reset()
-	p.at = at
+// pack is a pack that was read.
+type pack struct {
+	at      place
+	records [][]byte
+	memory  []byte // of the records
+}
+
+// read reads the pack at a place. The error is errDamaged, or the disk's. The records are valid
+// until p is used again.
+func (c *cursor) read(at place, p *pack) error {
+	p.at, p.records = at, p.records[:0]
 	h, err := c.header(at)
 	if err != nil {
 		return err
 	}
 	text, err := c.bytes(at, h.length())
 	if err != nil {
-		return damagedIfTorn(err)
+		return err
 	}
-	return p.parse(at, text)
-}
-
-func damagedIfTorn(err error) error {
-	if errors.Is(err, errTorn) {
-		return errDamaged
+	if p.memory, err = h.decode(p.memory[:0], text[packHeaderSize:]); err == nil {
+		p.records, err = h.splitPack(p.records, p.memory)
+	}
+	if err != nil {
+		p.records = p.records[:0]
 	}
 	return err
 }
 
-// next reads the first pack from a position on, and gives the position behind it. The error
-// is io.EOF behind the last one, errDamaged, or the disk's. It does not come to the same
-// damage twice.
-func (c *cursor) next(at position, p *pack) (behind position, err error) {
-	p.reset()
-	at, end := c.segments.from(at)
-	if at == end {
-		return at, io.EOF
-	}
-	p.at = at
-	h, err := c.header(at)
-	if errors.Is(err, errDamaged) {
-		behind, err := c.search(at+1, end)
-		return behind, cmp.Or(err, errDamaged)
-	}
-	if err != nil {
-		return at, err
-	}
-	return at + position(h.length()), c.read(at, p)
-}
-
-// seek gives the position of the first pack from a position on, damaged ones left out.
-func (c *cursor) seek(at position) (position, error) {
-	return c.search(c.segments.from(at))
-}
-
-// search gives the position of the first pack from a position on whose header is sound; end
-// if there is none.
-func (c *cursor) search(at, end position) (position, error) {
+// next reads the first pack from a place on, and returns the place behind the pack. The error
+// is io.EOF behind the last pack, errDamaged, or the disk's. After errDamaged the place behind
+// is that of the next pack whose header is sound.
+func (c *cursor) next(at place, p *pack) (behind place, err error) {
+	at, end := c.log.from(at)
 	for at < end {
-		_, err := c.bytes(at, 1)
-		if err != nil {
-			return end, damagedIfTorn(err)
+		h, err := c.header(at)
+		if err == nil {
+			return at + place(h.length()), c.read(at, p)
 		}
-		text := c.window[at-c.from:]
-		n := bytes.IndexByte(text, packVersion)
-		if n < 0 {
-			at += position(len(text))
-			continue
-		}
-		at += position(n)
-		if _, err := c.header(at); !errors.Is(err, errDamaged) {
+		if !errors.Is(err, errDamaged) {
 			return at, err
 		}
-		at++
+		p.at, p.records = at, p.records[:0]
+		behind, empty, err := c.search(at, end)
+		if err != nil {
+			return at, err
+		}
+		if !empty {
+			return behind, errDamaged
+		}
+		at, end = c.log.from(behind)
 	}
-	return end, nil
+	return at, io.EOF
 }
 
-// from gives the first position that is not below one and lies in a segment, and the end of
-// that; twice the same if there is none.
-func (s *segments) from(at position) (first, end position) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if i := s.index(at); i < len(s.list) {
-		return max(at, s.list[i].base), s.list[i].end
+// search returns the place of the first pack behind at whose header is sound, or end, and
+// whether all bytes in between are zero, as cut leaves them.
+func (c *cursor) search(at, end place) (behind place, empty bool, err error) {
+	empty = true
+	for behind = at; behind < end; {
+		if _, err := c.bytes(behind, 1); errors.Is(err, errDamaged) {
+			return end, false, nil
+		} else if err != nil {
+			return end, false, err
+		}
+		text := c.window[behind-c.from:]
+		n := bytes.IndexByte(text, packMagic)
+		if n == 0 && behind > at {
+			if _, err := c.header(behind); err == nil {
+				return behind, empty, nil
+			} else if !errors.Is(err, errDamaged) {
+				return end, false, err
+			}
+		}
+		if n == 0 {
+			n, empty = 1, false
+		} else if n < 0 {
+			n = len(text)
+		}
+		empty = empty && len(bytes.Trim(text[:n], "\x00")) == 0
+		behind += place(n)
 	}
-	return at, at
+	return end, empty, nil
 }

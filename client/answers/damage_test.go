@@ -1,368 +1,462 @@
-package answers
+package answers_test
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/bulkcat/bulkcat/client"
+	. "github.com/bulkcat/bulkcat/client/answers"
 )
 
-const damageAnswers = 40
-
-// smallStore makes a closed store, half of it in a segment and half in the journal, and
-// gives its files.
-func smallStore(t *testing.T) map[string][]byte {
+// bigStore returns the files of a store of n answers with long bodies, 25 a commit.
+func bigStore(t *testing.T, n int, close bool) map[string][]byte {
 	t.Helper()
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
-	for i := range damageAnswers {
-		if err := tryCommit(s, i); err != nil {
-			t.Fatal(err)
-		}
-		if i == damageAnswers/2 {
-			if err := s.Compact(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+	disk := vfs.NewCrashableMem()
+	s := start(t, disk)
+	for i := 0; i < n; i += 25 {
+		s.put(i, i+25, 0)
 	}
-	killed(t, s)
-	return readStore(t, files)
+	if !close {
+		defer s.close()
+		return contents(t, crash(disk, true))
+	}
+	s.close()
+	return contents(t, disk)
 }
 
-func readStore(t *testing.T, files vfs.FS) map[string][]byte {
-	t.Helper()
-	names, err := files.List("store")
-	if err != nil {
-		t.Fatal(err)
-	}
-	contents := make(map[string][]byte)
-	for _, name := range names {
-		f, err := files.Open("store/" + name)
-		if err != nil {
-			t.Fatal(err)
+func logFiles(files map[string][]byte) []string {
+	var names []string
+	for name := range files {
+		if strings.HasSuffix(name, ".log") && !strings.Contains(name, "index") {
+			names = append(names, name)
 		}
-		if contents[name], err = io.ReadAll(f); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
 	}
-	return contents
+	slices.Sort(names)
+	return names
 }
 
-// lay puts files on a disk of their own.
-func lay(t *testing.T, contents map[string][]byte) vfs.FS {
-	t.Helper()
-	files := vfs.NewMem()
-	if err := files.MkdirAll("store", 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range contents {
-		f, err := files.Create("store/"+name, vfs.WriteCategoryUnspecified)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Write(bytes.Clone(content)); err != nil { // MemFS may write in place
-			t.Fatal(err)
-		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
+func with(files map[string][]byte, name string, text []byte) map[string][]byte {
+	files = maps.Clone(files)
+	files[name] = text
 	return files
 }
 
-// damages gives places to truncate or flip a file of a size at: all of a small file, and
-// about as many as wanted of a large one.
-func damages(size, wanted int) []int {
-	step := max(1, size/wanted)
-	var places []int
-	for i := 0; i < size; i += step {
-		places = append(places, i)
-	}
-	if size > 0 {
-		places = append(places, size-1)
-	}
-	return places
+func without(files map[string][]byte, doomed func(name string) bool) map[string][]byte {
+	files = maps.Clone(files)
+	maps.DeleteFunc(files, func(name string, _ []byte) bool { return doomed(name) })
+	return files
 }
 
-func TestDamagedFilesGiveNoWrongAnswers(t *testing.T) {
-	whole := smallStore(t)
-	refused := 0
-	for _, name := range slices.Sorted(maps.Keys(whole)) {
-		content := whole[name]
-		for _, at := range damages(len(content), 4) {
-			for _, bad := range [][]byte{content[:at], flip(content, at)} {
-				damaged := maps.Clone(whole)
-				damaged[name] = bad
-				if !probeDamaged(t, name, lay(t, damaged)) {
-					refused++
+func inIndex(name string) bool { return strings.Contains(name, "index/") }
+
+func flip(b []byte, i int) []byte {
+	b = bytes.Clone(b)
+	b[i] ^= 0x10
+	return b
+}
+
+// TestDamageGivesNoWrongAnswer flips and cuts each file of a store in many places. An answer is
+// right or not there; if the store cannot be opened, the error says what to do.
+func TestDamageGivesNoWrongAnswer(t *testing.T) {
+	const n = 100
+	for name, closed := range map[string]bool{"closed": true, "killed": false} {
+		files := bigStore(t, n, closed)
+		for _, path := range slices.Sorted(maps.Keys(files)) {
+			text := files[path]
+			for at := 0; at < len(text); at += 1 + len(text)/12 {
+				for kind, bad := range map[string][]byte{"flipped": flip(text, at), "cut": text[:at]} {
+					for _, readOnly := range []bool{true, false} {
+						lost := probe(t, with(files, path, bad), n, readOnly)
+						if inIndex(path) && lost > 0 {
+							t.Errorf("%s, %s %s at %d, read only %t: %d answers are lost, though the log is whole", name, path, kind, at, readOnly, lost)
+						}
+					}
 				}
 			}
 		}
 	}
-	if refused == 0 {
-		t.Error("no damage was noticed")
-	}
 }
 
-// probeDamaged wants right answers, none, or a typed error, and says whether all went well.
-func probeDamaged(t *testing.T, name string, files vfs.FS) bool {
+// probe opens damaged files, again after an error of the index, and looks all answers up. It
+// returns how many are lost.
+func probe(t *testing.T, files map[string][]byte, n int, readOnly bool) (lost int) {
 	t.Helper()
-	s, err := Open(Options{Dir: "store", Source: "https://api.example.com", FS: files})
-	if err != nil {
-		wantDamageError(t, name, err)
-		return false
-	}
-	defer s.Close() // a failed one says so again
-	fine := true
-	for i := range damageAnswers {
-		r, o := numbered(i)
-		got, found, err := s.Lookup(r)
-		if err != nil {
-			wantDamageError(t, name, err)
-			fine = false
+	disk := lay(t, files)
+	for range 3 {
+		var err error
+		if lost, err = tryProbe(t, disk, n, readOnly); err == nil {
+			return lost
+		}
+		var (
+			damage  *DamageError
+			index   *IndexError
+			version *VersionError
+		)
+		if errors.As(err, &index) {
+			disk = lay(t, contents(t, disk)) // the store stays locked in this process
 			continue
 		}
-		if found && got.Answer.Entries[0] != o.Answer.Entries[0] {
-			t.Fatalf("%s: answer %d is %+v", name, i, got)
+		if !errors.As(err, &damage) && !errors.As(err, &version) {
+			t.Fatalf("%T %v", err, err)
 		}
-		fine = fine && found
+		return 0
 	}
-	return fine
+	t.Fatal("the index was not made anew")
+	return 0
 }
 
-func wantDamageError(t *testing.T, name string, err error) {
+func tryProbe(t *testing.T, disk vfs.FS, n int, readOnly bool) (lost int, err error) {
 	t.Helper()
-	var (
-		damage  *DamageError
-		failed  *FailedError
-		version *VersionError
-	)
-	if !errors.As(err, &damage) && !errors.As(err, &failed) && !errors.As(err, &version) {
-		t.Fatalf("%s: %T %v", name, err, err)
+	s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: disk, ReadOnly: readOnly}}
+	if s.Store, err = Open(s.options); err != nil {
+		return 0, err
 	}
-	if damage != nil && (damage.File == "" || !strings.Contains(err.Error(), "bulkcat store export store")) {
-		t.Fatalf("%s: file %q, %v", name, damage.File, err)
-	}
-}
-
-func TestLostManifestIsNoNewStore(t *testing.T) {
-	files := smallStore(t)
-	maps.DeleteFunc(files, func(name string, _ []byte) bool { return strings.HasPrefix(name, "marker.manifest") })
-	_, err := Open(Options{Dir: "store", FS: lay(t, files)})
-	var damage *DamageError
-	if !errors.As(err, &damage) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// theSegment is the name of the only segment among files.
-func theSegment(t *testing.T, files map[string][]byte) string {
-	t.Helper()
-	return only(t, files, segmentExt)
-}
-
-func only(t *testing.T, files map[string][]byte, ext string) string {
-	t.Helper()
-	names := slices.DeleteFunc(slices.Collect(maps.Keys(files)), func(name string) bool { return filepath.Ext(name) != ext })
-	if len(names) != 1 {
-		t.Fatalf("there are %q", names)
-	}
-	return names[0]
-}
-
-// storeParts makes a closed store of four segments and a journal, with the same number of
-// answers in each.
-func storeParts(t *testing.T, each int) map[string][]byte {
-	t.Helper()
-	disk := vfs.NewMem()
-	s := open(t, Options{FS: disk})
-	for part := range 5 {
-		b := s.NewBatch()
-		for i := range each {
-			if err := addNumbered(b, part*each+i); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := b.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		if part == 4 {
-			break
-		}
-		if _, err := s.segments.begin(); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.move(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	killed(t, s)
-	return readStore(t, disk)
-}
-
-func TestExportLeavesOutDamagedPacksOnly(t *testing.T) {
-	const n = 5000
-	disk := vfs.NewMem()
-	s := open(t, Options{FS: disk})
-	b := s.NewBatch()
+	defer s.Store.Close()
 	for i := range n {
-		if err := addNumbered(b, i); err != nil {
-			t.Fatal(err)
+		r, o := numbered(i)
+		got, found, err := s.Lookup(r)
+		switch {
+		case err != nil:
+			return 0, err
+		case !found:
+			lost++
+		case got.Answer.Entries[0] != o.Answer.Entries[0]:
+			t.Fatalf("answer %d is %+v", i, got)
 		}
 	}
-	if err := errors.Join(b.Commit(), s.move(), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	whole := readStore(t, disk)
-	name := theSegment(t, whole)
-	for title, tt := range map[string]struct {
-		places  []int
-		damaged int64
-	}{
-		"the first head": {[]int{2}, 1},
-		"in between":     {[]int{len(whole[name]) / 2}, 1},
-		"two":            {[]int{len(whole[name]) / 3, len(whole[name]) / 2}, 2},
-		"the last byte":  {[]int{len(whole[name]) - 1}, 1},
+	return lost, nil
+}
+
+// TestDamagedPackLosesItsAnswersOnly damages a commit in the middle of a store, whether the index
+// describes it or not. The loss is told, and the answers can be stored again.
+func TestDamagedPackLosesItsAnswersOnly(t *testing.T) {
+	const n = 500
+	for name, files := range map[string]map[string][]byte{
+		"indexed":       bigStore(t, n, true),
+		"not indexed":   bigStore(t, n, false),
+		"without index": without(bigStore(t, n, true), inIndex),
 	} {
-		t.Run(title, func(t *testing.T) {
-			files := maps.Clone(whole)
-			for _, at := range tt.places {
-				files[name] = flip(files[name], at)
-			}
-			s := open(t, Options{ReadOnly: true, FS: lay(t, files)})
-			defer closed(t, s)
-			lines := int64(strings.Count(export(t, s), "\n"))
-			if lost := n - lines; lost == 0 || lost > tt.damaged*packAnswers || s.Damaged() != tt.damaged {
-				t.Errorf("%d of %d are lost, %d damaged", lost, n, s.Damaged())
+		t.Run(name, func(t *testing.T) {
+			path := logFiles(files)[0]
+			for at := 2000; at < len(files[path])-2000; at += 997 {
+				disk := lay(t, with(files, path, flip(files[path], at)))
+				var log bytes.Buffer
+				s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: disk, Log: slog.New(slog.NewTextHandler(&log, nil))}}
+				s.open()
+				_, inputs := s.exported()
+				lost := n - len(inputs)
+				if lost < 1 || lost > 25 || s.Damaged() != 1 || !strings.Contains(log.String(), "damaged") {
+					t.Fatalf("byte %d: %d answers are lost, %d damaged, log:\n%s", at, lost, s.Damaged(), &log)
+				}
+				for i := range n {
+					r, _ := numbered(i)
+					if v := wantVersion(s, i, -1, 0); (v == 0) != (inputs[r.Input] == 1) {
+						t.Fatalf("byte %d: answer %d is found in version %d, and exported %d times", at, i, v, inputs[r.Input])
+					}
+				}
+				s.put(0, n, 1)
+				s.want(0, n, 1)
+				s.must(s.Compact(t.Context()))
+				s.reopen(func(*Options) {})
+				s.wantAll(n, 1)
+				s.close()
 			}
 		})
 	}
 }
 
-// A file that is gone or too short is no reason to give up the others.
-func TestExportWithoutAFile(t *testing.T) {
-	const each = 300
-	whole := storeParts(t, each)
-	names := slices.Sorted(maps.Keys(whole))
-	for _, name := range names {
-		ext := filepath.Ext(name)
-		if ext != segmentExt && ext != journalExt {
-			continue
-		}
-		for title, short := range map[string]bool{"gone": false, "short": true} {
-			t.Run(name+" "+title, func(t *testing.T) {
-				files := maps.Clone(whole)
-				delete(files, name)
-				if short {
-					files[name] = whole[name][:len(whole[name])/2]
-				}
-				disk := lay(t, files)
-				if !short {
-					_, err := Open(Options{Dir: "store", FS: disk})
-					wantDamageOf(t, name, err)
-				}
-				s := open(t, Options{ReadOnly: true, FS: disk})
-				defer closed(t, s)
-				var out bytes.Buffer
-				written, err := s.Export(&out)
-				if !short {
-					wantDamageOf(t, name, err)
-				} else if err != nil || s.Damaged() == 0 && ext == segmentExt {
-					t.Errorf("%d damaged, %v", s.Damaged(), err)
-				}
-				lines := strings.Count(out.String(), "\n")
-				if lost := 5*each - lines; int64(lines) != written || lost == 0 || lost > each || !short && lost != each {
-					t.Errorf("%d lines of %d, told of %d", lines, 5*each, written)
-				}
-			})
+// TestTornTailIsCutOff cuts a killed store's log anywhere in its last commit, which is then not
+// there, or leaves other bytes there. What comes next is stored behind the commit before.
+func TestTornTailIsCutOff(t *testing.T) {
+	disk := vfs.NewCrashableMem()
+	s := start(t, disk)
+	s.put(0, 10, 0)
+	before := contents(t, disk)
+	path := logFiles(before)[0]
+	s.put(10, 11, 0)
+	files := contents(t, crash(disk, true))
+	s.close()
+	for at := len(before[path]); at < len(files[path]); at++ {
+		for _, rest := range []string{"", "\x00\x00\x00", strings.Repeat("x", 40)} {
+			s := start(t, lay(t, with(files, path, slices.Concat(files[path][:at], []byte(rest)))))
+			s.wantAll(10, 0)
+			s.put(10, 12, 0)
+			s.wantAll(12, 0)
+			s.reopen(func(*Options) {})
+			s.wantAll(12, 0)
+			s.reopen(func(o *Options) { o.ReadOnly = true })
+			s.wantAll(12, 0)
+			s.close()
 		}
 	}
 }
 
-func wantDamageOf(t *testing.T, name string, err error) {
-	t.Helper()
-	damage, ok := errors.AsType[*DamageError](err)
-	if !ok || filepath.Base(damage.File) != name {
-		t.Errorf("got %v, want damage of %s", err, name)
-	}
-}
-
-// TestUnreadableKeys damages the table of keys: what is there must not look as if it had
-// never been there, and be exported in whole.
-func TestUnreadableKeys(t *testing.T) {
-	const n = 8000
-	files := vfs.NewMem()
-	s := storeSpread(t, files, n)
-	if err := errors.Join(s.Compact(t.Context()), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	contents := readStore(t, files)
-	table := largestTable(contents)
-	const damaged, probes = 20, 200
-	for i := range damaged {
-		contents[table] = flip(contents[table], len(contents[table])/(damaged+1)*(i+1))
-	}
-	s = open(t, Options{FS: lay(t, contents)})
-	defer s.Close()
-	readable := 0
-	for i := range probes {
-		_, found, err := s.Lookup(spread(i * (n / probes)))
-		s.ahead.drop(len(s.ahead.chunks)) // so that the next key is sought, too
-		switch {
-		case found:
-			readable++
-		default:
-			wantDamageError(t, table, err)
+// TestIndexIsMadeAnew deletes the index, all of it or each file.
+func TestIndexIsMadeAnew(t *testing.T) {
+	const n = 200
+	disk := vfs.NewMem()
+	s := start(t, disk)
+	s.put(0, n, 0)
+	s.put(0, n, 1)
+	s.close()
+	files := contents(t, disk)
+	cases := map[string]map[string][]byte{"all": without(files, inIndex)}
+	for path := range files {
+		if inIndex(path) {
+			cases[path] = without(files, func(name string) bool { return name == path })
 		}
 	}
-	if readable < probes/2 || readable == probes {
-		t.Errorf("%d answers of %d are readable", readable, probes)
-	}
-	if got := strings.Count(export(t, s), "\n"); got != n {
-		t.Errorf("%d answers of %d are exported", got, n)
+	for name, files := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: lay(t, files), ReadOnly: true}}
+			s.open().wantAll(n, 1)
+			s.reopen(func(o *Options) { o.ReadOnly = false })
+			s.wantAll(n, 1)
+			s.put(n, n+1, 1)
+			s.reopen(func(*Options) {})
+			s.wantAll(n+1, 1)
+			s.close()
+		})
 	}
 }
 
-func largestTable(files map[string][]byte) string {
-	tables := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !strings.HasSuffix(name, ".sst") })
-	return slices.MaxFunc(tables, func(a, b string) int { return cmp.Compare(len(files[a]), len(files[b])) })
+// TestIndexDamagedInUse damages the index's tables under an open store: the error says that the
+// next start makes the index anew, and so it is.
+func TestIndexDamagedInUse(t *testing.T) {
+	const n = 2000
+	disk := vfs.NewMem()
+	s := start(t, disk)
+	s.put(0, n, 0)
+	s.close()
+	files := contents(t, disk)
+	for path, text := range files {
+		if strings.HasSuffix(path, ".sst") {
+			files[path] = flip(text, len(text)/3)
+		}
+	}
+	for _, readOnly := range []bool{true, false} {
+		damaged := lay(t, files)
+		s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: damaged, ReadOnly: readOnly}}
+		s.open()
+		_, err := tryLookups(s, n)
+		index, ok := errors.AsType[*IndexError](err)
+		if !ok || !strings.Contains(err.Error(), "start the command again") || !strings.Contains(index.File, "index") {
+			t.Fatalf("read only %t: got %v", readOnly, err)
+		}
+		again := lay(t, contents(t, damaged)) // the store stays locked in this process
+		s.options.FS = again
+		s.open().wantAll(n, 0)
+		s.close()
+	}
 }
 
-func TestDamagedValuesAreToldOnce(t *testing.T) {
-	var log bytes.Buffer
-	s := open(t, Options{FS: vfs.NewMem(), Log: slog.New(slog.NewTextHandler(&log, nil))})
-	defer closed(t, s)
-	for i := range damageTold + 5 {
-		r, o := numbered(i)
-		commit(t, s, r, o)
-		set(t, s, appendKey(nil, s.options.Source, r), []byte("damaged"))
-		for range 2 {
-			if _, found, err := s.Lookup(r); found || err != nil {
-				t.Fatalf("found %t, %v", found, err)
+func tryLookups(s *suite, n int) (found int, err error) {
+	for i := range n {
+		r, _ := numbered(i)
+		_, ok, err := s.Lookup(r)
+		if err != nil {
+			return found, err
+		}
+		if ok {
+			found++
+		}
+	}
+	return found, nil
+}
+
+// TestMissingLogFile removes each log file of a store of several: the store is refused, and a
+// reader gets what is left, and is told.
+func TestMissingLogFile(t *testing.T) {
+	const n, parts = 40, 2
+	t.Chdir(t.TempDir())
+	s := start(t, vfs.Default)
+	putLong(s, 0, n, 0)
+	s.close()
+	logs, err := filepath.Glob(dir + "/*.log")
+	if err != nil || len(logs) < parts {
+		t.Fatalf("the log has only %d files, %v", len(logs), err)
+	}
+	for _, path := range logs {
+		s.must(os.Rename(path, "away"))
+		_, err := Open(s.options)
+		damage, ok := errors.AsType[*DamageError](err)
+		if !ok || damage.File != path || !strings.Contains(err.Error(), "store export") {
+			t.Errorf("without %s: got %v", path, err)
+		}
+		s.options.ReadOnly = true
+		s.open()
+		exported, err := s.Export(io.Discard)
+		if damage, ok := errors.AsType[*DamageError](err); !ok || damage.File != path || exported == 0 || exported >= n {
+			t.Errorf("without %s: %d answers are exported, %v", path, exported, err)
+		}
+		missing := int64(0)
+		for i := range n {
+			r, _ := numbered(i)
+			if _, found, err := s.Lookup(r); err != nil || !found {
+				missing++
 			}
 		}
+		if missing != n-exported {
+			t.Errorf("without %s: %d answers are exported, and %d are missing", path, exported, missing)
+		}
+		s.close()
+		s.options.ReadOnly = false
+		s.must(os.Rename("away", path))
 	}
-	if got := s.Damaged(); got != damageTold+5 {
-		t.Errorf("%d damaged", got)
+	s.open().wantAll(n, 0)
+	s.close()
+	owner := without(contents(t, vfs.Default), func(name string) bool { return !strings.HasSuffix(name, "OWNER") })
+	_, err = Open(Options{Dir: dir, FS: lay(t, owner)})
+	if _, ok := errors.AsType[*DamageError](err); !ok {
+		t.Errorf("without log and index: got %v", err)
 	}
-	if got := strings.Count(log.String(), "level=WARN"); got != damageTold+1 {
-		t.Errorf("%d warnings:\n%s", got, log.String())
+}
+
+// putLong commits versions of answers of 1 MiB that cannot be compressed.
+func putLong(s *suite, from, to, v int) {
+	s.Helper()
+	b := s.NewBatch()
+	for i := from; i < to; i++ {
+		r, o := version(i, v)
+		o.Answer.Body = fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"A > %d > %d","confidence":0.5}],"noise":"%s"}`, i, v, noise())
+		b.Add(r, o)
+		s.must(b.Commit())
 	}
-	if !strings.Contains(log.String(), "input=https://site-0.example") {
-		t.Error(log.String())
+}
+
+// TestLogFilesAreClosedForGood fills several log files: a file that is not the last one never
+// changes. When most of the log has been replaced, its oldest files are removed.
+func TestLogFilesAreClosedForGood(t *testing.T) {
+	const n = 40
+	t.Chdir(t.TempDir())
+	s := start(t, vfs.Default)
+	closed, removed := make(map[string]string), false
+	for v := range 3 {
+		putLong(s, 0, n, v)
+		files := contents(t, vfs.Default)
+		logs := logFiles(files)
+		for _, path := range logs[:len(logs)-1] {
+			if sum := checksum(files[path]); closed[path] != "" && closed[path] != sum {
+				t.Errorf("%s has changed", path)
+			} else {
+				closed[path] = sum
+			}
+		}
+		removed = removed || !slices.Contains(logs, dir+"/00000001.log")
+		if len(logs) > 6 {
+			t.Errorf("version %d: the log has %d files", v, len(logs))
+		}
+		s.want(0, n, v)
 	}
-	r, _ := numbered(0)
-	commit(t, s, r, sound(noon))
-	if _, found, err := s.Lookup(r); !found || err != nil {
-		t.Errorf("asked again: found %t, %v", found, err)
+	if !removed {
+		t.Error("no file was removed")
 	}
+	s.reopen(func(*Options) {})
+	s.wantAll(n, 2)
+	s.close()
+	s.must(os.RemoveAll(dir + "/index"))
+	s.open().wantAll(n, 2)
+	s.close()
+}
+
+// TestDamagedAnswersAreToldOnce logs each damage once, and no more than ten.
+func TestDamagedAnswersAreToldOnce(t *testing.T) {
+	const n = 40
+	disk := vfs.NewMem()
+	s := start(t, disk)
+	for i := range n {
+		s.put(i, i+1, 0)
+	}
+	s.close()
+	files := contents(t, disk)
+	path := logFiles(files)[0]
+	text := bytes.Clone(files[path])
+	for i := len("bulkcat answers, format 5\n"); i < len(text)-1; i += 20 {
+		text[i] ^= 1
+	}
+	var log bytes.Buffer
+	s.options.FS, s.options.Log = lay(t, with(files, path, text)), slog.New(slog.NewTextHandler(&log, nil))
+	s.open()
+	for range 2 {
+		s.want2(n)
+	}
+	if told := strings.Count(log.String(), "counts as none"); told != 10 || !strings.Contains(log.String(), "only counted") {
+		t.Errorf("%d are told:\n%s", told, &log)
+	}
+	if !strings.Contains(log.String(), "input=https://site-") || s.Damaged() < n {
+		t.Errorf("%d damaged, log:\n%s", s.Damaged(), &log)
+	}
+	s.close()
+}
+
+// want2 wants none of the first n answers, though all are stored.
+func (s *suite) want2(n int) {
+	s.Helper()
+	for i := range n {
+		r, _ := numbered(i)
+		queries := []Query{{Request: r}}
+		s.must(s.LookupAll(queries))
+		if queries[0].Found || !queries[0].Stored {
+			s.Fatalf("answer %d: %+v", i, queries[0])
+		}
+	}
+}
+
+// FuzzLog opens a store whose log is any bytes.
+func FuzzLog(f *testing.F) {
+	files := map[string][]byte{}
+	f.Add([]byte("bulkcat answers, format 5\n"))
+	disk := vfs.NewMem()
+	s, err := Open(Options{Dir: dir, Source: source, FS: disk})
+	if err != nil {
+		f.Fatal(err)
+	}
+	b := s.NewBatch()
+	for i := range 3 {
+		b.Add(numbered(i))
+	}
+	b.Add(client.Request{Kind: client.Product, Input: "hat", Classification: client.ProductTaxonomy}, Outcome{Rejection: &client.Error{Status: 404}})
+	if err := errors.Join(b.Commit(), s.KeepLearnedRate(3), s.Close()); err != nil {
+		f.Fatal(err)
+	}
+	file, err := disk.Open(dir + "/00000001.log")
+	if err != nil {
+		f.Fatal(err)
+	}
+	text := make([]byte, 1<<20)
+	size, _ := file.Read(text)
+	f.Add(text[:size])
+	f.Fuzz(func(t *testing.T, text []byte) {
+		files[dir+"/00000001.log"] = text
+		s, err := Open(Options{Dir: dir, Source: source, FS: lay(t, files)})
+		if _, version := errors.AsType[*VersionError](err); version {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if _, err := s.Export(&out); err != nil {
+			t.Fatal(err)
+		}
+		b := s.NewBatch()
+		b.Add(numbered(7))
+		r, _ := numbered(7)
+		err = b.Commit()
+		_, found, lookup := s.Lookup(r)
+		if err := errors.Join(err, lookup, s.Compact(t.Context()), s.Close()); err != nil || !found {
+			t.Fatal(found, err)
+		}
+	})
 }

@@ -12,7 +12,7 @@ import (
 // LockedError says that another process has the store open.
 type LockedError struct {
 	Dir string
-	PID int // of the process that last opened it for writing; 0 if unknown
+	PID int // of the process that last opened the store for writing; 0 if unknown
 }
 
 func (e *LockedError) Error() string {
@@ -30,7 +30,7 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the store %s has format %q, this bulkcat reads format %s: use the bulkcat that made it, have that one export its answers for 'bulkcat store import', or choose another store with --store", e.Dir, e.Version, formatVersion)
+	return fmt.Sprintf("the store %s has format %s, this bulkcat reads format %s: export its answers with the bulkcat that made it and import them with 'bulkcat store import', or choose another store with --store", e.Dir, e.Version, formatVersion)
 }
 
 // MissingError says that there is no store in a folder.
@@ -40,8 +40,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no store in %s: name the folder that a run keeps its answers in, bulkcat.answers beside the output by default", e.Dir)
 }
 
-// FailedError says that the disk refused to read or write. It lasts for as long as the
-// store is open.
+// FailedError says that the disk refused to read or write. The error is sticky: the store is of
+// no use until it is opened again.
 type FailedError struct {
 	Dir string
 	Err error // such as syscall.ENOSPC
@@ -64,7 +64,7 @@ func (e *GoneError) Error() string {
 	return fmt.Sprintf("the store %s is no longer there: its folder was removed or moved during the run, and what was stored in it is gone with it: put the folder back if you can, and start the run again", e.Dir)
 }
 
-// DamageError says that a file of the store is not what was written.
+// DamageError says that a file of the log is missing or cannot be read.
 type DamageError struct {
 	Dir  string
 	File string // "" if unknown
@@ -81,34 +81,54 @@ func (e *DamageError) Error() string {
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// storeError gives an error of the database its type. File is the one that it is about
-// unless the database knows better.
-func storeError(dir, file string, err error) error {
-	if err == nil {
-		return nil
-	}
-	var (
-		failed *FailedError
-		gone   *GoneError
-		damage *DamageError
-	)
-	if errors.As(err, &failed) || errors.As(err, &gone) || errors.As(err, &damage) {
+// IndexError says that the index was damaged while the store was open. The index was removed,
+// and the next start makes a new index from the log.
+type IndexError struct {
+	File string // of the index
+	Err  error
+}
+
+func (e *IndexError) Error() string {
+	return fmt.Sprintf("the index of the store is damaged (%s): %v: start the command again, it makes the index anew and no answer is lost", e.File, e.Err)
+}
+
+func (e *IndexError) Unwrap() error { return e.Err }
+
+// storeError gives an error of the disk, the log or the database its type.
+func storeError(dir string, err error) error {
+	if err == nil || isTyped(err) {
 		return err
-	}
-	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
-		file = info.Path
-	}
-	if named, ok := errors.AsType[*fileError](err); ok {
-		file = named.name
 	}
 	if isDisk(err) {
 		return &FailedError{Dir: dir, Err: err}
 	}
-	return &DamageError{Dir: dir, File: file, Err: err}
+	damage := &DamageError{Dir: dir, Err: err}
+	if named, ok := errors.AsType[*fileError](err); ok {
+		damage.File = named.name
+	}
+	return damage
 }
 
-// isDisk tells trouble of the operating system from wrong contents. A file that is gone
-// is damage.
+func isTyped(err error) bool {
+	var (
+		version *VersionError
+		damage  *DamageError
+		index   *IndexError
+	)
+	return isFinal(err) || errors.As(err, &version) || errors.As(err, &damage) || errors.As(err, &index)
+}
+
+// isFinal says whether an error is that of a store whose disk has failed.
+func isFinal(err error) bool {
+	var (
+		failed *FailedError
+		gone   *GoneError
+	)
+	return errors.As(err, &failed) || errors.As(err, &gone)
+}
+
+// isDisk tells errors of the operating system from wrong contents. A file that is missing is
+// wrong contents.
 func isDisk(err error) bool {
 	if pebble.IsCorruptionError(err) || errors.Is(err, fs.ErrNotExist) {
 		return false

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 )
@@ -26,12 +27,8 @@ func (s *Store) Export(w io.Writer) (int64, error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	err := s.scan(func(a stored, damaged error) error {
-		if damaged != nil {
-			s.damage.note(s.options, a.key, a.source, a.request)
-			return nil
-		}
-		l, err := newLine(a)
+	err := s.scan(func(r live) error {
+		l, err := newLine(r)
 		if err != nil {
 			return err
 		}
@@ -41,9 +38,6 @@ func (s *Store) Export(w io.Writer) (int64, error) {
 		written++
 		return nil
 	})
-	if failed := s.fate.err(); failed != nil {
-		return 0, failed // the scan was given up, and may still write
-	}
 	return written, errors.Join(err, out.Flush())
 }
 
@@ -120,90 +114,74 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// importer gathers lines. What it has counted as done is durable.
+// importer gathers lines. The lines in done are durable.
 type importer struct {
 	store   *Store
 	batch   *Batch
-	newer   []newer        // than what is stored, in their order
-	pending map[string]int // by key, which of them
+	newer   []newer        // than what is stored, in the order of the lines
+	pending map[string]int // index in newer, by key
 	lines   int            // since the last commit
 	bytes   int            // of answers in newer
-	kept    int64
-	added   int64
+	count   Imported       // since the last commit
 	done    Imported
 }
 
-// newer is an outcome that is to be stored, maybe in place of an older one.
+// newer is an outcome that is to be stored, maybe in place of an older outcome.
 type newer struct {
-	source   string
-	request  client.Request
-	outcome  Outcome
-	replaces bool
+	source  string
+	request client.Request
+	outcome Outcome
 }
 
 func (im *importer) add(source string, r client.Request, o Outcome) error {
-	key := appendKey(nil, source, r)
-	im.lines++
-	if i, found := im.pending[string(key)]; found {
-		im.choose(&im.newer[i], o)
-	} else if err := im.compare(key, newer{source, r, o, false}); err != nil {
-		return err
+	key := string(appendKey(nil, source, r))
+	i, found := im.pending[key]
+	last := time.Time{}
+	if found {
+		last = im.newer[i].outcome.Answer.AnsweredAt
+	} else {
+		queries := []Query{{Request: r}}
+		if err := im.store.lookupOf(source, queries); err != nil {
+			return err
+		}
+		last = queries[0].answeredAt
 	}
+	im.lines++
+	switch n := (newer{source, r, o}); {
+	case !last.IsZero() && !o.Answer.AnsweredAt.After(last):
+		im.count.Kept++
+	case found:
+		im.newer[i] = n
+		im.count.Added++
+	default:
+		im.pending[key] = len(im.newer)
+		im.newer = append(im.newer, n)
+		im.count.Added++
+	}
+	im.bytes += len(o.Answer.Body)
 	if im.lines < importBatch && im.bytes < importBytes {
 		return nil
 	}
 	return im.commit()
 }
 
-// choose keeps the newer of two outcomes that are to be stored.
-func (im *importer) choose(n *newer, o Outcome) {
-	if !o.Answer.AnsweredAt.After(n.outcome.Answer.AnsweredAt) {
-		im.kept++
-		return
-	}
-	im.added++
-	im.bytes += len(o.Answer.Body)
-	n.outcome = o
-}
-
-// compare keeps an outcome if it is newer than what is stored.
-func (im *importer) compare(key []byte, n newer) error {
-	queries := []Query{{Request: n.request, source: n.source}}
-	if err := im.store.LookupAll(queries); err != nil {
-		return err
-	}
-	last := queries[0]
-	if !last.answeredAt.IsZero() && !n.outcome.Answer.AnsweredAt.After(last.answeredAt) {
-		im.kept++
-		return nil
-	}
-	n.replaces = last.Stored
-	im.pending[string(key)] = len(im.newer)
-	im.newer = append(im.newer, n)
-	im.added++
-	im.bytes += len(n.outcome.Answer.Body)
-	return nil
-}
-
 func (im *importer) commit() error {
 	for _, n := range im.newer {
-		if err := im.batch.add(n.source, n.request, n.outcome, n.replaces); err != nil {
-			return err
-		}
+		im.batch.addOf(n.source, n.request, n.outcome)
 	}
 	if err := im.batch.Commit(); err != nil {
 		return err
 	}
-	im.done.Added += im.added
-	im.done.Kept += im.kept
-	im.added, im.kept, im.lines, im.bytes = 0, 0, 0, 0
+	im.done.Added += im.count.Added
+	im.done.Kept += im.count.Kept
+	im.count, im.lines, im.bytes = Imported{}, 0, 0
 	clear(im.newer)
 	im.newer = im.newer[:0]
 	clear(im.pending)
 	return nil
 }
 
-// end makes durable what is left and gives the reason of the end.
+// end makes durable what is left, and returns the reason of the end.
 func (im *importer) end(reason error) (Imported, error) {
 	err := errors.Join(reason, im.commit())
 	return im.done, err

@@ -1,75 +1,68 @@
-package answers
+package answers_test
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
+	. "github.com/bulkcat/bulkcat/client/answers"
 )
 
-const exportedLine = `{"source":"https://api.example.com","kind":"website","classification":"taxonomy_v3","input":"https://example.com","outcome":"answer","status":200,"answered_at":"2026-03-01T12:00:00.123456Z","body":{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}}` + "\n"
+// noise is text that cannot be compressed by much.
+var noise = sync.OnceValue(func() string {
+	b := make([]byte, 768<<10)
+	rng := rand.NewChaCha8([32]byte{})
+	rng.Read(b)
+	return base64.StdEncoding.EncodeToString(b)
+})
 
-func export(t *testing.T, s *Store) string {
-	t.Helper()
-	var out bytes.Buffer
-	if _, err := s.Export(&out); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+func checksum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
-// fill puts an answer of each sort into the store.
-func fill(t *testing.T, s *Store) {
-	t.Helper()
-	b := s.NewBatch()
-	reason := &client.Error{Class: client.Rejected, Status: 404, Detail: "{\"no\": \"<such> site\"}\n"}
-	exact := sound(noon.Add(time.Hour))
-	exact.Answer.Body = []byte("{\"naics\": [], \n \"big\":12345678901234567890.10}")
-	naics := client.Request{Kind: client.Website, Input: "https://ümlaut.example/<&>", Classification: client.NAICS}
-	custom := client.Request{Kind: client.Product, Input: "Dog\tCollar \x7f", Classification: client.CustomPrefix + "pets"}
-	none := sound(noon.Add(-time.Hour))
-	none.Answer.Body = []byte(`{"pets":[]}`)
-	if err := errors.Join(
-		b.add("https://other.example.com", custom, none, false),
-		b.Add(request, sound(noon), false),
-		b.Add(naics, exact, false),
-		b.Add(client.Request{Kind: client.Website, Input: "https://gone.example", Classification: client.TaxonomyV3},
-			Outcome{Rejection: reason, Answer: client.Answer{AnsweredAt: noon}}, false),
-		b.Commit(), s.KeepLearnedRate(5),
-	); err != nil {
-		t.Fatal(err)
-	}
+const (
+	exportedLine = `{"source":"https://api.example.com","kind":"website","classification":"taxonomy_v3","input":"https://example.com","outcome":"answer","status":200,"answered_at":"2026-03-01T12:00:00.123456Z","body":{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}}` + "\n"
+
+	// exportedLines have an answer of each sort.
+	exportedLines = exportedLine +
+		`{"source":"https://other.example.com","kind":"product","classification":"product_taxonomy_custom_pets","input":"Dog\tCollar ` + "\x7f" + `","outcome":"answer","status":200,"answered_at":"2026-03-01T11:00:00Z","body":{"pets":[]}}` + "\n" +
+		`{"source":"https://api.example.com","kind":"website","classification":"naics","input":"https://ümlaut.example/<&>","outcome":"answer","status":200,"answered_at":"2026-03-01T13:00:00Z","body":{"naics":[],"big":12345678901234567890.10}}` + "\n" +
+		`{"source":"https://api.example.com","kind":"website","classification":"taxonomy_v3","input":"https://gone.example","outcome":"rejection","status":404,"answered_at":"2026-03-01T12:00:00.123456Z","body":"{\"no\": \"\u003csuch\u003e site\"}\n"}` + "\n"
+)
+
+func (s *suite) importAll(text string) Imported {
+	s.Helper()
+	imported, err := s.Import(strings.NewReader(text), "answers.jsonl")
+	s.must(err)
+	return imported
 }
 
 func TestExportAndBack(t *testing.T) {
-	first := open(t, Options{FS: vfs.NewMem()})
-	defer closed(t, first)
-	fill(t, first)
-	text := export(t, first)
-	if !strings.Contains(text, exportedLine) || strings.Count(text, "\n") != 4 {
+	s := start(t, vfs.NewMem())
+	if got := s.importAll(exportedLines); got != (Imported{Added: 4}) {
+		t.Errorf("imported %+v", got)
+	}
+	s.must(s.KeepLearnedRate(5)) // which is no answer
+	if text, _ := s.exported(); text != exportedLines {
 		t.Errorf("exported\n%s", text)
 	}
-	second := open(t, Options{FS: vfs.NewMem()})
-	defer closed(t, second)
-	imported, err := second.Import(strings.NewReader(text), "answers.jsonl")
-	if err != nil || imported != (Imported{Added: 4}) {
-		t.Fatalf("%+v, %v", imported, err)
+	if got := s.importAll(exportedLines); got != (Imported{Kept: 4}) {
+		t.Errorf("once more: %+v", got)
 	}
-	if again := export(t, second); again != text {
-		t.Errorf("exported\n%s\nimported and exported\n%s", text, again)
-	}
-	if imported, err := second.Import(strings.NewReader(text), "answers.jsonl"); err != nil || imported != (Imported{Kept: 4}) {
-		t.Errorf("once more: %+v, %v", imported, err)
-	}
+	s.close()
 }
 
 func TestImportKeepsTheNewer(t *testing.T) {
@@ -86,29 +79,35 @@ func TestImportKeepsTheNewer(t *testing.T) {
 		"both, the older last": {newer + "\n" + older, Imported{Added: 1, Kept: 1}, newer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, Options{FS: vfs.NewMem()})
-			defer closed(t, s)
-			commit(t, s, request, sound(noon))
-			got, err := s.Import(strings.NewReader(tt.lines), "answers.jsonl")
-			if err != nil || got != tt.want {
-				t.Errorf("%+v, %v", got, err)
+			s := start(t, vfs.NewMem())
+			s.importAll(exportedLine)
+			if got := s.importAll(tt.lines); got != tt.want {
+				t.Errorf("%+v", got)
 			}
-			if left := export(t, s); left != tt.left {
+			if left, _ := s.exported(); left != tt.left {
 				t.Errorf("left\n%s", left)
 			}
+			s.close()
 		})
 	}
 }
 
 func TestImportReplacesADamagedAnswer(t *testing.T) {
-	s := open(t, Options{FS: vfs.NewMem()})
-	defer closed(t, s)
-	if err := s.db.Set(appendKey(nil, s.options.Source, request), []byte("damaged"), pebble.Sync); err != nil {
-		t.Fatal(err)
+	disk := vfs.NewMem()
+	s := start(t, disk)
+	s.importAll(exportedLine)
+	s.close()
+	files := contents(t, disk)
+	path := logFiles(files)[0]
+	s.options.FS = lay(t, with(files, path, flip(files[path], len(files[path])-1)))
+	s.open()
+	if got := s.importAll(exportedLine); got != (Imported{Added: 1}) {
+		t.Errorf("%+v", got)
 	}
-	if got, err := s.Import(strings.NewReader(exportedLine), "-"); err != nil || got.Added != 1 {
-		t.Errorf("%+v, %v", got, err)
+	if left, _ := s.exported(); left != exportedLine {
+		t.Errorf("left\n%s", left)
 	}
+	s.close()
 }
 
 func TestMalformedLines(t *testing.T) {
@@ -134,114 +133,109 @@ func TestMalformedLines(t *testing.T) {
 			if bad == exportedLine {
 				t.Fatal("the case changes nothing")
 			}
-			s := open(t, Options{FS: vfs.NewMem()})
-			defer closed(t, s)
+			s := start(t, vfs.NewMem())
 			got, err := s.Import(strings.NewReader(exportedLine+"\n"+bad+exportedLine), "answers.jsonl")
-			var malformed *ImportError
-			if !errors.As(err, &malformed) || malformed.Line != 3 || !strings.HasPrefix(err.Error(), "answers.jsonl:3: ") || !strings.Contains(malformed.Err.Error(), tt.says) {
+			malformed, ok := errors.AsType[*ImportError](err)
+			if !ok || malformed.Line != 3 || !strings.HasPrefix(err.Error(), "answers.jsonl:3: ") || !strings.Contains(malformed.Err.Error(), tt.says) {
 				t.Errorf("got %v", err)
 			}
-			if got != (Imported{Added: 1}) || export(t, s) != exportedLine {
-				t.Errorf("those before: %+v", got)
+			if left, _ := s.exported(); got != (Imported{Added: 1}) || left != exportedLine {
+				t.Errorf("the lines before: %+v\n%s", got, left)
 			}
+			s.close()
 		})
 	}
 }
 
 func TestImportTellsOfAReadError(t *testing.T) {
-	s := open(t, Options{FS: vfs.NewMem()})
-	defer closed(t, s)
+	s := start(t, vfs.NewMem())
 	broken := errors.New("broken pipe")
 	for _, begun := range []string{"", exportedLine[:20]} {
-		got, err := s.Import(io.MultiReader(strings.NewReader(exportedLine+begun), iotestErr{broken}), "-")
+		got, err := s.Import(io.MultiReader(strings.NewReader(exportedLine+begun), failingReader{broken}), "-")
 		var malformed *ImportError
 		if !errors.Is(err, broken) || errors.As(err, &malformed) || got.Added+got.Kept != 1 {
 			t.Errorf("after %q: %+v, %v", begun, got, err)
 		}
 	}
+	s.close()
 }
 
-type iotestErr struct{ err error }
+type failingReader struct{ err error }
 
-func (r iotestErr) Read([]byte) (int, error) { return 0, r.err }
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
 func TestStats(t *testing.T) {
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
-	fill(t, s)
-	if err := s.move(); err != nil {
-		t.Fatal(err)
-	}
-	commit(t, s, spread(1), spreadAnswer(1))
-	if err := errors.Join(s.move(), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	contents := readStore(t, files)
-	name := theSegment(t, contents)
-	contents[name] = flip(contents[name], len(contents[name])-1)
-	s = open(t, Options{FS: lay(t, contents), ReadOnly: true})
-	defer closed(t, s)
+	disk := vfs.NewMem()
+	s := start(t, disk)
+	s.importAll(exportedLines)
+	s.put(1, 2, 0)
+	s.close()
+	files := contents(t, disk)
+	path := logFiles(files)[0]
+	s.options.FS, s.options.ReadOnly = lay(t, with(files, path, flip(files[path], len(files[path])-1))), true
+	s.open()
 	got, err := s.Stats()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const api = "https://api.example.com"
+	s.must(err)
 	want := []Group{
-		{api, client.Website, client.NAICS, 1, 0, noon.Add(time.Hour), noon.Add(time.Hour)},
-		{api, client.Website, client.TaxonomyV3, 1, 1, noon, noon},
-		{"https://other.example.com", client.Product, client.CustomPrefix + "pets", 1, 0, noon.Add(-time.Hour), noon.Add(-time.Hour)},
+		{source, client.Website, client.NAICS, 1, 0, noon.Truncate(time.Hour).Add(time.Hour), noon.Truncate(time.Hour).Add(time.Hour)},
+		{source, client.Website, client.TaxonomyV3, 1, 1, noon, noon},
+		{"https://other.example.com", client.Product, client.CustomPrefix + "pets", 1, 0, noon.Truncate(time.Hour).Add(-time.Hour), noon.Truncate(time.Hour).Add(-time.Hour)},
 	}
 	if !reflect.DeepEqual(got.Groups, want) || got.Damaged != 1 || got.Bytes < 500 {
 		t.Errorf("got %+v", got)
 	}
-}
-
-func TestMissingStoreIsNotMade(t *testing.T) {
-	for _, options := range []Options{{MustExist: true}, {ReadOnly: true}} {
-		files := vfs.NewMem()
-		options.Dir, options.FS = "store", files
-		_, err := Open(options)
-		var missing *MissingError
-		if !errors.As(err, &missing) || missing.Dir != "store" {
-			t.Errorf("got %v", err)
-		}
-		if names, err := files.List("."); err == nil && len(names) > 0 {
-			t.Errorf("made %v", names)
-		}
-	}
-}
-
-func FuzzParseLine(f *testing.F) {
-	f.Add([]byte(exportedLine))
-	f.Add([]byte(strings.Replace(exportedLine, `{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}`, `[]`, 1)))
-	f.Add([]byte(`{"source":"s","kind":"product","classification":"product_taxonomy","input":"x","outcome":"rejection","status":404,"answered_at":"2026-03-01T12:00:00+02:00","body":"gone"}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		source, r, o, err := parseLine(text)
-		if err != nil {
-			return
-		}
-		key := appendKey(nil, source, r)
-		if gotSource, got, ok := parseKey(key); !ok || gotSource != source || got != r {
-			t.Fatalf("key %q: %q, %+v, %t", key, gotSource, got, ok)
-		}
-		value := appendValue(nil, key, o)
-		if _, err := parseValue(key, value, r.Classification); err != nil {
-			t.Fatalf("imports a damaged value: %v", err)
-		}
-	})
+	s.close()
 }
 
 func TestCompactingIsInterrupted(t *testing.T) {
-	s := open(t, Options{FS: vfs.NewMem()})
-	defer closed(t, s)
-	fill(t, s)
-	want := errors.New("received interrupt")
+	s := start(t, vfs.NewMem())
+	s.put(0, 100, 0)
+	reason := errors.New("received interrupt")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(want)
-	if err := s.Compact(ctx); err != want {
+	cancel(reason)
+	if err := s.Compact(ctx); err != reason {
 		t.Errorf("got %v", err)
 	}
-	if err := s.Compact(t.Context()); err != nil {
-		t.Errorf("after it: %v", err)
+	s.wantAll(100, 0)
+	s.must(s.Compact(t.Context()))
+	s.wantAll(100, 0)
+	s.close()
+}
+
+// TestCompactGivesSpaceBack replaces all answers several times.
+func TestCompactGivesSpaceBack(t *testing.T) {
+	s := start(t, vfs.NewMem())
+	s.put(0, 3000, 0)
+	s.must(s.Compact(t.Context()))
+	once, err := s.Stats()
+	s.must(err)
+	for v := range 4 {
+		s.put(0, 3000, v+1)
 	}
+	s.must(s.Compact(t.Context()))
+	again, err := s.Stats()
+	s.must(err)
+	if again.Bytes > once.Bytes*11/10 {
+		t.Errorf("%d bytes, and after the replacements %d", once.Bytes, again.Bytes)
+	}
+	s.wantAll(3000, 4)
+	s.close()
+}
+
+func FuzzImport(f *testing.F) {
+	f.Add([]byte(exportedLines))
+	f.Add([]byte(strings.Replace(exportedLine, `{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}`, `[]`, 1)))
+	f.Add([]byte(`{"source":"s","kind":"product","classification":"product_taxonomy","input":"x","outcome":"rejection","status":404,"answered_at":"2026-03-01T12:00:00+02:00","body":"gone"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := start(t, vfs.NewMem())
+		imported, err := s.Import(strings.NewReader(string(text)), "fuzz")
+		if _, malformed := errors.AsType[*ImportError](err); err != nil && !malformed {
+			t.Fatal(err)
+		}
+		out, inputs := s.exported()
+		if total := imported.Added - int64(strings.Count(out, "\n")); total < 0 || s.Damaged() != 0 || imported.Added > 0 && len(inputs) == 0 {
+			t.Fatalf("%+v, exported %q, %d damaged", imported, out, s.Damaged())
+		}
+		s.close()
+	})
 }

@@ -1,10 +1,13 @@
-package answers
+package answers_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -12,127 +15,94 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
-	"github.com/bulkcat/bulkcat/client"
+	. "github.com/bulkcat/bulkcat/client/answers"
 )
 
-// numbered is the i-th of many requests, and its answer.
-func numbered(i int) (client.Request, Outcome) {
-	r := request
-	r.Input = fmt.Sprintf("https://site-%d.example", i)
-	o := sound(noon)
-	o.Answer.Entries = []client.Entry{{Value: fmt.Sprintf("A > %d", i), Confidence: 0.5}}
-	o.Answer.Body = fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"A > %d","confidence":0.5}]}`, i)
-	return r, o
-}
-
-// wantAnswers looks the requests 0 to n-1 up and wants those below must to be there, and
-// no wrong answer to any.
-func wantAnswers(t *testing.T, s *Store, must, n int) {
-	t.Helper()
-	for i := range n {
-		r, o := numbered(i)
-		got, found, err := s.Lookup(r)
-		switch {
-		case err != nil:
-			t.Fatalf("answer %d: %v", i, err)
-		case !found && i < must:
-			t.Fatalf("answer %d of %d committed ones is gone", i, must)
-		case found && got.Answer.Entries[0] != o.Answer.Entries[0]:
-			t.Fatalf("answer %d is %+v", i, got)
-		}
+// crash returns the disk as a kill leaves it, or the loss of power.
+func crash(disk *vfs.MemFS, kill bool) vfs.FS {
+	if kill {
+		return disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
 	}
+	return disk.CrashClone(vfs.CrashCloneCfg{})
 }
 
-func addNumbered(b *Batch, i int) error {
-	r, o := numbered(i)
-	return b.Add(r, o, false)
-}
-
-// tryCommit commits the i-th answer.
-func tryCommit(s *Store, i int) error {
-	b := s.NewBatch()
-	return errors.Join(addNumbered(b, i), b.Commit())
-}
-
-func TestPowerLossKeepsWhatWasCommitted(t *testing.T) {
+func TestCommittedAnswersSurvivePowerLoss(t *testing.T) {
 	const commits = 12
-	files := vfs.NewCrashableMem()
-	s := open(t, Options{FS: files})
+	disk := vfs.NewCrashableMem()
+	s := start(t, disk)
 	for i := range commits {
-		if err := tryCommit(s, i); err != nil {
-			t.Fatal(err)
-		}
-		if i == commits/2 { // some in tables, some in the log
-			if err := s.Compact(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+		s.put(i, i+1, 0)
+		if i == commits/2 { // some records in tables of the index, some only in the log
+			s.must(s.Compact(t.Context()))
 		}
 		for _, percent := range []int{0, 50} {
-			lost := files.CrashClone(vfs.CrashCloneCfg{
-				UnsyncedDataPercent: percent,
-				RNG:                 rand.New(rand.NewPCG(uint64(i), uint64(percent))),
-			})
-			again := open(t, Options{FS: lost})
-			wantAnswers(t, again, i+1, commits)
-			closed(t, again)
+			again := start(t, disk.CrashClone(vfs.CrashCloneCfg{
+				UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(uint64(i), uint64(percent))),
+			}))
+			again.want(0, i+1, 0)
+			again.want(i+1, commits, -1)
+			again.close()
 		}
 	}
-	closed(t, s)
+	s.close()
 }
 
-// faultyFS lets its n-th operation fail, and all after it where the fault lasts.
+// faultyFS lets the n-th operation fail, and all writes after it if the fault lasts.
 type faultyFS struct {
 	*errorfs.FS
 	operations atomic.Int64
 	hit        atomic.Bool
 }
 
-func newFaultyFS(files vfs.FS, n int64, lasting bool, fault error) *faultyFS {
+func newFaultyFS(disk vfs.FS, n int64, lasting bool) *faultyFS {
 	f := new(faultyFS)
-	f.FS = errorfs.Wrap(files, errorfs.InjectorFunc(func(op errorfs.Op) error {
+	f.FS = errorfs.Wrap(disk, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if strings.HasSuffix(op.Path, "LOCK") {
 			return nil
 		}
 		k := f.operations.Add(1)
 		if k == n || lasting && k > n && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
 			f.hit.Store(true)
-			return fault
+			return syscall.ENOSPC
 		}
 		return nil
 	}))
 	return f
 }
 
-// use opens a store, commits three answers, one of them through a flush, looks them up
-// and closes. It gives the number of acknowledged commits.
-func use(t *testing.T, files vfs.FS) (committed int, err error) {
+// use opens a store, commits, replaces and looks up answers, compacts, and closes. It returns
+// how many versions of the three answers were acknowledged.
+func use(t *testing.T, disk vfs.FS) (committed int, err error) {
 	t.Helper()
-	s, err := Open(Options{Dir: "store", Source: "https://api.example.com", FS: files})
-	if err != nil {
+	s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: disk}}
+	if s.Store, err = Open(s.options); err != nil {
 		return 0, err
 	}
-	for i := range 3 {
-		if err := tryCommit(s, i); err != nil {
-			return committed, errors.Join(err, s.Close())
+	for v := range 3 {
+		if err := s.tryPut(0, 3, v); err != nil {
+			return v, errors.Join(err, s.Store.Close())
 		}
-		committed++
-		r, o := numbered(i)
-		got, found, err := s.Lookup(r)
-		if err != nil {
-			return committed, errors.Join(err, s.Close())
+		for i := range 3 {
+			r, o := version(i, v)
+			got, found, err := s.Lookup(r)
+			if err != nil {
+				return v + 1, errors.Join(err, s.Store.Close())
+			}
+			if !found || got.Answer.Entries[0] != o.Answer.Entries[0] {
+				t.Fatalf("version %d of answer %d: found %t, %+v", v, i, found, got)
+			}
 		}
-		if !found || got.Answer.Entries[0] != o.Answer.Entries[0] {
-			t.Fatalf("answer %d: found %t, %+v", i, found, got)
-		}
-		if i == 1 {
+		if v == 1 {
 			if err := s.Compact(t.Context()); err != nil {
-				return committed, errors.Join(err, s.Close())
+				return v + 1, errors.Join(err, s.Store.Close())
 			}
 		}
 	}
-	return committed, s.Close()
+	return 3, s.Store.Close()
 }
 
+// TestEveryFaultEndsInAnError lets each operation on the disk fail once, and for good. The store
+// returns an error of its own, and keeps on a healthy disk all that was acknowledged.
 func TestEveryFaultEndsInAnError(t *testing.T) {
 	for _, lasting := range []bool{false, true} {
 		t.Run(fmt.Sprintf("lasting=%t", lasting), func(t *testing.T) {
@@ -140,23 +110,20 @@ func TestEveryFaultEndsInAnError(t *testing.T) {
 			failures := 0
 			for n := int64(1); ; n++ {
 				disk := vfs.NewCrashableMem()
-				files := newFaultyFS(disk, n, lasting, syscall.ENOSPC)
-				committed, err := use(t, files)
-				if !files.hit.Load() {
+				faulty := newFaultyFS(disk, n, lasting)
+				committed, err := use(t, faulty)
+				if !faulty.hit.Load() {
 					break
 				}
 				if err != nil {
 					failures++
 					wantStoreError(t, n, err)
 				}
-				unsynced := int(n%2) * 100 // the power fails, or the process is killed
-				healthy := disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(1, 1))})
-				s, err := Open(Options{Dir: "store", Source: "https://api.example.com", FS: healthy})
-				if err != nil {
-					t.Fatalf("operation %d: on a healthy disk: %v", n, err)
+				s := start(t, crash(disk, n%2 == 0))
+				for i := range 3 {
+					wantVersion(s, i, committed-1, committed)
 				}
-				wantAnswers(t, s, committed, 3)
-				closed(t, s)
+				s.close()
 			}
 			t.Logf("%d faults were noticed", failures)
 			if failures < 20 {
@@ -166,13 +133,29 @@ func TestEveryFaultEndsInAnError(t *testing.T) {
 	}
 }
 
+// wantVersion wants one of two versions of an answer; -1 for none. It returns the version.
+func wantVersion(s *suite, i int, versions ...int) int {
+	s.Helper()
+	r, _ := numbered(i)
+	got, found, err := s.Lookup(r)
+	s.must(err)
+	for _, v := range versions {
+		if _, o := version(i, v); v < 0 && !found || v >= 0 && found && got.Answer.Entries[0] == o.Answer.Entries[0] {
+			return v
+		}
+	}
+	s.Fatalf("answer %d: found %t %+v, want one of the versions %v", i, found, got, versions)
+	return 0
+}
+
 func wantStoreError(t *testing.T, n int64, err error) {
 	t.Helper()
 	var (
 		failed *FailedError
 		damage *DamageError
+		index  *IndexError
 	)
-	if !errors.As(err, &failed) && !errors.As(err, &damage) {
+	if !errors.As(err, &failed) && !errors.As(err, &damage) && !errors.As(err, &index) {
 		t.Errorf("operation %d: %T %v", n, err, err)
 	}
 	if failed != nil && !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "store") {
@@ -182,32 +165,144 @@ func wantStoreError(t *testing.T, n int64, err error) {
 
 func TestFullDiskIsForGood(t *testing.T) {
 	var full atomic.Bool
-	files := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+	s := start(t, errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if full.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
 			return syscall.ENOSPC
 		}
 		return nil
-	}))
-	s := open(t, Options{FS: files})
-	if err := tryCommit(s, 0); err != nil {
-		t.Fatal(err)
-	}
+	})))
+	s.put(0, 1, 0)
 	full.Store(true)
-	first := tryCommit(s, 1)
-	var failed *FailedError
-	if !errors.As(first, &failed) || failed.Dir != "store" || !errors.Is(first, syscall.ENOSPC) || !strings.Contains(first.Error(), "free space") {
+	first := s.tryPut(1, 2, 0)
+	failed, ok := errors.AsType[*FailedError](first)
+	if !ok || failed.Dir != dir || !errors.Is(first, syscall.ENOSPC) || !strings.Contains(first.Error(), "free space") {
 		t.Fatalf("got %v", first)
 	}
 	full.Store(false)
-	_, _, lookup := s.Lookup(request)
+	r, _ := numbered(0)
+	_, _, lookup := s.Lookup(r)
 	_, rate := s.LearnedRate()
+	_, stats := s.Stats()
 	for name, err := range map[string]error{
-		"commit": tryCommit(s, 2), "lookup": lookup, "rate": rate, "keep": s.KeepLearnedRate(1),
-		"compact": s.Compact(t.Context()), "close": s.Close(), "second close": s.Close(),
+		"commit": s.tryPut(2, 3, 0), "lookup": lookup, "rate": rate, "keep": s.KeepLearnedRate(1), "stats": stats,
+		"compact": s.Compact(t.Context()), "close": s.Store.Close(), "second close": s.Store.Close(),
 	} {
-		var again *FailedError
-		if !errors.As(err, &again) || again != failed {
+		if again, ok := errors.AsType[*FailedError](err); !ok || again != failed {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// image is a disk as a kill or the loss of power leaves it, and what must be there: of each
+// answer the version that was committed, or the version that was being committed.
+type image struct {
+	disk             vfs.FS
+	committed, flown map[int]int
+	kill             bool // nothing that was written is lost
+}
+
+// TestCrashesAtAnyTime commits, replaces, compacts and opens again in any order, and takes images
+// of the disk before any write.
+func TestCrashesAtAnyTime(t *testing.T) {
+	t.Parallel()
+	const seeds, answers, steps = 4, 25, 30
+	images := 0
+	for seed := range uint64(seeds) {
+		for _, i := range crashImages(t, rand.New(rand.NewPCG(seed, 1)), answers, steps) {
+			i.check(t, answers)
+			images++
+		}
+	}
+	t.Logf("%d images", images)
+	if images < 50*seeds {
+		t.Error("these are too few")
+	}
+}
+
+func crashImages(t *testing.T, rng *rand.Rand, answers, steps int) (images []image) {
+	t.Helper()
+	disk := vfs.NewCrashableMem()
+	committed, flown := make(map[int]int), make(map[int]int)
+	dice := rand.New(rand.NewPCG(rng.Uint64(), 1)) // its order is not that of the steps
+	var mu sync.Mutex                              // the index writes in goroutines of its own
+	s := start(t, errorfs.Wrap(disk, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || dice.IntN(4) != 0 {
+			return nil
+		}
+		kill := dice.IntN(2) == 0
+		images = append(images, image{crash(disk, kill), maps.Clone(committed), maps.Clone(flown), kill})
+		return nil
+	})))
+	for step := range steps {
+		switch rng.IntN(8) {
+		case 0:
+			s.reopen(func(*Options) {})
+		case 1:
+			s.must(s.Compact(t.Context()))
+		default:
+			b := s.NewBatch()
+			mu.Lock()
+			for range 1 + rng.IntN(6) {
+				if i := rng.IntN(answers); flown[i] == 0 {
+					flown[i] = step + 1
+					b.Add(version(i, step+1))
+				}
+			}
+			mu.Unlock()
+			s.must(b.Commit())
+			mu.Lock()
+			maps.Copy(committed, flown)
+			clear(flown)
+			mu.Unlock()
+		}
+	}
+	s.close()
+	return images
+}
+
+// check opens the store only to read it, for use, and again.
+func (i image) check(t *testing.T, answers int) {
+	t.Helper()
+	for _, readOnly := range []bool{true, false, false} {
+		s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: i.disk, ReadOnly: readOnly}}
+		var err error
+		s.Store, err = Open(s.options)
+		if _, missing := errors.AsType[*MissingError](err); missing && len(i.committed) == 0 {
+			continue
+		}
+		s.must(err)
+		i.checkOpen(s, answers)
+		if !readOnly {
+			s.must(s.Compact(t.Context()))
+			i.checkOpen(s, answers)
+		}
+		s.close()
+	}
+}
+
+func (i image) checkOpen(s *suite, answers int) {
+	s.Helper()
+	text, inputs := s.exported()
+	for n := range answers {
+		wanted := []int{-1}
+		if v, ok := i.committed[n]; ok {
+			wanted[0] = v
+		}
+		if v, ok := i.flown[n]; ok {
+			wanted = append(wanted, v)
+		}
+		v := wantVersion(s, n, wanted...)
+		r, o := version(n, v)
+		if times := inputs[r.Input]; v >= 0 && times != 1 || v < 0 && times != 0 {
+			s.Fatalf("kill %t: answer %d in version %d is exported %d times", i.kill, n, v, times)
+		}
+		if body, _ := json.Marshal(json.RawMessage(o.Answer.Body)); v >= 0 && !strings.Contains(strings.ReplaceAll(text, `\u003e`, ">"), strings.ReplaceAll(string(body), `\u003e`, ">")) {
+			s.Fatalf("kill %t: answer %d is exported in another version than %d:\n%s", i.kill, n, v, text)
+		}
+	}
+	if s.Damaged() != 0 {
+		s.Fatalf("kill %t: %d damaged", i.kill, s.Damaged())
 	}
 }

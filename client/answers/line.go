@@ -27,20 +27,20 @@ const (
 	lineRejection = "rejection"
 )
 
-// newLine makes the line of a stored answer. An answer's body is an object, as it came; a
-// rejection's reason is a string, even where it is JSON.
-func newLine(a stored) (line, error) {
+// newLine makes the line of a live record. The body of an answer is an object, as the service
+// sent it; the reason of a rejection is a string, also if the reason is JSON.
+func newLine(r live) (line, error) {
 	l := line{
-		Source: a.source, Kind: a.request.Kind, Classification: a.request.Classification, Input: a.request.Input,
-		Outcome: lineAnswer, Status: 200, AnsweredAt: a.outcome.Answer.AnsweredAt,
-		Body: json.RawMessage(a.body),
+		Source: r.source, Kind: r.request.Kind, Classification: r.request.Classification, Input: r.request.Input,
+		Outcome: lineAnswer, Status: 200, AnsweredAt: r.outcome.Answer.AnsweredAt,
+		Body: json.RawMessage(r.body),
 	}
-	if a.outcome.Rejection == nil {
+	if r.outcome.Rejection == nil {
 		return l, nil
 	}
-	l.Outcome, l.Status = lineRejection, a.outcome.Rejection.Status
+	l.Outcome, l.Status = lineRejection, r.outcome.Rejection.Status
 	var err error
-	l.Body, err = json.Marshal(a.outcome.Rejection.Detail)
+	l.Body, err = json.Marshal(r.outcome.Rejection.Detail)
 	return l, err
 }
 
@@ -77,7 +77,7 @@ func (l line) check() error {
 		return fmt.Errorf("classification: %w", err)
 	}
 	switch {
-	case l.Source == "" || l.Source[0] < firstSource[0] || strings.Contains(l.Source+l.Classification, "\x00"):
+	case l.Source == "" || l.Source[0] == 0 || strings.Contains(l.Source+l.Classification, "\x00"):
 		return errors.New("source and classification must be there, without NUL")
 	case l.Input == "":
 		return errors.New("input: there is none")

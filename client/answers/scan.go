@@ -1,93 +1,97 @@
 package answers
 
 import (
-	"errors"
-	"io"
+	"sync"
 
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// stored is an answer as it is stored. It is the visitor's only until it returns.
-type stored struct {
-	key     []byte // of the request; of a damaged pack, where it is
+// live is an outcome of the log that no newer outcome replaces.
+type live struct {
 	source  string
 	request client.Request
-	body    []byte // as it came, or a rejection's reason
+	body    []byte // of the answer as the service sent it, or a rejection's reason
 	outcome Outcome
 }
 
-// visitor is given a stored answer, or what is left of it and the reason if it is damaged.
-type visitor func(a stored, damaged error) error
-
-// scan visits the answers of all sources in the order of arrival. What can't be read is left
-// out; a *DamageError that Open has met for it comes when all the rest was visited.
-func (s *Store) scan(visit visitor) error {
-	s.commits.Lock() // so that nothing moves meanwhile
-	defer s.commits.Unlock()
-	_, err := guard(s.fate, func() (struct{}, error) {
-		if err := s.scanSegments(visit); err != nil {
-			return struct{}{}, err
+// scan passes the outcomes of all sources to visit, in the order of the log. Damaged packs and
+// records are counted and left out. In a store that is only read, a *DamageError for missing
+// files comes after all other outcomes.
+func (s *Store) scan(visit func(live) error) error {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	if err := s.failure.err(); err != nil {
+		return err
+	}
+	from := cursor{log: s.log, ahead: farRead}
+	for at := s.log.start(); ; {
+		c, err := s.readLive(&from, at, chunkBytes)
+		if err != nil {
+			return storeError(s.options.Dir, err)
 		}
-		for _, value := range s.recent.all() {
-			if err := visitValue(value, visit); err != nil {
-				return struct{}{}, err
+		if c.to == c.from {
+			return s.unreadable
+		}
+		for _, at := range c.damaged {
+			s.damage.note(s.options, at, "")
+		}
+		for _, r := range c.records {
+			source, request, ok := parseKey(r.key)
+			if !ok {
+				continue // a learned rate
+			}
+			_, body := splitRecord(r.record)
+			outcome, err := parseOutcome(r.record, request.Classification)
+			if err != nil {
+				s.damage.note(s.options, r.place, r.key)
+				continue
+			}
+			if err := visit(live{source, request, body, outcome}); err != nil {
+				return err
 			}
 		}
-		return struct{}{}, s.unreadable
-	})
-	return err
-}
-
-func (s *Store) scanSegments(visit visitor) error {
-	from := cursor{segments: &s.segments, ahead: farRead}
-	var p pack
-	for at := firstPosition; ; {
-		behind, err := from.next(at, &p)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, errDamaged):
-			err = visit(stored{key: appendPosition(nil, p.at)}, err)
-		case err == nil:
-			err = s.visitPack(&p, visit)
-		default:
-			err = storeError(s.options.Dir, "", err)
-		}
-		if err != nil {
-			return err
-		}
-		at = behind
+		at = c.to
 	}
 }
 
-// visitPack visits the answers of a pack that have not been replaced. Where nothing is
-// written, the marks of the latest replaced ones may be missing.
-func (s *Store) visitPack(p *pack, visit visitor) error {
-	for _, value := range p.values {
-		key, _, ok := splitValue(value)
-		if len(value) == 0 || ok && s.recent.has(key) {
-			continue
-		}
-		if err := visitValue(value, visit); err != nil {
-			return err
-		}
-	}
-	return nil
+// damageTold bounds the warnings about damage.
+const damageTold = 10
+
+// damage counts the damaged packs and records that were met.
+type damage struct {
+	mu  sync.Mutex
+	met map[damaged]struct{}
 }
 
-func visitValue(value []byte, visit visitor) error {
-	key, body, _ := splitValue(value)
-	a := stored{key: key, body: body}
-	damaged := a.parse(value)
-	return visit(a, damaged)
+type damaged struct {
+	place place
+	key   string // of a record; "" for a pack
 }
 
-func (a *stored) parse(value []byte) error {
-	var ok bool
-	if a.source, a.request, ok = parseKey(a.key); !ok {
-		return errDamaged
+// note counts damage once, and logs a warning.
+func (d *damage) note(o Options, at place, key string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.met[damaged{at, key}]; known {
+		return
 	}
-	var err error
-	a.outcome, err = parseValue(a.key, value, a.request.Classification)
-	return err
+	if d.met == nil {
+		d.met = make(map[damaged]struct{})
+	}
+	d.met[damaged{at, key}] = struct{}{}
+	if len(d.met) > damageTold {
+		return
+	}
+	source, r, _ := parseKey(key)
+	o.Log.Warn("a stored answer is damaged and counts as none", "store", o.Dir,
+		"source", source, "kind", r.Kind, "classification", r.Classification, "input", r.Input)
+	if len(d.met) == damageTold {
+		o.Log.Warn("further damaged answers are only counted", "store", o.Dir)
+	}
+}
+
+func (d *damage) count() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return int64(len(d.met))
 }

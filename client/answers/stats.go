@@ -2,6 +2,8 @@ package answers
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -31,18 +33,11 @@ type Group struct {
 func (s *Store) Stats() (Stats, error) {
 	stats := Stats{Groups: []Group{}}
 	last := -1
-	err := s.scan(func(a stored, damaged error) error {
-		if damaged != nil {
-			s.damage.note(s.options, a.key, a.source, a.request)
-			return nil
-		}
-		last = stats.group(a, last)
-		stats.Groups[last].add(a.outcome)
+	err := s.scan(func(r live) error {
+		last = stats.group(r, last)
+		stats.Groups[last].add(r.outcome)
 		return nil
 	})
-	if failed := s.fate.err(); failed != nil {
-		return Stats{}, failed // the scan was given up, and may still write
-	}
 	slices.SortFunc(stats.Groups, compareGroups)
 	stats.Damaged = s.Damaged()
 	bytes, sizeErr := s.size()
@@ -54,7 +49,7 @@ func (s *Store) Stats() (Stats, error) {
 }
 
 // group gives the index of an answer's group, which is likely that of the one before it.
-func (t *Stats) group(a stored, last int) int {
+func (t *Stats) group(a live, last int) int {
 	mine := func(g Group) bool {
 		return g.Source == a.source && g.Kind == a.request.Kind && g.Classification == a.request.Classification
 	}
@@ -88,20 +83,21 @@ func compareGroups(a, b Group) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Classification, b.Classification))
 }
 
-func (s *Store) size() (int64, error) {
+// size is the number of bytes of the files in the store's folder and in the index.
+func (s *Store) size() (sum int64, err error) {
 	files := s.options.FS
-	names, err := files.List(s.options.Dir)
-	if err != nil {
-		return 0, storeError(s.options.Dir, "", err)
-	}
-	var sum int64
-	for _, name := range names {
-		info, err := files.Stat(files.PathJoin(s.options.Dir, name))
-		if err != nil {
-			continue // removed since
+	for _, dir := range [...]string{s.options.Dir, files.PathJoin(s.options.Dir, indexDir)} {
+		names, err := files.List(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // no index
 		}
-		if !info.IsDir() {
-			sum += info.Size()
+		if err != nil {
+			return 0, storeError(s.options.Dir, err)
+		}
+		for _, name := range names {
+			if info, err := files.Stat(files.PathJoin(dir, name)); err == nil && !info.IsDir() { // else removed since
+				sum += info.Size()
+			}
 		}
 	}
 	return sum, nil

@@ -1,22 +1,18 @@
 package answers
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
-	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
-	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -28,227 +24,273 @@ type Options struct {
 	RetryRejected bool          // a rejection that is there when the store is opened counts as none
 	MustExist     bool          // a store that is not there is refused with a *MissingError, not made
 	ReadOnly      bool          // nothing is written but a lock; implies MustExist
-	Log           *slog.Logger  // told of damaged values; default: nobody
-	FS            vfs.FS        // default: the machine's
+	Log           *slog.Logger  // for damaged answers and a new index; nil for none
+	FS            vfs.FS        // default: the machine's file system
 }
 
-// Store is the answers of one service on disk. It is safe for concurrent use by one
-// process; a second process is refused.
+// Store is the answers of services on disk. It is safe for concurrent use by one process; a
+// second process is refused.
 //
-// Once the disk refuses a write, the store has failed: what waits is released, and every
-// call from then on gives the same *FailedError. What was committed before stays; it
-// is there again when another process opens the store.
+// The first error of the disk ends the store: calls that wait return, and each call from then
+// on returns the same *FailedError. All that was committed is there when the store is opened
+// again.
 type Store struct {
-	options  Options
-	opened   time.Time // in whole microseconds, as answers have their time
-	db       *pebble.DB
-	fate     *fate
-	damage   damage
-	segments segments
-	journal  journal
-	recent   recent
-	ahead    ahead
-	hints    hints
-	commits  sync.Mutex // of one after the other
-	keys     *filter    // of all requests; nil where some were there when the store was opened
+	options Options
+	opened  time.Time // in whole microseconds, as answers have their time
+	lock    io.Closer
+	failure *failure
+	log     *log
+	index   *index
+	ahead   ahead
+	damage  damage
 
-	writing    bool  // it is open, and not only to be read
-	unreadable error // why, in a store that is only read, a key that is not found may be there
+	replaced atomic.Uint64 // as in index.state
+	writes   sync.Mutex    // held by the goroutine that appends to the log, and by scans of the log
+
+	unreadable error // why, in a store that is only read, an answer that is not found may be there
 }
 
-// ownerFile names the process that has, or last had, the store open for writing.
-const ownerFile = "OWNER"
+const (
+	lockFile  = "LOCK"
+	ownerFile = "OWNER" // names the process that has opened the store for writing last
+)
 
 // Open opens the store, or makes it. The error is a *LockedError, a *VersionError, a
 // *MissingError, a *DamageError or a *FailedError.
-func Open(options Options) (*Store, error) {
-	if options.FS == nil {
-		options.FS = machineFS()
+func Open(o Options) (*Store, error) {
+	if o.FS == nil {
+		o.FS = vfs.Default
 	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	there, signed, err := look(options)
+	found, err := look(o)
 	if err != nil {
-		return nil, &FailedError{Dir: options.Dir, Err: err}
+		return nil, storeError(o.Dir, err)
 	}
-	if !there && (options.MustExist || options.ReadOnly) {
-		return nil, &MissingError{Dir: options.Dir}
+	if found.nothing() && (o.MustExist || o.ReadOnly) {
+		return nil, &MissingError{Dir: o.Dir}
 	}
-	s := &Store{options: options, opened: time.Now().UTC().Truncate(time.Microsecond), fate: newFate(options.Dir)}
-	files := &namingFS{FS: &logFS{options.FS, s.fate}}
-	settings := pebbleOptions(files, s.fate)
-	settings.ReadOnly = options.ReadOnly
-	if !there {
-		settings.CacheSize -= filterBytes // and it needs no filters of tables
+	if err := makeFolder(o.FS, o.Dir); err != nil {
+		return nil, storeError(o.Dir, err)
 	}
-	settings.ErrorIfNotExists = signed                  // one that has lost its data is not begun anew
-	settings.DisableConsistencyCheck = options.ReadOnly // what is readable is to be saved
-	db, err := guard(s.fate, func() (*pebble.DB, error) {
-		if !there { // the database's own folder would not be the group's to write, whatever the umask
-			if err := options.FS.MkdirAll(options.Dir, 0o777); err != nil {
-				return nil, err
-			}
-		}
-		return pebble.Open(options.Dir, settings)
-	})
+	lock, err := o.FS.Lock(o.FS.PathJoin(o.Dir, lockFile))
+	if isLocked(err) {
+		return nil, &LockedError{Dir: o.Dir, PID: readOwner(o)}
+	}
 	if err != nil {
-		if isLocked(err) {
-			return nil, &LockedError{Dir: options.Dir, PID: readOwner(options)}
-		}
-		return nil, storeError(options.Dir, files.last(), err)
+		return nil, storeError(o.Dir, err)
 	}
-	s.db = db
-	s.segments = segments{fs: options.FS, dir: options.Dir, readOnly: options.ReadOnly}
-	s.journal.files = segments{fs: options.FS, dir: options.Dir, readOnly: options.ReadOnly}
-	if err := s.prepare(signed); err != nil {
-		if closeErr := s.Close(); !errors.Is(err, closeErr) { // a failed store says so again
-			err = errors.Join(err, closeErr)
+	s := &Store{options: o, opened: time.Now().UTC().Truncate(time.Microsecond), lock: lock, failure: &failure{dir: o.Dir, done: make(chan struct{})}}
+	s.log = &log{fs: o.FS, dir: o.Dir, readOnly: o.ReadOnly}
+	if err := s.open(found); err != nil {
+		if s.failure.err() == nil { // else the database may still write
+			err = errors.Join(err, s.close())
 		}
-		return nil, err
+		return nil, storeError(o.Dir, err)
 	}
 	return s, nil
 }
 
-// look says whether a store is there, and whether a process has signed it: only a store
-// that was whole is signed.
-func look(options Options) (there, signed bool, err error) {
-	names, err := options.FS.List(options.Dir)
+// contents are what Open finds in a folder.
+type contents struct{ log, owner, older bool }
+
+func (c contents) nothing() bool { return c == contents{} }
+
+func look(o Options) (c contents, err error) {
+	names, err := o.FS.List(o.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, false, nil
-	}
-	if err != nil {
-		return false, false, err
+		return c, nil
 	}
 	for _, name := range names {
-		signed = signed || name == ownerFile
-		there = there || strings.HasPrefix(name, "MANIFEST-")
+		c.log = c.log || parseLogName(name) != 0
+		c.owner = c.owner || name == ownerFile
+		c.older = c.older || strings.HasPrefix(name, "MANIFEST-") // as in formats 1 to 4
 	}
-	return there || signed, signed, nil
+	return c, err
 }
 
-// pebbleOptions are chosen for keys that are written once in any order and looked up at
-// random: a filter of 10 bits a key spares 99% of the reads for keys that are not there.
-//
-// What is being written is taken out of the cache. With the rest of it too small to hold
-// the filters, lookups read them from disk again and again: a table in memory of 16 MB and
-// a cache of 32 made lookups in order take three times as long (BenchmarkLookup). To
-// ask what a store of 5,000,000 answers does not have takes a seventh more time with a cache
-// of 16, and seven times as much with one of 8. Hints make better use of what is above that:
-// of the blocks that scattered lookups come to, a cache holds few in such a store.
-//
-// Keys come in any order, so that each merge of the latest tables rewrites all of the first
-// level. They are merged when eight lie one above the other, and levels begin with 16 MiB:
-// with the database's own two and 64, storing 3,000,000 answers wrote more than twice as much
-// and took twice the instructions, more with every million. Scattered lookups are slower by
-// 13% for it.
-//
-// Blocks are small, and left as they are: compressed, they would be smaller by a third, for time
-// in each merge and each lookup. A table has one index, since an index of blocks is one more
-// block to be read.
-func pebbleOptions(files vfs.FS, fate *fate) *pebble.Options {
-	o := &pebble.Options{
-		FS:                 files,
-		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             fate,
-		EventListener: &pebble.EventListener{
-			BackgroundError: fate.end,                           // the database would try again at once, for ever
-			DataCorruption:  func(pebble.DataCorruptionInfo) {}, // not fatal: the call that met it tells
-		},
-		MemTableSize: 4 << 20,
-		CacheSize:    40 << 20,
-		MaxOpenFiles: 1000,
+// makeFolder makes a folder that outlasts the loss of power, unless the folder is there.
+func makeFolder(files vfs.FS, name string) error {
+	_, err := files.Stat(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := files.PathDir(name)
+	if parent == name {
+		return err
+	}
+	return errors.Join(makeFolder(files, parent), files.MkdirAll(name, 0o777), syncFolder(files, parent))
+}
 
-		L0CompactionThreshold: 16, // merged at half of it
-		L0StopWritesThreshold: 32, // tables one above the other
-		LBaseMaxBytes:         16 << 20,
+// open opens the log and the index.
+func (s *Store) open(found contents) error {
+	switch {
+	case found.older:
+		return &VersionError{Dir: s.options.Dir, Version: "4 or older"}
+	case !found.log && found.owner:
+		return &fileError{s.log.name(1), fs.ErrNotExist}
 	}
-	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.UniformDBCompressionSettings(block.NoCompression) })
-	for i := range o.Levels {
-		o.Levels[i].BlockSize = 4 << 10
-		o.Levels[i].IndexBlockSize = math.MaxInt32
-		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
-		o.Levels[i].FilterType = pebble.TableFilter
+	if err := s.log.open(); err != nil {
+		return err
 	}
-	return o
+	if !found.log {
+		if err := s.log.add(1); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.index, err = openIndex(s.options, s.failure); err != nil {
+		return err
+	}
+	if err := s.match(); err != nil {
+		return err
+	}
+	if err := s.replay(); err != nil {
+		return err
+	}
+	s.ahead.end = s.log.end()
+	if s.options.ReadOnly {
+		return nil
+	}
+	return s.signOwner()
+}
+
+// match makes log and index agree. Files of the log that are missing are damage; a store that is
+// only read gives what is left. An index that is ahead of a log that was cut off is of no use.
+func (s *Store) match() (err error) {
+	x := s.index
+	if x.state.first == 0 {
+		x.state.first = s.log.files[0].number
+	}
+	first := x.state.first
+	switch err := s.log.checkComplete(first, x.state.indexed.file()); {
+	case err != nil && !s.options.ReadOnly:
+		return err
+	case err != nil:
+		s.unreadable = storeError(s.options.Dir, err)
+	case x.state.indexed > s.log.end():
+		s.damage.note(s.options, x.state.indexed, "")
+		if err := x.empty(s.options.ReadOnly); err != nil {
+			return err
+		}
+	}
+	x.state.first = first
+	return s.log.removeBefore(first) // left by a compaction that was killed
+}
+
+// replay adds to the index what the log has behind state.indexed, and cuts off what follows the
+// last sound pack: a process was killed there, and has not acknowledged these records.
+func (s *Store) replay() error {
+	from, at := cursor{log: s.log, ahead: farRead}, max(s.index.state.indexed, s.log.start())
+	sound, damaged := at, []place(nil)
+	for {
+		var c chunk
+		err := c.read(&from, at, 1)
+		if err != nil {
+			return err
+		}
+		if c.to == c.from {
+			break
+		}
+		at = c.to
+		if damaged = append(damaged, c.damaged...); len(c.records) == 0 {
+			continue
+		}
+		for _, at := range damaged {
+			s.damage.note(s.options, at, "")
+		}
+		sound, damaged = c.to, nil
+		if _, err := s.index.apply(c.sought(), c.to); err != nil {
+			return err
+		}
+	}
+	s.replaced.Store(s.index.state.replaced)
+	switch last := s.log.last(); {
+	case sound.file() == last.number:
+		return s.log.cut(sound.offset())
+	case sound.file() < last.number:
+		return s.log.cut(int64(len(logHeader)))
+	}
+	return nil // the last file is missing
 }
 
 func isLocked(err error) bool {
-	return errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process")
+	return errors.Is(err, syscall.EAGAIN) || err != nil && strings.Contains(err.Error(), "lock held by current process")
 }
 
 func (s *Store) signOwner() error {
-	path := s.options.FS.PathJoin(s.options.Dir, ownerFile)
-	f, err := s.options.FS.Create(path, vfs.WriteCategoryUnspecified)
+	f, err := s.options.FS.Create(s.options.FS.PathJoin(s.options.Dir, ownerFile), vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return &FailedError{Dir: s.options.Dir, Err: err}
+		return err
 	}
 	_, err = f.Write([]byte(strconv.Itoa(os.Getpid()) + "\n"))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return &FailedError{Dir: s.options.Dir, Err: err}
-	}
-	return nil
+	return errors.Join(err, f.Close())
 }
 
-func readOwner(options Options) int {
-	text, err := os.ReadFile(filepath.Join(options.Dir, ownerFile))
-	if err != nil {
-		return 0 // only the message is poorer
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+// readOwner returns 0 for an owner that is not known.
+func readOwner(o Options) int {
+	f, err := o.FS.Open(o.FS.PathJoin(o.Dir, ownerFile))
 	if err != nil {
 		return 0
 	}
+	defer f.Close()
+	text := make([]byte, 20)
+	n, _ := f.Read(text)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
 	return pid
 }
 
-// Damaged is the number of damaged values that were met.
-func (s *Store) Damaged() int64 { return s.damage.met() }
+// Damaged is the number of damaged packs and records that were met.
+func (s *Store) Damaged() int64 { return s.damage.count() }
 
-// get gives a copy of a value.
-func (s *Store) get(key []byte) (value []byte, found bool, err error) {
-	value, err = guard(s.fate, func() ([]byte, error) {
-		value, closer, err := s.db.Get(key)
-		if err != nil {
-			return nil, err
-		}
-		return bytes.Clone(value), closer.Close()
+// rateKey is the key of the learned rate of a source. It sorts before every request's key.
+func rateKey(source string) []byte { return []byte("\x00rate\x00" + source) }
+
+// LearnedRate is the rate of the service, in requests a second, that an earlier run has
+// learned; 0 if none has.
+func (s *Store) LearnedRate() (float64, error) {
+	rate := 0.0
+	w := []sought{{key: rateKey(s.options.Source)}}
+	err := s.seek(w, func(_ sought, record []byte) {
+		_, body := splitRecord(record)
+		rate, _ = strconv.ParseFloat(string(body), 64)
 	})
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, false, nil
+	if !(rate > 0 && rate < 1e6) { // damaged: learned again
+		rate = 0
 	}
-	return value, err == nil, storeError(s.options.Dir, "", err)
+	return rate, storeError(s.options.Dir, err)
 }
 
-func (s *Store) set(key, value []byte) error {
-	_, err := guard(s.fate, func() (struct{}, error) {
-		return struct{}{}, s.db.Set(key, value, pebble.Sync)
-	})
-	return storeError(s.options.Dir, "", err)
+// KeepLearnedRate keeps the rate for the next run.
+func (s *Store) KeepLearnedRate(perSecond float64) error {
+	b := s.NewBatch()
+	key, body := rateKey(s.options.Source), strconv.AppendFloat(nil, perSecond, 'f', 3, 64)
+	b.add(key, appendRecord(nil, kindRate, 0, time.Now(), key, body))
+	return b.Commit()
 }
 
-// Close closes the store, after the latest answers have moved: at rest, a store is as small as
-// it gets, and quickly opened. One that has failed stays locked until the process ends, since
-// writes of it may still be under way.
+// Close closes the store, after the index is durable. A store that has failed stays locked
+// until the process ends, since its database may still write.
 func (s *Store) Close() error {
-	s.commits.Lock()
-	defer s.commits.Unlock()
-	_, err := guard(s.fate, func() (struct{}, error) { return struct{}{}, errors.Join(s.settle(), s.close()) })
-	return storeError(s.options.Dir, "", err)
-}
-
-// settle empties the journal of a store that was opened for writing.
-func (s *Store) settle() error {
-	if !s.writing {
-		return nil
-	}
-	if err := s.mustWrite(s.move()); err != nil {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	if err := s.failure.err(); err != nil {
 		return err
 	}
-	return s.mustWrite(s.journal.shrink())
+	if !s.options.ReadOnly {
+		if err := s.index.flush(); err != nil {
+			return err
+		}
+	}
+	return storeError(s.options.Dir, s.close())
 }
 
 // close closes all files as they are.
 func (s *Store) close() error {
-	return errors.Join(s.db.Close(), s.segments.close(), s.journal.files.close())
+	var err error
+	if s.index != nil {
+		err = s.index.close()
+	}
+	return errors.Join(err, s.log.close(), s.lock.Close())
 }

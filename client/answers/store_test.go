@@ -1,229 +1,339 @@
-package answers
+package answers_test
 
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
+	. "github.com/bulkcat/bulkcat/client/answers"
 )
 
-var (
-	request = client.Request{Kind: client.Website, Input: "https://example.com", Classification: client.TaxonomyV3}
-	noon    = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
+const (
+	dir    = "store"
+	source = "https://api.example.com"
 )
 
-func sound(at time.Time) Outcome {
-	return Outcome{Answer: client.Answer{
-		Entries:    []client.Entry{{Value: "A > B", Confidence: 0.5}},
-		Body:       []byte(`{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}`),
-		AnsweredAt: at,
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
+
+// numbered is the i-th of many requests and its first answer.
+func numbered(i int) (client.Request, Outcome) { return version(i, 0) }
+
+// version is the i-th request and one of its answers, each newer than the one before.
+func version(i, v int) (client.Request, Outcome) {
+	r := client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%d.example", i*104729%10_000_019), Classification: client.TaxonomyV3}
+	value := fmt.Sprintf("A > %d > %d", i, v)
+	return r, Outcome{Answer: client.Answer{
+		Entries:    []client.Entry{{Value: value, Confidence: 0.5}},
+		Body:       fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"%s","confidence":0.5}]}`, value),
+		AnsweredAt: noon.Add(time.Duration(v) * time.Minute),
 	}}
 }
 
-func open(t *testing.T, options Options) *Store {
-	t.Helper()
-	if options.Dir == "" {
-		options.Dir = "store"
-	}
-	if options.Source == "" {
-		options.Source = "https://api.example.com"
-	}
-	s, err := Open(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+// suite is a store under test, and its disk.
+type suite struct {
+	*testing.T
+	options Options
+	*Store
+}
+
+// start opens a store on a disk.
+func start(t *testing.T, disk vfs.FS) *suite {
+	return (&suite{T: t, options: Options{Dir: dir, Source: source, FS: disk}}).open()
+}
+
+func (s *suite) open() *suite {
+	s.Helper()
+	store, err := Open(s.options)
+	s.must(err)
+	s.Store = store
 	return s
 }
 
-func commit(t *testing.T, s *Store, r client.Request, o Outcome) {
-	t.Helper()
+func (s *suite) close() {
+	s.Helper()
+	s.must(s.Store.Close())
+}
+
+// reopen closes the store, changes its options, and opens the store.
+func (s *suite) reopen(change func(*Options)) {
+	s.Helper()
+	s.close()
+	change(&s.options)
+	s.open()
+}
+
+func (s *suite) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// put commits a version of the answers from one number to another.
+func (s *suite) put(from, to, v int) {
+	s.Helper()
+	s.must(s.tryPut(from, to, v))
+}
+
+func (s *suite) tryPut(from, to, v int) error {
 	b := s.NewBatch()
-	queries := []Query{{Request: r}}
-	if err := s.LookupAll(queries); err != nil {
-		t.Fatal(err)
+	for i := from; i < to; i++ {
+		b.Add(version(i, v))
 	}
-	if err := b.Add(r, o, queries[0].Stored); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Commit(); err != nil {
-		t.Fatal(err)
+	return b.Commit()
+}
+
+// want looks up the answers from one number to another, in batches, and wants a version of each;
+// -1 for none.
+func (s *suite) want(from, to, v int) {
+	s.Helper()
+	for ; from < to; from += 100 {
+		var queries []Query
+		for i := from; i < min(from+100, to); i++ {
+			r, _ := numbered(i)
+			queries = append(queries, Query{Request: r})
+		}
+		s.must(s.LookupAll(queries))
+		for i, q := range queries {
+			_, o := version(from+i, v)
+			if o.Answer.Body = nil; v < 0 && (q.Found || q.Stored) || v >= 0 && (!q.Found || !reflect.DeepEqual(q.Outcome, o)) {
+				s.Fatalf("answer %d: got %+v, want version %d", from+i, q, v)
+			}
+		}
 	}
 }
 
-func closed(t *testing.T, s *Store) {
-	t.Helper()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
+// exported returns the export, and how often each input is in the export.
+func (s *suite) exported() (text string, inputs map[string]int) {
+	s.Helper()
+	var out strings.Builder
+	n, err := s.Export(&out)
+	s.must(err)
+	inputs = make(map[string]int)
+	for line := range strings.Lines(out.String()) {
+		_, input, _ := strings.Cut(line, `"input":"`)
+		input, _, _ = strings.Cut(input, `"`)
+		inputs[input]++
+	}
+	if int64(strings.Count(out.String(), "\n")) != n {
+		s.Errorf("the export says %d, and has\n%s", n, &out)
+	}
+	return out.String(), inputs
+}
+
+// wantAll wants a version of the first n answers, and nothing else, from lookups and exports.
+func (s *suite) wantAll(n, v int) {
+	s.Helper()
+	s.want(0, n, v)
+	_, inputs := s.exported()
+	for i := range n {
+		r, _ := numbered(i)
+		if inputs[r.Input] != 1 {
+			s.Errorf("answer %d is exported %d times", i, inputs[r.Input])
+		}
+	}
+	if len(inputs) != n || s.Damaged() != 0 {
+		s.Errorf("%d answers are exported and %d damaged, want %d", len(inputs), s.Damaged(), n)
 	}
 }
 
-// killed closes a store as a kill would: nothing moves.
-func killed(t *testing.T, s *Store) {
+// contents reads all files of a store, folders inside included.
+func contents(t *testing.T, disk vfs.FS) map[string][]byte {
 	t.Helper()
-	s.writing = false
-	closed(t, s)
+	files := make(map[string][]byte)
+	var read func(name string)
+	read = func(name string) {
+		names, err := disk.List(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range names {
+			path := disk.PathJoin(name, n)
+			info, err := disk.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.IsDir() {
+				read(path)
+				continue
+			}
+			f, err := disk.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(f)
+			if err := errors.Join(err, f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			files[path] = text
+		}
+	}
+	read(dir)
+	return files
+}
+
+// lay puts files on a new disk.
+func lay(t *testing.T, files map[string][]byte) vfs.FS {
+	t.Helper()
+	disk := vfs.NewCrashableMem()
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := disk.MkdirAll(disk.PathDir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		f, err := disk.Create(path, vfs.WriteCategoryUnspecified)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Write(slices.Clone(files[path])) // the file system may write to the slice
+		if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return disk
 }
 
 func TestAnswersOutlastTheStore(t *testing.T) {
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
-	commit(t, s, request, sound(noon))
-	closed(t, s)
-
-	s = open(t, Options{FS: files})
-	defer closed(t, s)
-	got, found, err := s.Lookup(request)
-	want := sound(noon)
-	want.Answer.Body = nil // the entries are what a run needs
-	if err != nil || !found || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %t, %v; want %+v", got, found, err, want)
-	}
+	s := start(t, vfs.NewMem())
+	s.put(0, 1000, 0)
+	s.wantAll(1000, 0)
+	s.reopen(func(*Options) {})
+	s.wantAll(1000, 0)
+	s.want(1000, 2000, -1)
+	r, _ := numbered(1)
 	for name, other := range map[string]client.Request{
-		"input":          {Kind: request.Kind, Input: "https://example.org", Classification: request.Classification},
-		"classification": {Kind: request.Kind, Input: request.Input, Classification: client.NAICS},
-		"kind":           {Kind: client.Product, Input: request.Input, Classification: request.Classification},
+		"input":          {Kind: r.Kind, Input: r.Input + "/", Classification: r.Classification},
+		"classification": {Kind: r.Kind, Input: r.Input, Classification: client.NAICS},
+		"kind":           {Kind: client.Product, Input: r.Input, Classification: r.Classification},
 	} {
 		if _, found, err := s.Lookup(other); found || err != nil {
 			t.Errorf("another %s: found %t, %v", name, found, err)
 		}
 	}
+	s.reopen(func(o *Options) { o.Source = "https://other.example.com" })
+	s.want(0, 1000, -1)
+	s.close()
 }
 
-func TestAnotherSourceHasItsOwnAnswers(t *testing.T) {
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
-	commit(t, s, request, sound(noon))
-	closed(t, s)
-	s = open(t, Options{FS: files, Source: "https://other.example.com"})
-	defer closed(t, s)
-	if _, found, err := s.Lookup(request); found || err != nil {
-		t.Errorf("found %t, %v", found, err)
+func TestNewestAnswerCounts(t *testing.T) {
+	s := start(t, vfs.NewMem())
+	s.put(0, 600, 0)
+	s.put(200, 400, 1)
+	s.put(300, 310, 2)
+	check := func(t *testing.T) {
+		s.T = t
+		s.want(0, 200, 0)
+		s.want(200, 300, 1)
+		s.want(300, 310, 2)
+		s.want(310, 400, 1)
+		s.want(400, 600, 0)
+		if _, inputs := s.exported(); len(inputs) != 600 {
+			t.Errorf("%d answers are exported", len(inputs))
+		}
 	}
-}
-
-func TestCommittedAnswersSurvivePowerLoss(t *testing.T) {
-	files := vfs.NewCrashableMem()
-	s := open(t, Options{FS: files})
-	commit(t, s, request, sound(noon))
-	lost := files.CrashClone(vfs.CrashCloneCfg{}) // nothing that was not synced
-	closed(t, s)
-	s = open(t, Options{FS: lost})
-	defer closed(t, s)
-	if _, found, err := s.Lookup(request); !found || err != nil {
-		t.Errorf("found %t, %v", found, err)
-	}
+	t.Run("at once", check)
+	s.reopen(func(*Options) {})
+	t.Run("opened again", check)
+	s.reopen(func(o *Options) { o.ReadOnly = true })
+	t.Run("only read", check)
+	s.reopen(func(o *Options) { o.ReadOnly = false })
+	s.must(s.Compact(t.Context()))
+	t.Run("compacted", check)
+	s.T = t
+	s.close()
 }
 
 func TestRejections(t *testing.T) {
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
+	s := start(t, vfs.NewMem())
+	r, _ := numbered(0)
 	rejection := &client.Error{Class: client.Rejected, Status: 404, Detail: "no such site"}
-	commit(t, s, request, Outcome{Rejection: rejection, Answer: client.Answer{AnsweredAt: noon}})
-	got, found, err := s.Lookup(request)
+	put := func(at time.Time) {
+		b := s.NewBatch()
+		b.Add(r, Outcome{Rejection: rejection, Answer: client.Answer{AnsweredAt: at}})
+		s.must(b.Commit())
+	}
+	put(noon)
+	got, found, err := s.Lookup(r)
 	if err != nil || !found || !reflect.DeepEqual(got.Rejection, rejection) || !got.Answer.AnsweredAt.Equal(noon) {
 		t.Errorf("got %+v, %t, %v", got, found, err)
 	}
-	closed(t, s)
-	s = open(t, Options{FS: files, RetryRejected: true})
-	defer closed(t, s)
-	if _, found, err := s.Lookup(request); found || err != nil {
+	s.reopen(func(o *Options) { o.RetryRejected = true })
+	if _, found, err := s.Lookup(r); found || err != nil {
 		t.Errorf("to be asked again, but found %t, %v", found, err)
 	}
-	commit(t, s, request, Outcome{Rejection: rejection, Answer: client.Answer{AnsweredAt: time.Now().UTC().Truncate(time.Microsecond)}})
-	if _, found, err := s.Lookup(request); !found || err != nil {
+	put(time.Now().UTC().Truncate(time.Microsecond))
+	if _, found, err := s.Lookup(r); !found || err != nil {
 		t.Errorf("asked again already, but found %t, %v", found, err)
 	}
+	s.close()
 }
 
 func TestMaxAge(t *testing.T) {
 	for _, tt := range []struct {
+		name     string
 		age, max time.Duration
 		found    bool
 	}{
-		{time.Hour, 0, true}, {time.Hour, 2 * time.Hour, true}, {3 * time.Hour, 2 * time.Hour, false},
-		{0, time.Nanosecond, true}, // older than that now, but not when the store was opened
+		{"any age", time.Hour, 0, true},
+		{"young enough", time.Hour, 2 * time.Hour, true},
+		{"too old", 3 * time.Hour, 2 * time.Hour, false},
+		{"too old now, but not when the store was opened", 0, time.Nanosecond, true},
 	} {
-		s := open(t, Options{FS: vfs.NewMem(), MaxAge: tt.max})
-		commit(t, s, request, sound(time.Now().Add(-tt.age)))
-		if _, found, err := s.Lookup(request); found != tt.found || err != nil {
-			t.Errorf("%v old, at most %v: found %t, %v", tt.age, tt.max, found, err)
-		}
-		closed(t, s)
-	}
-}
-
-func TestDamagedAnswersCountAsNone(t *testing.T) {
-	s := open(t, Options{FS: vfs.NewMem()})
-	defer closed(t, s)
-	commit(t, s, request, sound(noon))
-	key := appendKey(nil, s.options.Source, request)
-	good := appendPosition(nil, firstPosition)
-	for i := range good {
-		for _, bad := range [][]byte{flip(good, i), good[:i]} {
-			set(t, s, key, bad)
-			if _, found, err := s.Lookup(request); found || err != nil {
-				t.Fatalf("byte %d: found %t, %v", i, found, err)
+		t.Run(tt.name, func(t *testing.T) {
+			s := (&suite{T: t, options: Options{Dir: dir, Source: source, FS: vfs.NewMem(), MaxAge: tt.max}}).open()
+			r, o := numbered(0)
+			o.Answer.AnsweredAt = time.Now().Add(-tt.age)
+			b := s.NewBatch()
+			b.Add(r, o)
+			s.must(b.Commit())
+			queries := []Query{{Request: r}}
+			if err := s.LookupAll(queries); queries[0].Found != tt.found || !queries[0].Stored || err != nil {
+				t.Errorf("got %+v, %v", queries[0], err)
 			}
-		}
+			s.close()
+		})
 	}
-	set(t, s, key, good)
-	if _, found, err := s.Lookup(request); !found || err != nil {
-		t.Fatalf("found %t, %v", found, err)
-	}
-	other := request
-	other.Input += "/moved"
-	set(t, s, appendKey(nil, s.options.Source, other), good)
-	if _, found, err := s.Lookup(other); found || err != nil {
-		t.Errorf("under another key: found %t, %v", found, err)
-	}
-}
-
-func set(t *testing.T, s *Store, key, value []byte) {
-	t.Helper()
-	if err := errors.Join(s.move(), s.db.Set(key, value, pebble.NoSync)); err != nil {
-		t.Fatal(err)
-	}
-	s.ahead.drop(len(s.ahead.chunks)) // as if it had been there for long
-	s.hints = hints{}
-}
-
-func flip(b []byte, i int) []byte {
-	b = append([]byte(nil), b...)
-	b[i] ^= 0x10
-	return b
 }
 
 func TestSecondProcessIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	s := open(t, Options{Dir: dir})
-	defer closed(t, s)
-	_, err := Open(Options{Dir: dir})
-	var locked *LockedError
-	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
-		t.Errorf("got %v", err)
+	for _, readOnly := range []bool{false, true} {
+		folder := t.TempDir()
+		s, err := Open(Options{Dir: folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Open(Options{Dir: folder, ReadOnly: readOnly})
+		locked, ok := errors.AsType[*LockedError](err)
+		if !ok || locked.PID != os.Getpid() || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+			t.Errorf("read only %t: got %v", readOnly, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
-func TestAnotherFormatIsRefused(t *testing.T) {
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
-	if err := s.db.Set(formatKey, []byte("5"), pebble.Sync); err != nil {
-		t.Fatal(err)
-	}
-	closed(t, s)
-	_, err := Open(Options{Dir: "store", FS: files})
-	var version *VersionError
-	if !errors.As(err, &version) || version.Version != "5" {
-		t.Errorf("got %v", err)
+func TestMissingStoreIsNotMade(t *testing.T) {
+	folder := t.TempDir()
+	for _, o := range []Options{{MustExist: true}, {ReadOnly: true}} {
+		o.Dir = folder + "/none"
+		_, err := Open(o)
+		if missing, ok := errors.AsType[*MissingError](err); !ok || missing.Dir != o.Dir {
+			t.Errorf("got %v", err)
+		}
+		if _, err := os.Stat(o.Dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the folder is there: %v", err)
+		}
 	}
 }
 
@@ -237,140 +347,60 @@ func TestUnusableFolder(t *testing.T) {
 	}
 }
 
-func FuzzParseValue(f *testing.F) {
-	key := appendKey(nil, "https://api.example.com", request)
-	f.Add(key, appendValue(nil, key, sound(noon)))
-	f.Add(key, appendValue(nil, key, Outcome{Rejection: &client.Error{Status: 410}}))
-	f.Fuzz(func(t *testing.T, key, value []byte) {
-		o, err := parseValue(key, value, client.TaxonomyV3)
-		if err == nil && o.Rejection == nil && o.Answer.Entries == nil {
-			t.Fatal("neither an answer nor a rejection nor an error")
-		}
-	})
-}
-
-// BenchmarkLookup looks up stored answers whose keys have no order: as they arrived, as
-// most inputs that come again have them, and far from it.
-func BenchmarkLookup(b *testing.B) {
-	s, err := Open(Options{Dir: b.TempDir(), Source: "https://api.example.com"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	const n = 1_000_000
-	fillTypical(b, s, n)
-	requests := make([]client.Request, n)
-	for i := range requests {
-		requests[i] = typical(i)
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, order := range []struct {
-		name string
-		next func(i int) int
-	}{
-		{"as they arrived", func(i int) int { return i % n }},
-		{"half come again", func(i int) int {
-			if i%2 == 0 {
-				return i / 2 % n
-			}
-			return random.IntN(min(i/2+1, n))
-		}},
-		{"scattered", func(i int) int { return i * 7919 * 31 % n }},
+func TestOtherFormatIsRefused(t *testing.T) {
+	for name, files := range map[string]map[string][]byte{
+		"6":          {dir + "/00000001.log": []byte("bulkcat answers, format 6\nand more")},
+		"4 or older": {dir + "/MANIFEST-000001": []byte("x")},
 	} {
-		for _, size := range []int{1, 256} {
-			b.Run(fmt.Sprintf("%s/%d", order.name, size), func(b *testing.B) {
-				b.ReportAllocs()
-				queries := make([]Query, size)
-				at := 0
-				for b.Loop() {
-					for i := range queries {
-						queries[i] = Query{Request: requests[order.next(at)]}
-						at++
-					}
-					if err := s.LookupAll(queries); err != nil || !queries[0].Found {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(b.N)*float64(size)/b.Elapsed().Seconds(), "lookups/s")
-			})
+		_, err := Open(Options{Dir: dir, FS: lay(t, files)})
+		if version, ok := errors.AsType[*VersionError](err); !ok || version.Version != name {
+			t.Errorf("%s: got %v", name, err)
 		}
-	}
-}
-
-func typical(i int) client.Request {
-	return client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%07d.example/", i*104729%1_000_000), Classification: client.TaxonomyV3}
-}
-
-// fillTypical stores n answers of three entries.
-func fillTypical(b *testing.B, s *Store, n int) {
-	b.Helper()
-	batch := s.NewBatch()
-	for i := range n {
-		body := fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"Category %d > Subcategory %d > Something Specific %d","confidence":0.%04d},{"value":"Category %d > Other %d","confidence":0.5},{"value":"Category %d","confidence":0.25}]}`,
-			i%30, i%200, i%700, i%9973, i%31, i%211, i%29)
-		if err := batch.Add(typical(i), Outcome{Answer: client.Answer{Body: body, AnsweredAt: noon}}, false); err != nil {
-			b.Fatal(err)
-		}
-		if i%1024 == 1023 || i == n-1 {
-			if err := batch.Commit(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-}
-
-func BenchmarkCommit(b *testing.B) {
-	for _, group := range []int{1, 32, 1024} {
-		b.Run(fmt.Sprint(group), func(b *testing.B) {
-			s, err := Open(Options{Dir: b.TempDir(), Source: "https://api.example.com"})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer s.Close()
-			batch := s.NewBatch()
-			n := 0
-			for b.Loop() {
-				for range group {
-					if err := addNumbered(batch, n); err != nil {
-						b.Fatal(err)
-					}
-					n++
-				}
-				if err := batch.Commit(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "answers/s")
-		})
 	}
 }
 
 func TestLearnedRate(t *testing.T) {
-	files := vfs.NewMem()
-	s := open(t, Options{FS: files})
-	if got, err := s.LearnedRate(); got != 0 || err != nil {
-		t.Errorf("a new store knows %v, %v", got, err)
+	s := start(t, vfs.NewMem())
+	want := func(want float64) {
+		t.Helper()
+		if got, err := s.LearnedRate(); got != want || err != nil {
+			t.Errorf("got %v, %v; want %v", got, err, want)
+		}
 	}
-	if err := s.KeepLearnedRate(287.5); err != nil {
+	want(0)
+	s.must(s.KeepLearnedRate(12))
+	s.put(0, 10, 0)
+	s.must(s.KeepLearnedRate(287.5))
+	want(287.5)
+	s.reopen(func(*Options) {})
+	want(287.5)
+	s.must(s.Compact(t.Context()))
+	want(287.5)
+	s.wantAll(10, 0)
+	s.reopen(func(o *Options) { o.Source = "https://other.example.com" })
+	want(0)
+	s.close()
+}
+
+// TestStoreIsRemoved takes the folder of an open store away: the next commit is refused, and the
+// error promises nothing about the answers.
+func TestStoreIsRemoved(t *testing.T) {
+	folder := t.TempDir() + "/store"
+	s, err := Open(Options{Dir: folder, Source: source})
+	if err != nil {
 		t.Fatal(err)
 	}
-	closed(t, s)
-	s = open(t, Options{FS: files})
-	if got, err := s.LearnedRate(); got != 287.5 || err != nil {
-		t.Errorf("got %v, %v", got, err)
-	}
-	closed(t, s)
-	s = open(t, Options{FS: files, Source: "https://other.example.com"})
-	if got, err := s.LearnedRate(); got != 0 || err != nil {
-		t.Errorf("of another service: got %v, %v", got, err)
-	}
-	closed(t, s)
-	s = open(t, Options{FS: files})
-	defer closed(t, s)
-	if err := s.db.Set([]byte(ratePrefix+s.options.Source), []byte("fast"), pebble.Sync); err != nil {
+	b := s.NewBatch()
+	b.Add(numbered(0))
+	if err := errors.Join(b.Commit(), os.RemoveAll(folder)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.LearnedRate(); got != 0 || err != nil {
-		t.Errorf("of nonsense: got %v, %v", got, err)
+	b.Add(numbered(1))
+	err = b.Commit()
+	if gone, ok := errors.AsType[*GoneError](err); !ok || gone.Dir != folder {
+		t.Errorf("got %v", err)
+	}
+	if again := s.Close(); again != err {
+		t.Errorf("close: got %v", again)
 	}
 }

@@ -32,7 +32,7 @@ func TestFullDisk(t *testing.T) {
 		requests int // after the disk was seen full, beside those in flight
 	}{
 		// The last page holds some more answers, and others wait to be committed.
-		{"store", 112, []string{"-o", "ROOM/out.csv", "--store", "DISK/store"}, "DISK/store", "ROOM/out.csv", 4096 / 64},
+		{"store", 56, []string{"-o", "ROOM/out.csv", "--store", "DISK/store"}, "DISK/store", "ROOM/out.csv", 4096 / 64},
 		{"output", 160, []string{"-o", "DISK/out.csv", "--store", "ROOM/store"}, "DISK/out.csv", "DISK/out.csv", 0},
 		{"part", 160, []string{"-o", "DISK/out/", "--output-format", "csv", "--part-rows", "300", "--store", "ROOM/store"}, "DISK/out/part-0000", "DISK/out", 0},
 		{"account", 0, []string{"-o", "DISK/out.csv", "--store", "ROOM/store"}, "DISK/out.csv.run.json", "DISK/out.csv", 0},

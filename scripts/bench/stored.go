@@ -127,9 +127,7 @@ func topUp(a arm, from, to int) (err error) {
 			return err
 		}
 		body := service.AppendAnswer(nil, client.TaxonomyV3, request.Input)
-		if err := batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: now}}, false); err != nil {
-			return err
-		}
+		batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: now}})
 		if number%1024 == 1023 || number == to-1 {
 			if err := batch.Commit(); err != nil {
 				return err
