@@ -19,6 +19,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/answers/archive"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -536,7 +537,7 @@ func TestAnswersAreReplaced(t *testing.T) {
 			if n := x.service.asked(); n != 300 {
 				t.Errorf("%d requests", n)
 			}
-			if stats, err := store.Stats(); err != nil || stats.Groups[0].Answers != 300 || !stats.Groups[0].Oldest.After(time.Now().Add(-time.Hour)) {
+			if stats, err := archive.Count(store); err != nil || stats.Groups[0].Answers != 300 || !stats.Groups[0].Oldest.After(time.Now().Add(-time.Hour)) {
 				t.Errorf("got %+v, %v", stats, err)
 			}
 			if err := store.Close(); err != nil {

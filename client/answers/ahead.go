@@ -1,8 +1,6 @@
 package answers
 
 import (
-	"errors"
-	"io"
 	"math"
 	"slices"
 	"sync"
@@ -21,80 +19,6 @@ const (
 	minCrowd = 16
 )
 
-// stored is a record of the log.
-type stored struct {
-	place  place
-	key    string
-	record []byte
-}
-
-// chunk is the live records of packs that follow each other. Nothing changes a chunk.
-type chunk struct {
-	from, to place
-	records  []stored
-	bytes    int // of the records
-	count    int // of the records, also those that are not live
-	damaged  []place
-}
-
-// read reads packs of one file, from a place on, until the chunk has enough bytes of records. At
-// the end of the log, to equals from.
-func (c *chunk) read(from *cursor, at place, bytes int) error {
-	at, end := from.log.from(at)
-	*c = chunk{from: at, to: at}
-	for c.bytes < bytes && c.to < end {
-		var p pack
-		behind, err := from.next(c.to, &p)
-		switch {
-		case errors.Is(err, io.EOF) || behind > end:
-			return nil
-		case errors.Is(err, errDamaged):
-			c.damaged = append(c.damaged, p.at)
-		case err != nil:
-			return err
-		}
-		c.to = behind
-		c.bytes += len(p.memory) + 1
-		c.count += len(p.records)
-		for _, record := range p.records {
-			key, _ := splitRecord(record)
-			if key == nil {
-				c.damaged = append(c.damaged, p.at)
-				continue
-			}
-			c.records = append(c.records, stored{p.at, string(key), record})
-		}
-	}
-	return nil
-}
-
-// sought returns the keys and places of the records.
-func (c *chunk) sought() []sought {
-	all := make([]sought, len(c.records))
-	for i, r := range c.records {
-		all[i] = sought{key: []byte(r.key), place: r.place}
-	}
-	return all
-}
-
-// readLive reads a chunk and leaves out the records that newer records have replaced.
-func (s *Store) readLive(from *cursor, at place, bytes int) (chunk, error) {
-	var c chunk
-	if err := c.read(from, at, bytes); err != nil || len(c.records) == 0 || s.replaced.Load() == 0 {
-		return c, err
-	}
-	newest := c.sought()
-	if err := s.index.find(newest); err != nil {
-		return c, err
-	}
-	places := make(map[string]place, len(newest))
-	for _, w := range newest {
-		places[string(w.key)] = w.place
-	}
-	c.records = slices.DeleteFunc(c.records, func(r stored) bool { return places[r.key] != r.place })
-	return c, nil
-}
-
 // ahead is a window of the log that is read before its records are asked for. Inputs mostly
 // come again in the order in which they were first asked, which is the order of the log.
 //
@@ -107,7 +31,6 @@ type ahead struct {
 	chunks  []chunk
 	records map[string]stored // of the chunks, by key
 	bytes   int
-	cursor  cursor
 }
 
 // take passes the records that the window has to found. It returns their places, and what is
@@ -161,10 +84,10 @@ func (a *ahead) follow(s *Store, places []place) {
 			return
 		}
 		i, _ := slices.BinarySearch(places, crowd-min(reach, crowd))
-		a.begin(s, places[i])
+		a.begin(places[i])
 	}
 	for at := a.chunks[len(a.chunks)-1].to; at < a.end && (at < crowd || at-crowd < aheadBytes); {
-		c, err := s.readLive(&a.cursor, at, chunkBytes)
+		c, err := s.readLive(at, chunkBytes)
 		if err != nil || c.to == c.from {
 			return // the lookup that needs the record meets the error
 		}
@@ -174,8 +97,7 @@ func (a *ahead) follow(s *Store, places []place) {
 }
 
 // begin empties the window and puts it before a place.
-func (a *ahead) begin(s *Store, at place) {
-	a.cursor = cursor{log: s.log, ahead: farRead}
+func (a *ahead) begin(at place) {
 	a.records, a.bytes = make(map[string]stored), 0
 	a.chunks = append(a.chunks[:0], chunk{from: at, to: at})
 }

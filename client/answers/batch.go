@@ -26,9 +26,10 @@ func (s *Store) NewBatch() *Batch { return &Batch{store: s} }
 
 // Add puts an outcome into the batch, in place of an outcome of the same request that is stored.
 // The batch must not have another outcome of the request.
-func (b *Batch) Add(r client.Request, o Outcome) { b.addOf(b.store.options.Source, r, o) }
+func (b *Batch) Add(r client.Request, o Outcome) { b.AddOf(b.store.options.Source, r, o) }
 
-func (b *Batch) addOf(source string, r client.Request, o Outcome) {
+// AddOf is Add for an outcome of another source.
+func (b *Batch) AddOf(source string, r client.Request, o Outcome) {
 	key := appendKey(nil, source, r)
 	b.record = appendOutcome(b.record[:0], key, o)
 	b.add(key, b.record)
@@ -67,8 +68,8 @@ func (b *Batch) commit() error {
 	if err := s.failure.err(); err != nil || len(b.ends) == 0 {
 		return err
 	}
-	if s.log.last().end >= logBytes {
-		if err := s.log.roll(); err != nil {
+	if last := s.log.last(); last.end >= logBytes {
+		if err := s.log.add(last.number + 1); err != nil {
 			return s.failure.set(err)
 		}
 	}

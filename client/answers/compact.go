@@ -15,7 +15,7 @@ func (s *Store) Compact(ctx context.Context) error {
 		return err
 	}
 	old := s.log.last().number
-	if err := s.log.roll(); err != nil {
+	if err := s.log.add(old + 1); err != nil {
 		return s.failure.set(err)
 	}
 	for s.log.files[0].number <= old {
@@ -31,12 +31,12 @@ func (s *Store) Compact(ctx context.Context) error {
 // that is killed in between leaves some records twice, of which the last one counts.
 func (s *Store) compactFirst(ctx context.Context) error {
 	first := s.log.files[0].number
-	from, to, records := cursor{log: s.log, ahead: farRead}, s.NewBatch(), uint64(0)
+	to, records := s.NewBatch(), uint64(0)
 	for at := placeIn(first, 0); ; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		c, err := s.readLive(&from, at, compactBytes)
+		c, err := s.readLive(at, compactBytes)
 		if err != nil {
 			return storeError(s.options.Dir, err)
 		}

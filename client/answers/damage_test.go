@@ -2,15 +2,19 @@ package answers_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -154,7 +158,7 @@ func TestDamagedPackLosesItsAnswersOnly(t *testing.T) {
 				var log bytes.Buffer
 				s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: disk, Log: slog.New(slog.NewTextHandler(&log, nil))}}
 				s.open()
-				_, inputs := s.exported()
+				inputs, _ := s.scan()
 				lost := n - len(inputs)
 				if lost < 1 || lost > 25 || s.Damaged() != 1 || !strings.Contains(log.String(), "damaged") {
 					t.Fatalf("byte %d: %d answers are lost, %d damaged, log:\n%s", at, lost, s.Damaged(), &log)
@@ -162,7 +166,7 @@ func TestDamagedPackLosesItsAnswersOnly(t *testing.T) {
 				for i := range n {
 					r, _ := numbered(i)
 					if v := wantVersion(s, i, -1, 0); (v == 0) != (inputs[r.Input] == 1) {
-						t.Fatalf("byte %d: answer %d is found in version %d, and exported %d times", at, i, v, inputs[r.Input])
+						t.Fatalf("byte %d: answer %d is found in version %d, and stored %d times", at, i, v, inputs[r.Input])
 					}
 				}
 				s.put(0, n, 1)
@@ -296,9 +300,10 @@ func TestMissingLogFile(t *testing.T) {
 		}
 		s.options.ReadOnly = true
 		s.open()
-		exported, err := s.Export(io.Discard)
-		if damage, ok := errors.AsType[*DamageError](err); !ok || damage.File != path || exported == 0 || exported >= n {
-			t.Errorf("without %s: %d answers are exported, %v", path, exported, err)
+		left := int64(0)
+		err = s.Scan(func(Stored) error { left++; return nil })
+		if damage, ok := errors.AsType[*DamageError](err); !ok || damage.File != path || left == 0 || left >= n {
+			t.Errorf("without %s: %d answers are left, %v", path, left, err)
 		}
 		missing := int64(0)
 		for i := range n {
@@ -307,8 +312,8 @@ func TestMissingLogFile(t *testing.T) {
 				missing++
 			}
 		}
-		if missing != n-exported {
-			t.Errorf("without %s: %d answers are exported, and %d are missing", path, exported, missing)
+		if missing != n-left {
+			t.Errorf("without %s: %d answers are left, and %d are missing", path, left, missing)
 		}
 		s.close()
 		s.options.ReadOnly = false
@@ -321,6 +326,19 @@ func TestMissingLogFile(t *testing.T) {
 	if _, ok := errors.AsType[*DamageError](err); !ok {
 		t.Errorf("without log and index: got %v", err)
 	}
+}
+
+// noise is text that cannot be compressed by much.
+var noise = sync.OnceValue(func() string {
+	b := make([]byte, 768<<10)
+	rng := rand.NewChaCha8([32]byte{})
+	rng.Read(b)
+	return base64.StdEncoding.EncodeToString(b)
+})
+
+func checksum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // putLong commits versions of answers of 1 MiB that cannot be compressed.
@@ -446,8 +464,7 @@ func FuzzLog(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out bytes.Buffer
-		if _, err := s.Export(&out); err != nil {
+		if err := s.Scan(func(Stored) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		b := s.NewBatch()

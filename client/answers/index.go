@@ -2,6 +2,7 @@ package answers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -191,7 +192,9 @@ func (x *index) find(keys []sought) error {
 				if err != nil {
 					return err
 				}
-				keys[i].place = parsePlace(value)
+				if len(value) == 8 {
+					keys[i].place = place(binary.BigEndian.Uint64(value))
+				}
 			}
 			if err := it.Error(); err != nil {
 				return err
@@ -213,27 +216,26 @@ func (x *index) apply(records []sought, indexed place) (replacing []sought, err 
 	if err := x.find(older); err != nil {
 		return nil, err
 	}
-	for _, r := range older {
-		if r.place != 0 {
+	slices.SortFunc(records, func(a, b sought) int { return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.place, b.place)) })
+	for i, r := range records {
+		if older[i].place != 0 || i > 0 && bytes.Equal(r.key, records[i-1].key) {
 			replacing = append(replacing, r)
 		}
 	}
 	s := x.state
 	s.indexed, s.records, s.replaced = indexed, s.records+uint64(len(records)), s.replaced+uint64(len(replacing))
-	if x.tail != nil {
-		for _, r := range records {
-			x.tail[string(r.key)] = r.place
-		}
-		x.state = s
-		return replacing, nil
-	}
-	slices.SortFunc(records, func(a, b sought) int { return bytes.Compare(a.key, b.key) })
 	return replacing, x.write(s, records)
 }
 
 // write writes the places of records together with the new state.
 func (x *index) write(s state, records []sought) error {
 	err := x.call(func() error {
+		if x.tail != nil {
+			for _, r := range records {
+				x.tail[string(r.key)] = r.place
+			}
+			return nil
+		}
 		batch := x.db.NewBatch()
 		var memory []byte
 		for _, r := range records {

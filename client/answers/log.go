@@ -23,8 +23,12 @@ const (
 	logTitle      = "bulkcat answers, format "
 	formatVersion = "5"
 
-	// logBytes are enough for a log file. The next pack begins a new file.
+	// logBytes are enough for a log file: the next pack begins a new file. Compaction copies a
+	// file in less than a second.
 	logBytes = 32 << 20
+
+	// maxPack bounds the length that a header may tell. No answer is as long.
+	maxPack = 1 << 30
 )
 
 // place is where a pack begins: the number of its log file in the upper 32 bits, the offset in
@@ -37,14 +41,6 @@ func (p place) file() uint32  { return uint32(p >> 32) }
 func (p place) offset() int64 { return int64(uint32(p)) }
 
 func (p place) append(dst []byte) []byte { return binary.BigEndian.AppendUint64(dst, uint64(p)) }
-
-// parsePlace is the inverse of append; 0 for bytes that are no place.
-func parsePlace(text []byte) place {
-	if len(text) != 8 {
-		return 0
-	}
-	return place(binary.BigEndian.Uint64(text))
-}
 
 // log is the files of packs, in the order of their numbers. One goroutine may write while
 // others read.
@@ -64,23 +60,6 @@ type logFile struct {
 	end    int64 // offset behind the last pack
 }
 
-// open opens the files that are there. The error is a *VersionError or the disk's.
-func (l *log) open() error {
-	names, err := l.fs.List(l.dir)
-	if err != nil {
-		return err
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if number := parseLogName(name); number != 0 {
-			if err := l.add(number); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // parseLogName returns the number of a log file; 0 for other files.
 func parseLogName(name string) uint32 {
 	digits, ok := strings.CutSuffix(name, logExt)
@@ -91,7 +70,12 @@ func parseLogName(name string) uint32 {
 	return uint32(number)
 }
 
-// add opens a file, or creates the file and writes its header.
+func (l *log) name(number uint32) string {
+	return l.fs.PathJoin(l.dir, fmt.Sprintf("%08d%s", number, logExt))
+}
+
+// add opens a file, or creates the file and writes its header. The error is a *VersionError or
+// the disk's.
 func (l *log) add(number uint32) error {
 	f := &logFile{number: number, name: l.name(number)}
 	var err error
@@ -106,33 +90,30 @@ func (l *log) add(number uint32) error {
 	l.mu.Lock()
 	l.files = append(l.files, f) // close closes the file, also after an error
 	l.mu.Unlock()
-	info, err := f.file.Stat()
-	if err != nil {
-		return err
-	}
-	f.end = max(info.Size(), int64(len(logHeader)))
-	if info.Size() < f.end && !l.readOnly { // new, or of a process that was killed here
-		if _, err := f.file.WriteAt([]byte(logHeader), 0); err != nil {
-			return err
-		}
-		return errors.Join(f.file.Sync(), syncFolder(l.fs, l.dir))
-	}
-	return f.checkHeader(l.dir)
-}
-
-// checkHeader refuses another format. A header that is damaged otherwise does no harm.
-func (f *logFile) checkHeader(dir string) error {
 	header := make([]byte, len(logHeader)+8)
 	n, err := f.file.ReadAt(header, 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	version, ok := bytes.CutPrefix(header[:n], []byte(logTitle))
-	version, _, ends := bytes.Cut(version, []byte("\n"))
-	if _, err := strconv.ParseUint(string(version), 10, 32); ok && ends && err == nil && string(version) != formatVersion {
-		return &VersionError{Dir: dir, Version: string(version)}
+	if n < len(logHeader) && !l.readOnly { // new, or of a process that was killed here
+		_, err := f.file.WriteAt([]byte(logHeader), 0)
+		return errors.Join(err, f.file.Sync(), syncFolder(l.fs, l.dir), f.measure())
 	}
-	return nil
+	rest, titled := bytes.CutPrefix(header[:n], []byte(logTitle))
+	version, _, ends := strings.Cut(string(rest), "\n")
+	if _, err := strconv.ParseUint(version, 10, 32); titled && ends && err == nil && version != formatVersion {
+		return &VersionError{Dir: l.dir, Version: version}
+	}
+	return f.measure() // a header that is damaged otherwise does no harm
+}
+
+// measure takes the end of the file for the end of its packs.
+func (f *logFile) measure() error {
+	info, err := f.file.Stat()
+	if err == nil {
+		f.end = max(info.Size(), int64(len(logHeader)))
+	}
+	return err
 }
 
 // syncFolder makes the entries of a folder durable.
@@ -150,17 +131,12 @@ func (l *log) last() *logFile { return l.files[len(l.files)-1] }
 // start is the place of the first pack.
 func (l *log) start() place { return placeIn(l.files[0].number, int64(len(logHeader))) }
 
-// end is the place behind the last pack.
-func (l *log) end() place {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return placeIn(l.last().number, l.last().end)
-}
+// end is the place behind the last pack. Only the goroutine that writes calls end.
+func (l *log) end() place { return placeIn(l.last().number, l.last().end) }
 
-// roll closes the last file for good and begins a new file.
-func (l *log) roll() error { return l.add(l.last().number + 1) }
-
-// append makes packs durable that were made for the end of the log.
+// append makes packs durable that were made for the end of the log. The error is a *GoneError if
+// the last file is no longer under its name; a shorter file of that name belongs to a store that
+// another process has begun there.
 func (l *log) append(packs []byte) error {
 	f := l.last()
 	if _, err := f.file.WriteAt(packs, f.end); err != nil {
@@ -172,21 +148,15 @@ func (l *log) append(packs []byte) error {
 	l.mu.Lock()
 	f.end += int64(len(packs))
 	l.mu.Unlock()
-	return l.checkThere()
-}
-
-// checkThere returns a *GoneError if the last file is no longer under its name. A shorter file
-// of that name belongs to a store that another process has begun there.
-func (l *log) checkThere() error {
-	info, err := l.fs.Stat(l.last().name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < l.last().end {
+	info, err := l.fs.Stat(f.name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < f.end {
 		return &GoneError{Dir: l.dir}
 	}
 	return err
 }
 
-// cut makes the last file end at an offset: zeros overwrite what a process that was killed has
-// left behind the last whole pack.
+// cut ends the last file at an offset: zeros overwrite what a process that was killed has left
+// behind the last whole pack.
 func (l *log) cut(end int64) error {
 	f := l.last()
 	torn := f.end - end
@@ -206,7 +176,7 @@ func (l *log) removeBefore(number uint32) (err error) {
 	defer l.mu.Unlock()
 	for err == nil && len(l.files) > 1 && l.files[0].number < number {
 		f := l.files[0]
-		l.files = slices.Delete(l.files, 0, 1)
+		l.files = l.files[1:]
 		if err = f.file.Close(); !l.readOnly {
 			err = errors.Join(err, l.fs.Remove(f.name))
 		}
@@ -214,9 +184,9 @@ func (l *log) removeBefore(number uint32) (err error) {
 	return err
 }
 
-// checkComplete returns an error that names the first file that is missing from number first to
-// number last, or behind.
-func (l *log) checkComplete(first, last uint32) error {
+// missing returns an error that names the first file that is missing from number first to number
+// last, or behind.
+func (l *log) missing(first, last uint32) error {
 	for _, f := range l.files {
 		if f.number == first {
 			first++
@@ -228,25 +198,11 @@ func (l *log) checkComplete(first, last uint32) error {
 	return nil
 }
 
-func (l *log) name(number uint32) string {
-	return l.fs.PathJoin(l.dir, fmt.Sprintf("%08d%s", number, logExt))
-}
-
-func (l *log) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var err error
+func (l *log) close() (err error) {
 	for _, f := range l.files {
 		err = errors.Join(err, f.file.Close())
 	}
-	l.files = nil
 	return err
-}
-
-// find returns the index of the first file whose number is not below n; mu must be held.
-func (l *log) find(n uint32) int {
-	i, _ := slices.BinarySearchFunc(l.files, n, func(f *logFile, n uint32) int { return int(int64(f.number) - int64(n)) })
-	return i
 }
 
 // from returns the first place, not before at, that may hold a pack, and the end of its file;
@@ -254,7 +210,7 @@ func (l *log) find(n uint32) int {
 func (l *log) from(at place) (first, end place) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	for _, f := range l.files[l.find(at.file()):] {
+	for _, f := range l.files {
 		first, end = max(at, placeIn(f.number, int64(len(logHeader)))), placeIn(f.number, f.end)
 		if first < end {
 			return first, end
@@ -263,25 +219,18 @@ func (l *log) from(at place) (first, end place) {
 	return at, at
 }
 
-// errTorn says that the log ends before the bytes that are asked for.
-var errTorn = errors.New("the log ends early")
-
-// read fills dst from a place on, as far as the file goes. The error is errTorn for fewer than
-// least bytes.
-func (l *log) read(dst []byte, at place, least int) ([]byte, error) {
+// read fills dst from a place on, as far as the file goes.
+func (l *log) read(dst []byte, at place) ([]byte, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	i := l.find(at.file())
-	if i == len(l.files) || l.files[i].number != at.file() {
-		return nil, errTorn
+	i, found := slices.BinarySearchFunc(l.files, at.file(), func(f *logFile, n uint32) int { return int(int64(f.number) - int64(n)) })
+	if !found {
+		return nil, nil
 	}
 	f := l.files[i]
 	n, err := f.file.ReadAt(dst[:max(0, min(int64(len(dst)), f.end-at.offset()))], at.offset())
 	if err != nil && err != io.EOF {
 		return nil, &fileError{f.name, err}
-	}
-	if n < least {
-		return nil, errTorn
 	}
 	return dst[:n], nil
 }

@@ -12,12 +12,12 @@ import (
 // Query asks for the stored outcome of a request.
 type Query struct {
 	Request client.Request
+	Source  string // "" for the store's own
 
-	Found   bool    // there is an outcome that still counts
-	Outcome Outcome // set where Found
-	Stored  bool    // there is an outcome, also if it does not count or is damaged
-
-	answeredAt time.Time // of an outcome, also if it does not count; zero for a damaged outcome
+	Found      bool      // there is an outcome that still counts
+	Outcome    Outcome   // set where Found
+	Stored     bool      // there is an outcome, also if it does not count or is damaged
+	AnsweredAt time.Time // of an outcome, also if it does not count; zero for a damaged outcome
 }
 
 // Lookup returns the stored outcome of a request, and whether there is an outcome that still
@@ -32,23 +32,13 @@ func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 
 // LookupAll answers the queries. A damaged answer counts as none: a warning is logged, and the
 // answer can be asked for again.
-func (s *Store) LookupAll(queries []Query) error { return s.lookupOf(s.options.Source, queries) }
-
-// sought is the key of a record, and what is known of the record so far.
-type sought struct {
-	key   []byte
-	query *Query // nil for other records
-	place place  // of the pack; 0 for unknown
-	tried place  // where the record was not found
-}
-
-func (s *Store) lookupOf(source string, queries []Query) error {
+func (s *Store) LookupAll(queries []Query) error {
 	if err := s.failure.err(); err != nil {
 		return err
 	}
 	keys, ends := make([]byte, 0, 96*len(queries)), make([]int, len(queries))
-	for i := range queries {
-		keys = appendKey(keys, source, queries[i].Request)
+	for i, q := range queries {
+		keys = appendKey(keys, cmp.Or(q.Source, s.options.Source), q.Request)
 		ends[i] = len(keys)
 	}
 	wanted, start := make([]sought, len(queries)), 0
@@ -71,11 +61,19 @@ func (s *Store) lookupOf(source string, queries []Query) error {
 	return nil
 }
 
+// sought is the key of a record, and what is known of the record so far.
+type sought struct {
+	key   []byte
+	query *Query // nil for other records
+	place place  // of the pack; 0 for unknown
+	tried place  // where the record was not found
+}
+
 // seek finds the newest records of keys through the index, reads their packs in the order of
 // the log, and passes each record to found; nil for a damaged record.
 func (s *Store) seek(missing []sought, found func(w sought, record []byte)) error {
-	from := cursor{log: s.log, ahead: nearRead}
 	var p pack
+	memory := make([]byte, nearRead)
 	for len(missing) > 0 {
 		if err := s.index.find(missing); err != nil {
 			return err
@@ -85,7 +83,7 @@ func (s *Store) seek(missing []sought, found func(w sought, record []byte)) erro
 		moved := missing[:0]
 		for _, w := range missing {
 			if p.at != w.place {
-				if err := from.read(w.place, &p); err != nil && !errors.Is(err, errDamaged) {
+				if err := s.log.readPack(w.place, &p, memory); err != nil && !errors.Is(err, errDamaged) {
 					return err
 				}
 			}
@@ -113,7 +111,7 @@ func (s *Store) answer(w sought, record []byte) {
 		s.damage.note(s.options, w.place, string(w.key))
 		return
 	}
-	w.query.answeredAt = outcome.Answer.AnsweredAt
+	w.query.AnsweredAt = outcome.Answer.AnsweredAt
 	if s.counts(outcome) {
 		w.query.Outcome, w.query.Found = outcome, true
 	}

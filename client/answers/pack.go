@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
@@ -9,57 +10,41 @@ import (
 )
 
 const (
-	packMagic = 0xBC // no byte of UTF-8 text in Latin letters, so that a search for packs seldom stops
+	packMagic  = 0xBC // in no UTF-8 text in Latin letters, so that a search for packs seldom stops
+	packHeader = 16
 
 	packPlain = 0
 	packS2    = 1
-
-	packHeaderSize = 16
 
 	// A pack is full with this many bytes or records. A lookup of a single answer decodes a whole
 	// pack; larger packs save 1% of the disk.
 	packBytes   = 4 << 10
 	packRecords = 256
 
-	// maxCompressed bounds the memory that decoding takes. A longer record is stored as it is.
+	// maxCompressed bounds the memory that decoding takes. Longer records are stored as they are.
 	maxCompressed = 16 * packBytes
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// packHeader is the header of a pack.
-type packHeader struct {
-	encoding byte
-	records  int
-	size     int    // of the encoded records, in bytes
-	checksum uint32 // of the encoded records
-}
-
-// appendPack appends the pack of some records, each with its length before it, as the pack
-// lies at a place. It compresses the records if that makes them smaller.
+// appendPack appends the pack of n records, each with its length before it, as the pack lies at a
+// place. The records are compressed if that makes them smaller.
 func appendPack(dst []byte, at place, records []byte, n int) []byte {
 	start := len(dst)
-	h := packHeader{encoding: packPlain, records: n}
-	dst = slices.Grow(dst, packHeaderSize+s2.MaxEncodedLen(len(records)))[:start+packHeaderSize]
-	encoded := records
+	dst = slices.Grow(dst, packHeader+s2.MaxEncodedLen(len(records)))[:start+packHeader]
+	encoded, encoding := records, byte(packPlain)
 	if len(records) <= maxCompressed {
-		encoded = s2.Encode(dst[len(dst):cap(dst)], records)
-		h.encoding = packS2
+		if block := s2.Encode(dst[len(dst):cap(dst)], records); len(block) < len(records) {
+			encoded, encoding = block, packS2
+		}
 	}
-	if len(encoded) >= len(records) {
-		encoded, h.encoding = records, packPlain
-	}
-	h.size, h.checksum = len(encoded), crc32.Checksum(encoded, castagnoli)
-	h.put(dst[start:], at)
+	header := dst[start:]
+	header[0], header[1] = packMagic, encoding
+	binary.BigEndian.PutUint16(header[2:], uint16(n))
+	binary.BigEndian.PutUint32(header[4:], uint32(len(encoded)))
+	binary.BigEndian.PutUint32(header[8:], crc32.Checksum(encoded, castagnoli))
+	binary.BigEndian.PutUint32(header[12:], headerChecksum(header, at))
 	return append(dst, encoded...)
-}
-
-func (h packHeader) put(dst []byte, at place) {
-	dst[0], dst[1] = packMagic, h.encoding
-	binary.BigEndian.PutUint16(dst[2:], uint16(h.records))
-	binary.BigEndian.PutUint32(dst[4:], uint32(h.size))
-	binary.BigEndian.PutUint32(dst[8:], h.checksum)
-	binary.BigEndian.PutUint32(dst[12:], headerChecksum(dst, at))
 }
 
 // headerChecksum covers the place, so that bytes that were meant for another place are no pack.
@@ -68,49 +53,110 @@ func headerChecksum(header []byte, at place) uint32 {
 	return crc32.Update(sum, castagnoli, at.append(nil))
 }
 
-// parsePackHeader reads the header of the pack at a place; false if there is no pack.
-func parsePackHeader(text []byte, at place) (h packHeader, ok bool) {
-	if len(text) < packHeaderSize || text[0] != packMagic || binary.BigEndian.Uint32(text[12:]) != headerChecksum(text, at) {
-		return packHeader{}, false
+// packLength returns the length of the pack that begins with text, and lies at a place; 0 if text
+// does not begin with the header of a pack.
+func packLength(text []byte, at place) int {
+	if len(text) < packHeader || text[0] != packMagic || binary.BigEndian.Uint32(text[12:]) != headerChecksum(text, at) {
+		return 0
 	}
-	return packHeader{
-		encoding: text[1],
-		records:  int(binary.BigEndian.Uint16(text[2:])),
-		size:     int(binary.BigEndian.Uint32(text[4:])),
-		checksum: binary.BigEndian.Uint32(text[8:]),
-	}, true
+	if size := binary.BigEndian.Uint32(text[4:]); size < maxPack {
+		return packHeader + int(size)
+	}
+	return 0
 }
 
-// length is the number of bytes of the whole pack.
-func (h packHeader) length() int { return packHeaderSize + h.size }
+// pack is a pack that was read: its records and their memory.
+type pack struct {
+	at      place
+	records [][]byte
+	memory  []byte
+}
 
-// decode appends the records of a pack, each with its length before it, to dst.
-func (h packHeader) decode(dst, encoded []byte) ([]byte, error) {
-	switch size, err := s2.DecodedLen(encoded); {
-	case crc32.Checksum(encoded, castagnoli) != h.checksum:
-		return nil, errDamaged
-	case h.encoding == packPlain:
-		return append(dst, encoded...), nil
-	case h.encoding != packS2 || err != nil || size > maxCompressed:
-		return nil, errDamaged
+// parse decodes a pack whose header is sound. After errDamaged the pack has no records.
+func (p *pack) parse(at place, text []byte) error {
+	p.at, p.records, p.memory = at, p.records[:0], p.memory[:0]
+	encoded := text[packHeader:]
+	size, err := s2.DecodedLen(encoded)
+	switch {
+	case crc32.Checksum(encoded, castagnoli) != binary.BigEndian.Uint32(text[8:]):
+		return errDamaged
+	case text[1] == packPlain:
+		p.memory = append(p.memory, encoded...)
+	case text[1] != packS2 || err != nil || size > maxCompressed:
+		return errDamaged
 	default:
-		dst = slices.Grow(dst, size)
-		decoded, err := s2.Decode(dst[len(dst):len(dst)+size], encoded)
-		if err != nil {
-			return nil, errDamaged
+		if p.memory, err = s2.Decode(slices.Grow(p.memory, size)[:size], encoded); err != nil {
+			return errDamaged
 		}
-		return dst[:len(dst)+len(decoded)], nil
 	}
+	rest := p.memory
+	for range binary.BigEndian.Uint16(text[2:]) {
+		record, behind, ok := cutSized(rest)
+		if key, _ := splitRecord(record); !ok || key == nil {
+			p.records = p.records[:0]
+			return errDamaged
+		}
+		p.records, rest = append(p.records, record), behind
+	}
+	return nil
 }
 
-// splitPack splits the records of a pack and appends them to dst.
-func (h packHeader) splitPack(dst [][]byte, records []byte) ([][]byte, error) {
-	for range h.records {
-		record, rest, ok := cutSized(records)
-		if !ok {
-			return nil, errDamaged
+// packAt returns the pack at a place, and what was read behind it: from text, which begins there,
+// or from the log, into memory if that is long enough. The pack is nil if its header is damaged or
+// the log ends early.
+func (l *log) packAt(at place, text, memory []byte) (encoded, rest []byte, err error) {
+	n := packLength(text, at)
+	if n == 0 || n > len(text) {
+		if text, err = l.read(memory, at); err != nil {
+			return nil, nil, err
 		}
-		dst, records = append(dst, record), rest
+		n = packLength(text, at)
 	}
-	return dst, nil
+	if n > len(text) {
+		if text, err = l.read(make([]byte, n), at); err != nil {
+			return nil, nil, err
+		}
+	}
+	if n == 0 || n > len(text) {
+		return nil, nil, nil
+	}
+	return text[:n], text[n:], nil
+}
+
+// readPack reads the pack at a place. The error is errDamaged or the disk's.
+func (l *log) readPack(at place, p *pack, memory []byte) error {
+	p.at, p.records = at, p.records[:0]
+	encoded, _, err := l.packAt(at, nil, memory)
+	if err != nil {
+		return err
+	}
+	if encoded == nil {
+		return errDamaged
+	}
+	return p.parse(at, encoded)
+}
+
+// search returns the place of the first pack behind at whose header is sound, or end, and whether
+// all bytes before are zero, as cut leaves them.
+func (l *log) search(at, end place) (behind place, empty bool, err error) {
+	memory := make([]byte, farRead)
+	empty = true
+	for from := at; from < end; {
+		text, err := l.read(memory, from)
+		if err != nil || len(text) == 0 {
+			return end, false, err
+		}
+		last := from+place(len(text)) >= end
+		for i := range text {
+			if rest := text[i:]; len(rest) < packHeader && !last {
+				text = text[:i] // read again from here on
+				break
+			} else if here := from + place(i); here > at && packLength(rest, here) > 0 {
+				return here, empty && len(bytes.Trim(text[:i], "\x00")) == 0, nil
+			}
+		}
+		empty = empty && len(bytes.Trim(text, "\x00")) == 0
+		from += place(len(text))
+	}
+	return end, empty, nil
 }

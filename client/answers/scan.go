@@ -1,31 +1,32 @@
 package answers
 
 import (
+	"errors"
+	"io/fs"
 	"sync"
 
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// live is an outcome of the log that no newer outcome replaces.
-type live struct {
-	source  string
-	request client.Request
-	body    []byte // of the answer as the service sent it, or a rejection's reason
-	outcome Outcome
+// Stored is an outcome that is stored. The answer has its body, as the service sent it.
+type Stored struct {
+	Source  string
+	Request client.Request
+	Outcome Outcome
 }
 
-// scan passes the outcomes of all sources to visit, in the order of the log. Damaged packs and
+// Scan passes the outcomes of all sources to visit, in the order of the log. Damaged packs and
 // records are counted and left out. In a store that is only read, a *DamageError for missing
-// files comes after all other outcomes.
-func (s *Store) scan(visit func(live) error) error {
+// files comes after all other outcomes. An error of visit ends the scan. No batch is committed
+// meanwhile.
+func (s *Store) Scan(visit func(Stored) error) error {
 	s.writes.Lock()
 	defer s.writes.Unlock()
 	if err := s.failure.err(); err != nil {
 		return err
 	}
-	from := cursor{log: s.log, ahead: farRead}
 	for at := s.log.start(); ; {
-		c, err := s.readLive(&from, at, chunkBytes)
+		c, err := s.readLive(at, chunkBytes)
 		if err != nil {
 			return storeError(s.options.Dir, err)
 		}
@@ -40,18 +41,37 @@ func (s *Store) scan(visit func(live) error) error {
 			if !ok {
 				continue // a learned rate
 			}
-			_, body := splitRecord(r.record)
 			outcome, err := parseOutcome(r.record, request.Classification)
 			if err != nil {
 				s.damage.note(s.options, r.place, r.key)
 				continue
 			}
-			if err := visit(live{source, request, body, outcome}); err != nil {
+			if outcome.Rejection == nil {
+				_, outcome.Answer.Body = splitRecord(r.record)
+			}
+			if err := visit(Stored{source, request, outcome}); err != nil {
 				return err
 			}
 		}
 		at = c.to
 	}
+}
+
+// Size is the number of bytes of the store's files.
+func (s *Store) Size() (sum int64, err error) {
+	files := s.options.FS
+	for _, dir := range [...]string{s.options.Dir, files.PathJoin(s.options.Dir, indexDir)} {
+		names, err := files.List(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // there may be no index
+			return 0, storeError(s.options.Dir, err)
+		}
+		for _, name := range names {
+			if info, err := files.Stat(files.PathJoin(dir, name)); err == nil && !info.IsDir() { // else removed since
+				sum += info.Size()
+			}
+		}
+	}
+	return sum, nil
 }
 
 // damageTold bounds the warnings about damage.

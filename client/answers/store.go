@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,18 +65,18 @@ func Open(o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	found, err := look(o)
-	if err != nil {
+	names, err := o.FS.List(o.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, storeError(o.Dir, err)
 	}
-	if found.nothing() && (o.MustExist || o.ReadOnly) {
+	if !slices.ContainsFunc(names, isOurs) && (o.MustExist || o.ReadOnly) {
 		return nil, &MissingError{Dir: o.Dir}
 	}
 	if err := makeFolder(o.FS, o.Dir); err != nil {
 		return nil, storeError(o.Dir, err)
 	}
 	lock, err := o.FS.Lock(o.FS.PathJoin(o.Dir, lockFile))
-	if isLocked(err) {
+	if errors.Is(err, syscall.EAGAIN) || err != nil && strings.Contains(err.Error(), "lock held by current process") {
 		return nil, &LockedError{Dir: o.Dir, PID: readOwner(o)}
 	}
 	if err != nil {
@@ -83,7 +84,7 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{options: o, opened: time.Now().UTC().Truncate(time.Microsecond), lock: lock, failure: &failure{dir: o.Dir, done: make(chan struct{})}}
 	s.log = &log{fs: o.FS, dir: o.Dir, readOnly: o.ReadOnly}
-	if err := s.open(found); err != nil {
+	if err := s.open(); err != nil {
 		if s.failure.err() == nil { // else the database may still write
 			err = errors.Join(err, s.close())
 		}
@@ -92,66 +93,54 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// contents are what Open finds in a folder.
-type contents struct{ log, owner, older bool }
-
-func (c contents) nothing() bool { return c == contents{} }
-
-func look(o Options) (c contents, err error) {
-	names, err := o.FS.List(o.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	for _, name := range names {
-		c.log = c.log || parseLogName(name) != 0
-		c.owner = c.owner || name == ownerFile
-		c.older = c.older || strings.HasPrefix(name, "MANIFEST-") // as in formats 1 to 4
-	}
-	return c, err
+// isOurs says whether a file belongs to a store, also to one of an older format.
+func isOurs(name string) bool {
+	return parseLogName(name) != 0 || name == ownerFile || strings.HasPrefix(name, "MANIFEST-")
 }
 
 // makeFolder makes a folder that outlasts the loss of power, unless the folder is there.
 func makeFolder(files vfs.FS, name string) error {
 	_, err := files.Stat(name)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	parent := files.PathDir(name)
-	if parent == name {
+	if !errors.Is(err, fs.ErrNotExist) || parent == name {
 		return err
 	}
 	return errors.Join(makeFolder(files, parent), files.MkdirAll(name, 0o777), syncFolder(files, parent))
 }
 
-// open opens the log and the index.
-func (s *Store) open(found contents) error {
-	switch {
-	case found.older:
-		return &VersionError{Dir: s.options.Dir, Version: "4 or older"}
-	case !found.log && found.owner:
-		return &fileError{s.log.name(1), fs.ErrNotExist}
-	}
-	if err := s.log.open(); err != nil {
+// open opens the log and the index, and makes them agree.
+func (s *Store) open() error {
+	names, err := s.options.FS.List(s.options.Dir)
+	if err != nil {
 		return err
 	}
-	if !found.log {
+	slices.Sort(names)
+	for _, name := range names {
+		if strings.HasPrefix(name, "MANIFEST-") {
+			return &VersionError{Dir: s.options.Dir, Version: "4 or older"}
+		}
+		if number := parseLogName(name); number != 0 {
+			if err := s.log.add(number); err != nil {
+				return err
+			}
+		}
+	}
+	if len(s.log.files) == 0 {
+		if slices.Contains(names, ownerFile) {
+			return &fileError{s.log.name(1), fs.ErrNotExist}
+		}
 		if err := s.log.add(1); err != nil {
 			return err
 		}
 	}
-	var err error
 	if s.index, err = openIndex(s.options, s.failure); err != nil {
 		return err
 	}
 	if err := s.match(); err != nil {
 		return err
 	}
-	if err := s.replay(); err != nil {
+	if err := s.replay(); err != nil || s.options.ReadOnly {
 		return err
-	}
-	s.ahead.end = s.log.end()
-	if s.options.ReadOnly {
-		return nil
 	}
 	return s.signOwner()
 }
@@ -164,7 +153,7 @@ func (s *Store) match() (err error) {
 		x.state.first = s.log.files[0].number
 	}
 	first := x.state.first
-	switch err := s.log.checkComplete(first, x.state.indexed.file()); {
+	switch err := s.log.missing(first, x.state.indexed.file()); {
 	case err != nil && !s.options.ReadOnly:
 		return err
 	case err != nil:
@@ -182,30 +171,33 @@ func (s *Store) match() (err error) {
 // replay adds to the index what the log has behind state.indexed, and cuts off what follows the
 // last sound pack: a process was killed there, and has not acknowledged these records.
 func (s *Store) replay() error {
-	from, at := cursor{log: s.log, ahead: farRead}, max(s.index.state.indexed, s.log.start())
-	sound, damaged := at, []place(nil)
-	for {
-		var c chunk
-		err := c.read(&from, at, 1)
+	sound := max(s.index.state.indexed, s.log.start())
+	var damaged []place // behind the last sound pack
+	for at := sound; ; {
+		c, err := s.log.readChunk(at, chunkBytes)
 		if err != nil {
 			return err
 		}
 		if c.to == c.from {
 			break
 		}
-		at = c.to
-		if damaged = append(damaged, c.damaged...); len(c.records) == 0 {
+		at, damaged = c.to, append(damaged, c.damaged...)
+		if len(c.records) == 0 {
 			continue
 		}
-		for _, at := range damaged {
-			s.damage.note(s.options, at, "")
-		}
-		sound, damaged = c.to, nil
-		if _, err := s.index.apply(c.sought(), c.to); err != nil {
+		sound = c.sound
+		damaged = slices.DeleteFunc(damaged, func(at place) bool {
+			if at < sound {
+				s.damage.note(s.options, at, "")
+			}
+			return at < sound
+		})
+		if _, err := s.index.apply(c.sought(), sound); err != nil {
 			return err
 		}
 	}
 	s.replaced.Store(s.index.state.replaced)
+	defer func() { s.ahead.end = s.log.end() }()
 	switch last := s.log.last(); {
 	case sound.file() == last.number:
 		return s.log.cut(sound.offset())
@@ -213,10 +205,6 @@ func (s *Store) replay() error {
 		return s.log.cut(int64(len(logHeader)))
 	}
 	return nil // the last file is missing
-}
-
-func isLocked(err error) bool {
-	return errors.Is(err, syscall.EAGAIN) || err != nil && strings.Contains(err.Error(), "lock held by current process")
 }
 
 func (s *Store) signOwner() error {

@@ -1,6 +1,7 @@
 package answers_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -114,37 +115,31 @@ func (s *suite) want(from, to, v int) {
 	}
 }
 
-// exported returns the export, and how often each input is in the export.
-func (s *suite) exported() (text string, inputs map[string]int) {
+// scan returns how often each input is stored, and the bodies of the answers.
+func (s *suite) scan() (inputs map[string]int, bodies string) {
 	s.Helper()
-	var out strings.Builder
-	n, err := s.Export(&out)
-	s.must(err)
 	inputs = make(map[string]int)
-	for line := range strings.Lines(out.String()) {
-		_, input, _ := strings.Cut(line, `"input":"`)
-		input, _, _ = strings.Cut(input, `"`)
-		inputs[input]++
-	}
-	if int64(strings.Count(out.String(), "\n")) != n {
-		s.Errorf("the export says %d, and has\n%s", n, &out)
-	}
-	return out.String(), inputs
+	s.must(s.Scan(func(a Stored) error {
+		inputs[a.Request.Input]++
+		bodies += string(a.Outcome.Answer.Body) + "\n"
+		return nil
+	}))
+	return inputs, bodies
 }
 
-// wantAll wants a version of the first n answers, and nothing else, from lookups and exports.
+// wantAll wants a version of the first n answers, and nothing else, from lookups and scans.
 func (s *suite) wantAll(n, v int) {
 	s.Helper()
 	s.want(0, n, v)
-	_, inputs := s.exported()
+	inputs, _ := s.scan()
 	for i := range n {
 		r, _ := numbered(i)
 		if inputs[r.Input] != 1 {
-			s.Errorf("answer %d is exported %d times", i, inputs[r.Input])
+			s.Errorf("answer %d is stored %d times", i, inputs[r.Input])
 		}
 	}
 	if len(inputs) != n || s.Damaged() != 0 {
-		s.Errorf("%d answers are exported and %d damaged, want %d", len(inputs), s.Damaged(), n)
+		s.Errorf("%d answers are stored and %d damaged, want %d", len(inputs), s.Damaged(), n)
 	}
 }
 
@@ -237,8 +232,8 @@ func TestNewestAnswerCounts(t *testing.T) {
 		s.want(300, 310, 2)
 		s.want(310, 400, 1)
 		s.want(400, 600, 0)
-		if _, inputs := s.exported(); len(inputs) != 600 {
-			t.Errorf("%d answers are exported", len(inputs))
+		if inputs, _ := s.scan(); len(inputs) != 600 {
+			t.Errorf("%d answers are stored", len(inputs))
 		}
 	}
 	t.Run("at once", check)
@@ -403,4 +398,41 @@ func TestStoreIsRemoved(t *testing.T) {
 	if again := s.Close(); again != err {
 		t.Errorf("close: got %v", again)
 	}
+}
+
+func TestCompactingIsInterrupted(t *testing.T) {
+	s := start(t, vfs.NewMem())
+	s.put(0, 100, 0)
+	reason := errors.New("received interrupt")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
+	if err := s.Compact(ctx); err != reason {
+		t.Errorf("got %v", err)
+	}
+	s.wantAll(100, 0)
+	s.must(s.Compact(t.Context()))
+	s.wantAll(100, 0)
+	s.close()
+}
+
+// TestCompactGivesSpaceBack replaces all answers several times.
+func TestCompactGivesSpaceBack(t *testing.T) {
+	s := start(t, vfs.NewMem())
+	s.put(0, 3000, 0)
+	s.must(s.Compact(t.Context()))
+	s.reopen(func(*Options) {}) // the index removes its old tables later
+	once, err := s.Size()
+	s.must(err)
+	for v := range 4 {
+		s.put(0, 3000, v+1)
+	}
+	s.must(s.Compact(t.Context()))
+	s.reopen(func(*Options) {})
+	again, err := s.Size()
+	s.must(err)
+	if again > once*11/10 {
+		t.Errorf("%d bytes, and after the replacements %d", once, again)
+	}
+	s.wantAll(3000, 4)
+	s.close()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/answers/archive"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 )
 
@@ -41,7 +42,7 @@ func newStoreStats(s streams) *cobra.Command {
 		Args:  operands(1, 1, noStoreNamed),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
-				stats, err := store.Stats()
+				stats, err := archive.Count(store)
 				return errors.Join(printStats(s.text(), stats, asJSON), err)
 			})
 		},
@@ -98,7 +99,7 @@ func exportTo(path string, s streams, store *answers.Store) (err error) {
 		defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
 		out = file
 	}
-	n, err := store.Export(out)
+	n, err := archive.Export(store, out)
 	fmt.Fprintf(s.err, "exported %d answers, %d damaged\n", n, store.Damaged())
 	return err
 }
@@ -119,7 +120,7 @@ func newStoreImport(s streams) *cobra.Command {
 				in, name = file, args[1]
 			}
 			return withStore(s, answers.Options{Dir: args[0]}, func(store *answers.Store) error {
-				imported, err := store.Import(readerUntil{cmd.Context(), in}, name)
+				imported, err := archive.Import(store, readerUntil{cmd.Context(), in}, name)
 				fmt.Fprintf(s.err, "imported %d answers, %d were there\n", imported.Added, imported.Kept)
 				return err
 			})
@@ -157,7 +158,7 @@ func withStore(s streams, options answers.Options, do func(*answers.Store) error
 	return err
 }
 
-func printStats(out io.Writer, stats answers.Stats, asJSON bool) error {
+func printStats(out io.Writer, stats archive.Stats, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)

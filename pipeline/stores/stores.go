@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/answers/archive"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -226,14 +226,14 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 		log.Warn("another run holds this store, so its answers are not seen")
 		return nil
 	}
-	var added answers.Imported
+	var added archive.Imported
 	if err == nil {
 		if added, err = s.add(ctx, from); err != nil {
 			err = errors.Join(err, from.Close())
 		}
 	}
 	switch {
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		log.Warn("the answers of this store are not taken over", "error", err)
@@ -244,18 +244,9 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 }
 
 // add adds the answers of another store, and the rate learned there unless this one has its own.
-func (s *Store) add(ctx context.Context, from *answers.Store) (answers.Imported, error) {
-	out, in := io.Pipe()
-	exported := make(chan error, 1)
-	go func() {
-		_, err := from.Export(in)
-		in.Close() // what could be read is taken
-		exported <- err
-	}()
-	defer context.AfterFunc(ctx, func() { out.Close() })()
-	added, err := s.Import(out, "the answers of the other store")
-	out.Close() // lets the export end
-	if err := errors.Join(err, <-exported); err != nil {
+func (s *Store) add(ctx context.Context, from *answers.Store) (archive.Imported, error) {
+	added, err := archive.Merge(ctx, s.Store, from)
+	if err != nil {
 		return added, err
 	}
 	rate, err := from.LearnedRate()
@@ -303,14 +294,12 @@ func (s *Store) Overlapped() bool {
 func (s *Store) Close() error {
 	defer s.visit.Release()
 	if s.isNew {
-		if n, err := s.Export(full{}); n == 0 && err == nil {
+		if err := s.Scan(func(answers.Stored) error { return errNotEmpty }); err == nil {
 			return remove(s.Store, s.Dir)
 		}
 	}
 	return s.Store.Close()
 }
 
-// full takes nothing: an export of any answers to it fails, without reading them all.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+// errNotEmpty ends the scan of a store at its first answer.
+var errNotEmpty = errors.New("the store has answers")

@@ -1,4 +1,4 @@
-package answers
+package archive
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 )
 
 // line is an answer in an export.
@@ -27,46 +28,43 @@ const (
 	lineRejection = "rejection"
 )
 
-// newLine makes the line of a live record. The body of an answer is an object, as the service
-// sent it; the reason of a rejection is a string, also if the reason is JSON.
-func newLine(r live) (line, error) {
-	l := line{
-		Source: r.source, Kind: r.request.Kind, Classification: r.request.Classification, Input: r.request.Input,
-		Outcome: lineAnswer, Status: 200, AnsweredAt: r.outcome.Answer.AnsweredAt,
-		Body: json.RawMessage(r.body),
+// newLine makes the line of an answer. The reason of a rejection is a string, also if the reason is
+// JSON.
+func newLine(a answers.Stored) (l line, err error) {
+	l = line{
+		Source: a.Source, Kind: a.Request.Kind, Classification: a.Request.Classification, Input: a.Request.Input,
+		Outcome: lineAnswer, Status: 200, AnsweredAt: a.Outcome.Answer.AnsweredAt, Body: json.RawMessage(a.Outcome.Answer.Body),
 	}
-	if r.outcome.Rejection == nil {
-		return l, nil
+	if rejection := a.Outcome.Rejection; rejection != nil {
+		l.Outcome, l.Status = lineRejection, rejection.Status
+		l.Body, err = json.Marshal(rejection.Detail)
 	}
-	l.Outcome, l.Status = lineRejection, r.outcome.Rejection.Status
-	var err error
-	l.Body, err = json.Marshal(r.outcome.Rejection.Detail)
 	return l, err
 }
 
-// parseLine reads a line back, and refuses what no run could have stored.
-func parseLine(text []byte) (source string, r client.Request, o Outcome, err error) {
+// parseLine is the inverse of newLine. It refuses what no run could have stored.
+func parseLine(text []byte) (a answers.Stored, err error) {
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
-		return "", r, o, fmt.Errorf("not an exported answer: %w", err)
+		return a, fmt.Errorf("not an exported answer: %w", err)
 	}
-	r = client.Request{Kind: l.Kind, Classification: l.Classification, Input: l.Input}
 	if err := l.check(); err != nil {
-		return "", r, o, err
+		return a, err
 	}
-	o.Answer.AnsweredAt = l.AnsweredAt.UTC().Truncate(time.Microsecond)
+	a.Source, a.Request = l.Source, client.Request{Kind: l.Kind, Classification: l.Classification, Input: l.Input}
+	a.Outcome.Answer.AnsweredAt = l.AnsweredAt.UTC().Truncate(time.Microsecond)
 	if l.Outcome == lineRejection {
-		o.Rejection = &client.Error{Class: client.Rejected, Status: l.Status}
-		if err := json.Unmarshal(l.Body, &o.Rejection.Detail); err != nil {
-			return "", r, o, fmt.Errorf("body: the reason of a rejection must be a string: %w", err)
+		a.Outcome.Rejection = &client.Error{Class: client.Rejected, Status: l.Status}
+		if err := json.Unmarshal(l.Body, &a.Outcome.Rejection.Detail); err != nil {
+			return a, fmt.Errorf("body: the reason of a rejection must be a string: %w", err)
 		}
-		return l.Source, r, o, nil
+		return a, nil
 	}
 	if _, err := client.ParseAnswer(l.Body, l.Classification); err != nil {
-		return "", r, o, fmt.Errorf("body: %w", err)
+		return a, fmt.Errorf("body: %w", err)
 	}
-	o.Answer.Body = l.Body
-	return l.Source, r, o, nil
+	a.Outcome.Answer.Body = l.Body
+	return a, nil
 }
 
 func (l line) check() error {

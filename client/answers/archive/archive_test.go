@@ -1,37 +1,23 @@
-package answers_test
+package archive_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"io"
-	"math/rand/v2"
+	"os"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/bulkcat/bulkcat/client"
-	. "github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/answers"
+	. "github.com/bulkcat/bulkcat/client/answers/archive"
 )
 
-// noise is text that cannot be compressed by much.
-var noise = sync.OnceValue(func() string {
-	b := make([]byte, 768<<10)
-	rng := rand.NewChaCha8([32]byte{})
-	rng.Read(b)
-	return base64.StdEncoding.EncodeToString(b)
-})
+const source = "https://api.example.com"
 
-func checksum(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const (
 	exportedLine = `{"source":"https://api.example.com","kind":"website","classification":"taxonomy_v3","input":"https://example.com","outcome":"answer","status":200,"answered_at":"2026-03-01T12:00:00.123456Z","body":{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}}` + "\n"
@@ -43,20 +29,73 @@ const (
 		`{"source":"https://api.example.com","kind":"website","classification":"taxonomy_v3","input":"https://gone.example","outcome":"rejection","status":404,"answered_at":"2026-03-01T12:00:00.123456Z","body":"{\"no\": \"\u003csuch\u003e site\"}\n"}` + "\n"
 )
 
+// suite is a store in a folder.
+type suite struct {
+	*testing.T
+	options answers.Options
+	*answers.Store
+}
+
+func start(t *testing.T) *suite {
+	return (&suite{T: t, options: answers.Options{Dir: t.TempDir(), Source: source}}).open()
+}
+
+func (s *suite) open() *suite {
+	s.Helper()
+	var err error
+	if s.Store, err = answers.Open(s.options); err != nil {
+		s.Fatal(err)
+	}
+	return s
+}
+
+func (s *suite) close() {
+	s.Helper()
+	s.must(s.Store.Close())
+}
+
+func (s *suite) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
 func (s *suite) importAll(text string) Imported {
 	s.Helper()
-	imported, err := s.Import(strings.NewReader(text), "answers.jsonl")
+	imported, err := Import(s.Store, strings.NewReader(text), "answers.jsonl")
 	s.must(err)
 	return imported
 }
 
+func (s *suite) exported() string {
+	s.Helper()
+	var out strings.Builder
+	n, err := Export(s.Store, &out)
+	s.must(err)
+	if int64(strings.Count(out.String(), "\n")) != n {
+		s.Errorf("the export says %d, and has\n%s", n, &out)
+	}
+	return out.String()
+}
+
+// damage flips a bit of the last byte of the log of a closed store.
+func (s *suite) damage() {
+	s.Helper()
+	path := s.options.Dir + "/00000001.log"
+	text, err := os.ReadFile(path)
+	s.must(err)
+	text[len(text)-1] ^= 1
+	s.must(os.WriteFile(path, text, 0o666))
+}
+
 func TestExportAndBack(t *testing.T) {
-	s := start(t, vfs.NewMem())
+	s := start(t)
 	if got := s.importAll(exportedLines); got != (Imported{Added: 4}) {
 		t.Errorf("imported %+v", got)
 	}
 	s.must(s.KeepLearnedRate(5)) // which is no answer
-	if text, _ := s.exported(); text != exportedLines {
+	if text := s.exported(); text != exportedLines {
 		t.Errorf("exported\n%s", text)
 	}
 	if got := s.importAll(exportedLines); got != (Imported{Kept: 4}) {
@@ -79,12 +118,12 @@ func TestImportKeepsTheNewer(t *testing.T) {
 		"both, the older last": {newer + "\n" + older, Imported{Added: 1, Kept: 1}, newer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t, vfs.NewMem())
+			s := start(t)
 			s.importAll(exportedLine)
 			if got := s.importAll(tt.lines); got != tt.want {
 				t.Errorf("%+v", got)
 			}
-			if left, _ := s.exported(); left != tt.left {
+			if left := s.exported(); left != tt.left {
 				t.Errorf("left\n%s", left)
 			}
 			s.close()
@@ -93,21 +132,43 @@ func TestImportKeepsTheNewer(t *testing.T) {
 }
 
 func TestImportReplacesADamagedAnswer(t *testing.T) {
-	disk := vfs.NewMem()
-	s := start(t, disk)
+	s := start(t)
 	s.importAll(exportedLine)
 	s.close()
-	files := contents(t, disk)
-	path := logFiles(files)[0]
-	s.options.FS = lay(t, with(files, path, flip(files[path], len(files[path])-1)))
+	s.damage()
 	s.open()
 	if got := s.importAll(exportedLine); got != (Imported{Added: 1}) {
 		t.Errorf("%+v", got)
 	}
-	if left, _ := s.exported(); left != exportedLine {
+	if left := s.exported(); left != exportedLine {
 		t.Errorf("left\n%s", left)
 	}
 	s.close()
+}
+
+// TestMerge adds a store to another: of two answers the newer is left, and a canceled merge is
+// told of.
+func TestMerge(t *testing.T) {
+	from, to := start(t), start(t)
+	older := strings.Replace(exportedLine, "2026-03", "2026-02", 1)
+	to.importAll(older)
+	from.importAll(exportedLines)
+	canceled, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("interrupted")
+	cancel(reason)
+	if got, err := Merge(canceled, to.Store, from.Store); !errors.Is(err, reason) || got.Added != 0 {
+		t.Errorf("canceled: %+v, %v", got, err)
+	}
+	for _, want := range []Imported{{Added: 4}, {Kept: 4}} {
+		if got, err := Merge(t.Context(), to.Store, from.Store); got != want || err != nil {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	}
+	if text := to.exported(); text != exportedLines {
+		t.Errorf("left\n%s", text)
+	}
+	from.close()
+	to.close()
 }
 
 func TestMalformedLines(t *testing.T) {
@@ -133,13 +194,13 @@ func TestMalformedLines(t *testing.T) {
 			if bad == exportedLine {
 				t.Fatal("the case changes nothing")
 			}
-			s := start(t, vfs.NewMem())
-			got, err := s.Import(strings.NewReader(exportedLine+"\n"+bad+exportedLine), "answers.jsonl")
+			s := start(t)
+			got, err := Import(s.Store, strings.NewReader(exportedLine+"\n"+bad+exportedLine), "answers.jsonl")
 			malformed, ok := errors.AsType[*ImportError](err)
 			if !ok || malformed.Line != 3 || !strings.HasPrefix(err.Error(), "answers.jsonl:3: ") || !strings.Contains(malformed.Err.Error(), tt.says) {
 				t.Errorf("got %v", err)
 			}
-			if left, _ := s.exported(); got != (Imported{Added: 1}) || left != exportedLine {
+			if left := s.exported(); got != (Imported{Added: 1}) || left != exportedLine {
 				t.Errorf("the lines before: %+v\n%s", got, left)
 			}
 			s.close()
@@ -148,10 +209,10 @@ func TestMalformedLines(t *testing.T) {
 }
 
 func TestImportTellsOfAReadError(t *testing.T) {
-	s := start(t, vfs.NewMem())
+	s := start(t)
 	broken := errors.New("broken pipe")
 	for _, begun := range []string{"", exportedLine[:20]} {
-		got, err := s.Import(io.MultiReader(strings.NewReader(exportedLine+begun), failingReader{broken}), "-")
+		got, err := Import(s.Store, io.MultiReader(strings.NewReader(exportedLine+begun), failingReader{broken}), "-")
 		var malformed *ImportError
 		if !errors.Is(err, broken) || errors.As(err, &malformed) || got.Added+got.Kept != 1 {
 			t.Errorf("after %q: %+v, %v", begun, got, err)
@@ -164,61 +225,25 @@ type failingReader struct{ err error }
 
 func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
-func TestStats(t *testing.T) {
-	disk := vfs.NewMem()
-	s := start(t, disk)
+func TestCount(t *testing.T) {
+	s := start(t)
 	s.importAll(exportedLines)
-	s.put(1, 2, 0)
+	s.importAll(strings.Replace(exportedLine, "example.com\",\"outcome", "example.org\",\"outcome", 1))
 	s.close()
-	files := contents(t, disk)
-	path := logFiles(files)[0]
-	s.options.FS, s.options.ReadOnly = lay(t, with(files, path, flip(files[path], len(files[path])-1))), true
+	s.damage()
+	s.options.ReadOnly = true
 	s.open()
-	got, err := s.Stats()
+	got, err := Count(s.Store)
 	s.must(err)
+	at := noon.Add(123456 * time.Microsecond)
 	want := []Group{
-		{source, client.Website, client.NAICS, 1, 0, noon.Truncate(time.Hour).Add(time.Hour), noon.Truncate(time.Hour).Add(time.Hour)},
-		{source, client.Website, client.TaxonomyV3, 1, 1, noon, noon},
-		{"https://other.example.com", client.Product, client.CustomPrefix + "pets", 1, 0, noon.Truncate(time.Hour).Add(-time.Hour), noon.Truncate(time.Hour).Add(-time.Hour)},
+		{source, client.Website, client.NAICS, 1, 0, noon.Add(time.Hour), noon.Add(time.Hour)},
+		{source, client.Website, client.TaxonomyV3, 1, 1, at, at},
+		{"https://other.example.com", client.Product, client.CustomPrefix + "pets", 1, 0, noon.Add(-time.Hour), noon.Add(-time.Hour)},
 	}
 	if !reflect.DeepEqual(got.Groups, want) || got.Damaged != 1 || got.Bytes < 500 {
 		t.Errorf("got %+v", got)
 	}
-	s.close()
-}
-
-func TestCompactingIsInterrupted(t *testing.T) {
-	s := start(t, vfs.NewMem())
-	s.put(0, 100, 0)
-	reason := errors.New("received interrupt")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(reason)
-	if err := s.Compact(ctx); err != reason {
-		t.Errorf("got %v", err)
-	}
-	s.wantAll(100, 0)
-	s.must(s.Compact(t.Context()))
-	s.wantAll(100, 0)
-	s.close()
-}
-
-// TestCompactGivesSpaceBack replaces all answers several times.
-func TestCompactGivesSpaceBack(t *testing.T) {
-	s := start(t, vfs.NewMem())
-	s.put(0, 3000, 0)
-	s.must(s.Compact(t.Context()))
-	once, err := s.Stats()
-	s.must(err)
-	for v := range 4 {
-		s.put(0, 3000, v+1)
-	}
-	s.must(s.Compact(t.Context()))
-	again, err := s.Stats()
-	s.must(err)
-	if again.Bytes > once.Bytes*11/10 {
-		t.Errorf("%d bytes, and after the replacements %d", once.Bytes, again.Bytes)
-	}
-	s.wantAll(3000, 4)
 	s.close()
 }
 
@@ -227,13 +252,13 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(strings.Replace(exportedLine, `{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}`, `[]`, 1)))
 	f.Add([]byte(`{"source":"s","kind":"product","classification":"product_taxonomy","input":"x","outcome":"rejection","status":404,"answered_at":"2026-03-01T12:00:00+02:00","body":"gone"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := start(t, vfs.NewMem())
-		imported, err := s.Import(strings.NewReader(string(text)), "fuzz")
+		s := start(t)
+		imported, err := Import(s.Store, strings.NewReader(string(text)), "fuzz")
 		if _, malformed := errors.AsType[*ImportError](err); err != nil && !malformed {
 			t.Fatal(err)
 		}
-		out, inputs := s.exported()
-		if total := imported.Added - int64(strings.Count(out, "\n")); total < 0 || s.Damaged() != 0 || imported.Added > 0 && len(inputs) == 0 {
+		out := s.exported()
+		if total := imported.Added - int64(strings.Count(out, "\n")); total < 0 || s.Damaged() != 0 || imported.Added > 0 && out == "" {
 			t.Fatalf("%+v, exported %q, %d damaged", imported, out, s.Damaged())
 		}
 		s.close()
