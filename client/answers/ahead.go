@@ -33,45 +33,23 @@ type ahead struct {
 	bytes   int
 }
 
-// take passes the records that the window has to found. It returns their places, and what is
-// missing.
-func (a *ahead) take(wanted []sought, found func(sought, []byte)) (places []place, missing []sought) {
-	places = make([]place, 0, len(wanted))
-	records := a.have(wanted)
-	missing = wanted[:0]
-	for i, w := range wanted {
-		if records == nil || records[i] == nil {
-			missing = append(missing, w)
-			continue
-		}
-		places = append(places, w.place)
-		found(w, records[i])
-	}
-	return places, missing
-}
-
-// have sets the places of the keys whose records the window has, and returns the records; nil
-// for an empty window.
-func (a *ahead) have(wanted []sought) [][]byte {
+// take moves the keys whose records the window has to the front, with their records, and returns
+// how many these are.
+func (a *ahead) take(wanted []sought) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.records) == 0 {
-		return nil
-	}
-	records := make([][]byte, len(wanted))
 	for i := range wanted {
 		if r, ok := a.records[string(wanted[i].key)]; ok {
-			wanted[i].place, records[i] = r.place, r.record
+			wanted[i].place, wanted[i].record = r.place, r.record
+			wanted[n], wanted[i] = wanted[i], wanted[n]
+			n++
 		}
 	}
-	return records
+	return n
 }
 
 // follow moves the window to where a batch has found its answers.
 func (a *ahead) follow(s *Store, places []place) {
-	if len(places) == 0 {
-		return
-	}
 	slices.Sort(places)
 	crowd, extent := crowdOf(places)
 	if extent > reach || crowd >= a.end {
@@ -84,7 +62,8 @@ func (a *ahead) follow(s *Store, places []place) {
 			return
 		}
 		i, _ := slices.BinarySearch(places, crowd-min(reach, crowd))
-		a.begin(places[i])
+		a.records, a.bytes = make(map[string]stored), 0
+		a.chunks = append(a.chunks[:0], chunk{from: places[i], to: places[i]})
 	}
 	for at := a.chunks[len(a.chunks)-1].to; at < a.end && (at < crowd || at-crowd < aheadBytes); {
 		c, err := s.readLive(at, chunkBytes)
@@ -94,12 +73,6 @@ func (a *ahead) follow(s *Store, places []place) {
 		a.add(c)
 		at = c.to
 	}
-}
-
-// begin empties the window and puts it before a place.
-func (a *ahead) begin(at place) {
-	a.records, a.bytes = make(map[string]stored), 0
-	a.chunks = append(a.chunks[:0], chunk{from: at, to: at})
 }
 
 // add adds a chunk at the end of the window, and drops chunks from its beginning.
@@ -121,9 +94,6 @@ func (a *ahead) add(c chunk) {
 
 // forget drops records that have newer ones.
 func (a *ahead) forget(replaced []sought) {
-	if len(replaced) == 0 {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, w := range replaced {
@@ -132,11 +102,11 @@ func (a *ahead) forget(replaced []sought) {
 }
 
 // crowdOf returns the middle of the quarter of sorted places that lies closest together, and
-// how far that quarter reaches.
+// how far that quarter reaches; an endless reach without places.
 func crowdOf(places []place) (middle, extent place) {
 	others := len(places) / 4
 	extent = math.MaxUint64
-	for i := range places[others:] {
+	for i := range len(places) - others {
 		if e := places[i+others] - places[i]; e <= extent {
 			middle, extent = places[i+others/2], e
 		}

@@ -104,10 +104,9 @@ func probe(t *testing.T, files map[string][]byte, n int, readOnly bool) (lost in
 		}
 		var (
 			damage  *DamageError
-			index   *IndexError
 			version *VersionError
 		)
-		if errors.As(err, &index) {
+		if errors.As(err, &damage) && damage.Index {
 			disk = lay(t, contents(t, disk)) // the store stays locked in this process
 			continue
 		}
@@ -254,8 +253,8 @@ func TestIndexDamagedInUse(t *testing.T) {
 		s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: damaged, ReadOnly: readOnly}}
 		s.open()
 		_, err := tryLookups(s, n)
-		index, ok := errors.AsType[*IndexError](err)
-		if !ok || !strings.Contains(err.Error(), "start the command again") || !strings.Contains(index.File, "index") {
+		index, ok := errors.AsType[*DamageError](err)
+		if !ok || !index.Index || !strings.Contains(err.Error(), "start the command again") || !strings.Contains(index.File, "index") {
 			t.Fatalf("read only %t: got %v", readOnly, err)
 		}
 		again := lay(t, contents(t, damaged)) // the store stays locked in this process

@@ -1,63 +1,57 @@
-// Package answers keeps every answer that cost something on disk, so that nothing is
-// paid for twice.
+// Package answers keeps every answer that was paid for on disk, so that nothing is paid for twice.
 //
-// The store of answers is the checkpoint of a run: a record counts as done once its
-// answer is committed, and a run started again asks only what the store has no answer
-// to. Rejections (the service refuses this one input) are kept too, with their reason;
-// passing troubles never are.
+// The store of answers is the checkpoint of a run: a record of the input is done once its answer is
+// committed, and a run that is started again asks only for what the store does not have. Rejections
+// (the service refuses one input for good) are kept too, with their reason; transient failures are not.
 //
-// What is new goes to the journal, a file that is written and synced with each commit, and is
-// held in memory. Many at once then move to the segments, files of answers in the order of
-// their arrival that are only ever appended to; and their keys go to a database, which leads
-// from a request to the place of its answer, and keeps the segments' ends. Inputs come again
-// mostly in the order in which they were first asked, and so their answers are read one after
-// the other, whatever the order of their keys ([Store.LookupAll]). Once many answers were sought
-// by their keys, hints in memory lead to most without a look at the database.
+// # What is on disk
 //
-// Journal and segments consist of packs: in the journal one for each commit, as it is; in
-// segments some kilobytes of answers each, mostly compressed. A pack's position is the number
-// of bytes before it in all segments, from 1 on; a file is named for the position that it
-// begins with, and ends where the next one begins or, the last one, where the database says.
-// A pack is, in this order:
+//	00000001.log, 00000002.log, ...  the log: all answers in the order of their arrival
+//	index/                           a database that leads from a request to the place in the log
+//	LOCK, OWNER                      the lock of the process that has the store open, and its id
 //
-//	version    1 byte, currently 4
-//	encoding   1 byte: 0 the answers as they are, 1 an S2 block of them
-//	count      2 bytes, big endian: of the answers
-//	size       4 bytes, big endian: of the answers, as they are encoded
-//	checksum   4 bytes, big endian: CRC-32C of the answers, as they are encoded
-//	checksum   4 bytes, big endian: CRC-32C of all before it and of the pack's position, 8 bytes
-//	marks      1 byte for each answer: 0; 7 in the journal if it replaces an older one; 255 in a
-//	           segment if it has been replaced
-//	answers    each with its length before it as a varint
+// The log is the truth, and the index is derived from the log. A log file begins with a line that names
+// the format, and consists of packs. New packs are appended to the last file. A file of 32 MiB is
+// followed by a new file, and never changes again. The records of a pack are compressed if that helps:
 //
-// An answer is, in this order:
+//	pack                                    record
+//	+----------+--------------------+       +-----------+------------------------------------+
+//	| 1 byte   | 0xBC               |       | 1 byte    | 1 answer, 2 rejection, 3 rate      |
+//	| 1 byte   | 0 plain, 1 S2      |       | 2 bytes   | HTTP status                        |
+//	| 2 bytes  | number of records  |       | 8 bytes   | time, Unix microseconds            |
+//	| 4 bytes  | length of the rest |       | varint    | length of the key                  |
+//	| 4 bytes  | CRC-32C of the rest|       |           | key: source, kind, classification, |
+//	| 4 bytes  | CRC-32C of header  |       |           | input, with NUL between            |
+//	|          | and place          |       |           | body of the answer, or the reason  |
+//	+----------+--------------------+       +-----------+------------------------------------+
+//	| records, each with its length |
+//	| before it as a varint         |
+//	+-------------------------------+
 //
-//	version    1 byte, currently 2
-//	outcome    1 byte: 1 an answer, 2 a rejection
-//	status     2 bytes, big endian: the HTTP status
-//	time       8 bytes, big endian: Unix microseconds of the answer
-//	checksum   4 bytes, big endian: CRC-32C of all other bytes of the answer
-//	key        the request's key, its length before it as a varint
-//	body       the answer's body as it came, or the rejection's reason
+// Integers are big endian. A place is the number of a log file, 4 bytes, and the offset of a pack in
+// the file, 4 bytes. The index has the place of each key, and with each change also the place up to
+// which it describes the log.
 //
-// A request's key leads to the position of its answer's pack, 8 bytes, big endian. The key is
-// source, kind, classification and normalized input, in this order and separated by NUL,
-// and does not change between versions or machines.
+// # When an answer is durable
 //
-// An answer that is replaced is marked where it lies. A segment of which most answers have
-// been replaced is given up, after what is left has been written anew; [Store.Compact] does so
-// with the others.
+// Commit appends the packs of a batch and syncs the file once; then the answers are durable and are
+// entered into the index, which is not synced. Open adds to the index what the log has behind it.
 //
-// A move is done when the database has the new end of the segments. A process that is
-// killed before leaves the answers in the journal, and what it has written of segments is
-// written over; one that is killed afterwards may leave a journal with an old name, which
-// counts for nothing.
+// A newer answer to a request is appended like any other. The older record stays in the log, and no
+// longer counts, because the index leads to the newer record. Compaction copies the live records of the
+// oldest file to the end of the log, makes the index durable, and removes the file. It happens when a
+// file is full and most records have been replaced, and to all files on demand.
 //
-// Three things can go wrong with a store, and each ends otherwise. A pack is damaged: its
-// answers count as none, and are asked again; but the last of the journal was never
-// acknowledged. A file is missing, or one of the database's is damaged: a [DamageError] names
-// it, when it is come to or by [Open], and [Store.Export] saves what is readable. The disk
-// refuses a write: the store has failed, every call gives the same [FailedError], and a run
-// started again goes on from what was committed. In none of them does another request's
-// answer come back, or the process end.
+// # What happens after which damage
+//
+//   - The process is killed, or the power fails: packs that were not synced are cut off.
+//   - A pack is damaged: its answers count as none, a warning is logged, and they are asked for again.
+//   - The index is damaged, missing, of another version, or ahead of the log: it is made anew from the
+//     log. If damage is found while the store is open, the run ends, and the next start does so.
+//   - A log file is missing: the store is refused with a *DamageError; opened read-only, it gives what
+//     is left.
+//   - The disk refuses to read or write: every call returns the same *FailedError until the store is
+//     opened again. All that was committed is kept.
+//
+// In none of these cases is another request's answer returned.
 package answers

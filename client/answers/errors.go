@@ -40,59 +40,50 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no store in %s: name the folder that a run keeps its answers in, bulkcat.answers beside the output by default", e.Dir)
 }
 
-// FailedError says that the disk refused to read or write. The error is sticky: the store is of
-// no use until it is opened again.
+// FailedError says that the disk refused to read or write, or that the store was removed while it
+// was open. The error is sticky: the store is of no use until it is opened again.
 type FailedError struct {
 	Dir string
-	Err error // such as syscall.ENOSPC
+	Err error // such as syscall.ENOSPC; errGone
 }
 
+var errGone = errors.New("its folder was removed or moved")
+
 func (e *FailedError) Error() string {
-	advice := "see to its disk"
-	if errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT) {
-		advice = "free space on its disk"
+	advice := "see to its disk and start the run again, all answers that were committed are kept"
+	switch {
+	case errors.Is(e.Err, errGone):
+		advice = "put the folder back if you can and start the run again, answers that were stored in it are gone with it"
+	case errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT):
+		advice = "free space on its disk and start the run again, all answers that were committed are kept"
 	}
-	return fmt.Sprintf("the store %s failed: %v: %s and start the run again, all answers that were committed are kept", e.Dir, e.Err, advice)
+	return fmt.Sprintf("the store %s failed: %v: %s", e.Dir, e.Err, advice)
 }
 
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// GoneError says that the store was removed, or moved, while it was open.
-type GoneError struct{ Dir string }
-
-func (e *GoneError) Error() string {
-	return fmt.Sprintf("the store %s is no longer there: its folder was removed or moved during the run, and what was stored in it is gone with it: put the folder back if you can, and start the run again", e.Dir)
-}
-
-// DamageError says that a file of the log is missing or cannot be read.
+// DamageError says that a file of the store is missing or damaged. If the file belongs to the
+// index, the index was removed, and the next start makes a new index from the log.
 type DamageError struct {
-	Dir  string
-	File string // "" if unknown
-	Err  error
+	Dir   string
+	File  string // "" if unknown
+	Index bool
+	Err   error
 }
 
 func (e *DamageError) Error() string {
+	advice := fmt.Sprintf("save what is readable with 'bulkcat store export %s', or move the folder away", e.Dir)
+	if e.Index {
+		advice = "start the command again, it makes the index of the store anew and no answer is lost"
+	}
 	where := e.Dir
 	if e.File != "" {
 		where += " (" + e.File + ")"
 	}
-	return fmt.Sprintf("the store %s is damaged: %v: save what is readable with 'bulkcat store export %s', or move the folder away", where, e.Err, e.Dir)
+	return fmt.Sprintf("the store %s is damaged: %v: %s", where, e.Err, advice)
 }
 
 func (e *DamageError) Unwrap() error { return e.Err }
-
-// IndexError says that the index was damaged while the store was open. The index was removed,
-// and the next start makes a new index from the log.
-type IndexError struct {
-	File string // of the index
-	Err  error
-}
-
-func (e *IndexError) Error() string {
-	return fmt.Sprintf("the index of the store is damaged (%s): %v: start the command again, it makes the index anew and no answer is lost", e.File, e.Err)
-}
-
-func (e *IndexError) Unwrap() error { return e.Err }
 
 // storeError gives an error of the disk, the log or the database its type.
 func storeError(dir string, err error) error {
@@ -109,22 +100,14 @@ func storeError(dir string, err error) error {
 	return damage
 }
 
+// isTyped says whether an error is one of a store that has failed, or that cannot be opened.
 func isTyped(err error) bool {
 	var (
-		version *VersionError
+		failed  *FailedError
 		damage  *DamageError
-		index   *IndexError
+		version *VersionError
 	)
-	return isFinal(err) || errors.As(err, &version) || errors.As(err, &damage) || errors.As(err, &index)
-}
-
-// isFinal says whether an error is that of a store whose disk has failed.
-func isFinal(err error) bool {
-	var (
-		failed *FailedError
-		gone   *GoneError
-	)
-	return errors.As(err, &failed) || errors.As(err, &gone)
+	return errors.As(err, &failed) || errors.As(err, &damage) || errors.As(err, &version)
 }
 
 // isDisk tells errors of the operating system from wrong contents. A file that is missing is
@@ -134,5 +117,5 @@ func isDisk(err error) bool {
 		return false
 	}
 	_, ok := errors.AsType[syscall.Errno](err)
-	return ok || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrClosed)
+	return ok || errors.Is(err, errGone) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrClosed)
 }

@@ -152,9 +152,8 @@ func wantStoreError(t *testing.T, n int64, err error) {
 	var (
 		failed *FailedError
 		damage *DamageError
-		index  *IndexError
 	)
-	if !errors.As(err, &failed) && !errors.As(err, &damage) && !errors.As(err, &index) {
+	if !errors.As(err, &failed) && !errors.As(err, &damage) {
 		t.Errorf("operation %d: %T %v", n, err, err)
 	}
 	if failed != nil && !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "store") {

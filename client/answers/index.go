@@ -169,7 +169,7 @@ func (x *index) explain(err error) error {
 	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
 		file = info.Path
 	}
-	return &IndexError{File: file, Err: errors.Join(err, x.fs.RemoveAll(x.dir))}
+	return &DamageError{Dir: x.failure.dir, File: file, Index: true, Err: errors.Join(err, x.fs.RemoveAll(x.dir))}
 }
 
 // find sorts keys and sets their places; 0 for a key that the index does not have. Seeking by

@@ -134,8 +134,8 @@ func (l *log) start() place { return placeIn(l.files[0].number, int64(len(logHea
 // end is the place behind the last pack. Only the goroutine that writes calls end.
 func (l *log) end() place { return placeIn(l.last().number, l.last().end) }
 
-// append makes packs durable that were made for the end of the log. The error is a *GoneError if
-// the last file is no longer under its name; a shorter file of that name belongs to a store that
+// append makes packs durable that were made for the end of the log. The error is errGone if the
+// last file is no longer under its name; a shorter file of that name belongs to a store that
 // another process has begun there.
 func (l *log) append(packs []byte) error {
 	f := l.last()
@@ -150,7 +150,7 @@ func (l *log) append(packs []byte) error {
 	l.mu.Unlock()
 	info, err := l.fs.Stat(f.name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < f.end {
-		return &GoneError{Dir: l.dir}
+		return errGone
 	}
 	return err
 }

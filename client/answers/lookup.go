@@ -46,12 +46,16 @@ func (s *Store) LookupAll(queries []Query) error {
 		wanted[i] = sought{key: keys[start:end:end], query: &queries[i]}
 		start = end
 	}
-	places, missing := s.ahead.take(wanted, s.answer)
-	err := s.seek(missing, func(w sought, record []byte) {
+	places := make([]place, 0, len(queries))
+	answer := func(w sought) {
 		places = append(places, w.place)
-		s.answer(w, record)
-	})
-	if err != nil {
+		s.answer(w)
+	}
+	n := s.ahead.take(wanted)
+	for _, w := range wanted[:n] {
+		answer(w)
+	}
+	if err := s.seek(wanted[n:], answer); err != nil {
 		return storeError(s.options.Dir, err)
 	}
 	s.ahead.follow(s, places)
@@ -63,15 +67,16 @@ func (s *Store) LookupAll(queries []Query) error {
 
 // sought is the key of a record, and what is known of the record so far.
 type sought struct {
-	key   []byte
-	query *Query // nil for other records
-	place place  // of the pack; 0 for unknown
-	tried place  // where the record was not found
+	key    []byte
+	query  *Query // nil for other records
+	place  place  // of the pack; 0 for unknown
+	tried  place  // where the record was not found
+	record []byte // nil for unknown or damaged
 }
 
 // seek finds the newest records of keys through the index, reads their packs in the order of
-// the log, and passes each record to found; nil for a damaged record.
-func (s *Store) seek(missing []sought, found func(w sought, record []byte)) error {
+// the log, and passes each key with its record to found.
+func (s *Store) seek(missing []sought, found func(sought)) error {
 	var p pack
 	memory := make([]byte, nearRead)
 	for len(missing) > 0 {
@@ -90,9 +95,10 @@ func (s *Store) seek(missing []sought, found func(w sought, record []byte)) erro
 			i := slices.IndexFunc(p.records, func(record []byte) bool { return hasKey(record, w.key) })
 			switch {
 			case i >= 0:
-				found(w, p.records[i])
+				w.record = p.records[i]
+				found(w)
 			case w.tried == w.place:
-				found(w, nil)
+				found(w)
 			default: // damaged, or compaction has moved the record since
 				w.tried = w.place
 				moved = append(moved, w)
@@ -103,10 +109,10 @@ func (s *Store) seek(missing []sought, found func(w sought, record []byte)) erro
 	return nil
 }
 
-// answer answers a query from a record; nil for a damaged record.
-func (s *Store) answer(w sought, record []byte) {
+// answer answers a query.
+func (s *Store) answer(w sought) {
 	w.query.Stored = true
-	outcome, err := parseOutcome(record, w.query.Request.Classification)
+	outcome, err := parseOutcome(w.record, w.query.Request.Classification)
 	if err != nil {
 		s.damage.note(s.options, w.place, string(w.key))
 		return

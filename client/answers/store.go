@@ -240,8 +240,8 @@ func rateKey(source string) []byte { return []byte("\x00rate\x00" + source) }
 func (s *Store) LearnedRate() (float64, error) {
 	rate := 0.0
 	w := []sought{{key: rateKey(s.options.Source)}}
-	err := s.seek(w, func(_ sought, record []byte) {
-		_, body := splitRecord(record)
+	err := s.seek(w, func(w sought) {
+		_, body := splitRecord(w.record)
 		rate, _ = strconv.ParseFloat(string(body), 64)
 	})
 	if !(rate > 0 && rate < 1e6) { // damaged: learned again

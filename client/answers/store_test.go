@@ -392,7 +392,7 @@ func TestStoreIsRemoved(t *testing.T) {
 	}
 	b.Add(numbered(1))
 	err = b.Commit()
-	if gone, ok := errors.AsType[*GoneError](err); !ok || gone.Dir != folder {
+	if gone, ok := errors.AsType[*FailedError](err); !ok || gone.Dir != folder || !strings.Contains(err.Error(), "put the folder back") {
 		t.Errorf("got %v", err)
 	}
 	if again := s.Close(); again != err {

@@ -160,7 +160,7 @@ func TestStoreRemovedDuringARun(t *testing.T) {
 	close(f.service.release)
 	f.wantStatus(cmd, stderr, exitFailed)
 	told := stderr.String()
-	if strings.Count(told, "the store bulkcat.answers is no longer there") != 1 || strings.Contains(told, "are kept") {
+	if strings.Count(told, "the store bulkcat.answers failed: its folder was removed or moved") != 1 || strings.Contains(told, "are kept") {
 		t.Errorf("it says\n%s", told)
 	}
 	if asked := f.service.count(); asked >= 2000 {
