@@ -2,22 +2,23 @@ module github.com/bulkcat/bulkcat
 
 go 1.26.0
 
+// Each direct dependency says its purpose; a test keeps the comments complete.
 require (
-	github.com/cespare/xxhash/v2 v2.3.0
-	github.com/cockroachdb/pebble/v2 v2.1.7
-	github.com/klauspost/compress v1.20.3
-	github.com/parquet-go/parquet-go v0.32.0
-	github.com/prometheus/client_golang v1.25.0
-	github.com/rogpeppe/go-internal v1.16.0
-	github.com/schollz/progressbar/v3 v3.19.1
-	github.com/spf13/cobra v1.10.2
-	github.com/spf13/pflag v1.0.9
-	golang.org/x/net v0.62.0
-	golang.org/x/sync v0.24.0
-	golang.org/x/sys v0.49.0
-	golang.org/x/term v0.47.0
-	golang.org/x/text v0.43.0
-	golang.org/x/time v0.16.0
+	github.com/cespare/xxhash/v2 v2.3.0 // fingerprints of input records in the manifest of a folder
+	github.com/cockroachdb/pebble/v2 v2.1.7 // the index of the store, and the file system under the store, with faults for tests
+	github.com/klauspost/compress v1.20.3 // gzip and zstd of inputs, outputs and stored answers
+	github.com/parquet-go/parquet-go v0.32.0 // Parquet files
+	github.com/prometheus/client_golang v1.25.0 // metrics of bulkcat serve
+	github.com/rogpeppe/go-internal v1.16.0 // testscript: tests of the command line
+	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar
+	github.com/spf13/cobra v1.10.2 // commands, help, shell completion and man pages
+	github.com/spf13/pflag v1.0.9 // flags in groups
+	golang.org/x/net v0.62.0 // HTML, character sets, international domain names, the list of public suffixes
+	golang.org/x/sync v0.24.0 // errgroup and the weighted semaphore of the pipeline
+	golang.org/x/sys v0.49.0 // the lock of an output; early write-back on Linux
+	golang.org/x/term v0.47.0 // whether standard error is a terminal, and its width
+	golang.org/x/text v0.43.0 // UTF-16, Windows-1252, Unicode normalization
+	golang.org/x/time v0.16.0 // rate limits of the embedded service and of reading pages
 )
 
 require (
@@ -33,6 +34,7 @@ require (
 	github.com/cockroachdb/redact v1.1.5 // indirect
 	github.com/cockroachdb/swiss v0.0.0-20260820225851-333444432258 // indirect
 	github.com/cockroachdb/tokenbucket v0.0.0-20230807174530-cc333fc44b06 // indirect
+	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/getsentry/sentry-go v0.27.0 // indirect
 	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/golang/snappy v0.0.5-0.20231225225746-43d5d4cd4e0e // indirect
@@ -51,7 +53,9 @@ require (
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/exp v0.0.0-20231110203233-9a3e6036ecaa // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.41.0 // indirect
@@ -60,4 +64,5 @@ require (
 	honnef.co/go/tools v0.8.2 // indirect
 )
 
+// make lint runs staticcheck; bulkcat does not link it.
 tool honnef.co/go/tools/cmd/staticcheck

@@ -4,55 +4,71 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 var update = flag.Bool("update", false, "write what is generated instead of comparing it")
 
-const readme = "../../README.md"
+const (
+	readme    = "../../README.md"
+	flagsPage = "README.md" // beside this file
+)
 
-// TestReadmeFlags keeps the README's tables of flags equal to the code.
+// TestReadmeFlags keeps the page of commands and flags equal to the code.
 func TestReadmeFlags(t *testing.T) {
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, flagsPage)
 	section := regexp.MustCompile(`(?s)(<!-- flags:[^\n]*-->\n).*(<!-- /flags -->)`)
-	if !section.Match(text) {
-		t.Fatal("the README has no section of flags")
+	if !section.MatchString(text) {
+		t.Fatal("the page has no section of flags")
 	}
-	want := section.ReplaceAll(text, []byte("${1}"+strings.ReplaceAll(flagTables(), "$", "$$")+"${2}"))
-	if bytes.Equal(text, want) {
+	want := section.ReplaceAllString(text, "${1}"+strings.ReplaceAll(flagSections(), "$", "$$")+"${2}")
+	if text == want {
 		return
 	}
 	if !*update {
-		t.Fatal("the README's flags are not the code's: run go test ./cmd/bulkcat -run TestReadme -update")
+		t.Fatal("cmd/bulkcat/README.md differs from the code: run go test ./cmd/bulkcat -run TestReadme -update")
 	}
-	if err := os.WriteFile(readme, want, 0o666); err != nil {
+	if err := os.WriteFile(flagsPage, []byte(want), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func flagTables() string {
+// flagSections describes each command in a section of its own.
+func flagSections() string {
 	var b strings.Builder
-	for _, cmd := range newRoot(streams{}).Commands() {
-		groups := groups(cmd)
-		if len(groups) == 0 {
-			continue
+	for _, cmd := range allCommands(newRoot(streams{}))[1:] {
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n", cmd.CommandPath(), description(cmd))
+		if cmd.Runnable() {
+			fmt.Fprintf(&b, "\n```text\n%s\n```\n", cmd.UseLine())
 		}
-		fmt.Fprintf(&b, "\n### bulkcat %s\n\n| flag | default | meaning |\n|---|---|---|\n", cmd.Name())
-		for _, g := range groups {
-			fmt.Fprintf(&b, "| **%s** | | |\n", g.title)
-			g.flags.VisitAll(func(f *pflag.Flag) { flagRow(&b, f) })
-		}
+		flagTable(&b, cmd)
 	}
 	return b.String() + "\n"
+}
+
+// description is a command's text of the help, in Markdown: indented lines are code.
+func description(cmd *cobra.Command) string {
+	text := strings.TrimRight(firstOf(cmd.Long, cmd.Short), ".\n") + "."
+	return strings.ReplaceAll(text, "\n  ", "\n    ")
+}
+
+func flagTable(b *strings.Builder, cmd *cobra.Command) {
+	groups := groups(cmd)
+	if len(groups) == 0 {
+		return
+	}
+	fmt.Fprint(b, "\n| flag | default | meaning |\n|---|---|---|\n")
+	for _, g := range groups {
+		fmt.Fprintf(b, "| **%s** | | |\n", g.title)
+		g.flags.VisitAll(func(f *pflag.Flag) { flagRow(b, f) })
+	}
 }
 
 func flagRow(b *strings.Builder, f *pflag.Flag) {
@@ -65,50 +81,64 @@ func flagRow(b *strings.Builder, f *pflag.Flag) {
 		name += " " + value
 	}
 	fallback := ""
-	if f.DefValue != "" && f.DefValue != "false" {
+	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" {
 		fallback = "`" + f.DefValue + "`"
 	}
 	cell := strings.NewReplacer("|", `\|`)
 	fmt.Fprintf(b, "| `%s` | %s | %s |\n", cell.Replace(name), fallback, cell.Replace(meaning))
 }
 
-// TestReadmeDependencies keeps the README's table of dependencies equal to go.mod.
-func TestReadmeDependencies(t *testing.T) {
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("go", "list", "-m", "-f", "{{if not (or .Indirect .Main)}}{{.Path}}{{end}}", "all").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	direct := strings.Fields(string(out))
-	for _, module := range direct {
-		if !bytes.Contains(text, []byte("| `"+module+"` |")) {
-			t.Errorf("the README says nothing about %s", module)
+// TestDependenciesSayTheirPurpose wants a comment at each direct dependency in the go.mod files.
+func TestDependenciesSayTheirPurpose(t *testing.T) {
+	requirement := regexp.MustCompile(`(?m)^\t(\S+) v\S+( // .+)?$`)
+	tool := regexp.MustCompile(`(?m)^(.*)\ntool (\S+)$`)
+	for _, file := range []string{"../../go.mod", "../../scripts/servers/go.mod"} {
+		text := read(t, file)
+		for _, m := range requirement.FindAllStringSubmatch(text, -1) {
+			if m[2] == "" {
+				t.Errorf("%s: %s has no comment that says its purpose", file, m[1])
+			}
 		}
-	}
-	_, table, _ := strings.Cut(string(text), "## Dependencies")
-	table, _, _ = strings.Cut(table, "\n## ")
-	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(table, -1) {
-		if module := row[1]; module != "honnef.co/go/tools" && !strings.Contains(" "+strings.Join(direct, " ")+" ", " "+module+" ") {
-			t.Errorf("%s is in the README but is no direct dependency", module)
+		for _, m := range tool.FindAllStringSubmatch(text, -1) {
+			if !strings.HasPrefix(m[1], "// ") {
+				t.Errorf("%s: the tool %s has no comment that says its purpose", file, m[2])
+			}
 		}
 	}
 }
 
-// TestReadmeExitStatuses keeps the help's list in step with the README's.
+// TestReadmeExitStatuses wants the exit statuses of the code, with equal meanings, in the help and in
+// the README.
 func TestReadmeExitStatuses(t *testing.T) {
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
+	help := make(map[string]string)
+	for _, m := range regexp.MustCompile(`(?m)^  (\d+) +(.*(?:\n {5,}.*)*)$`).FindAllStringSubmatch(exitStatuses, -1) {
+		help[m[1]] = strings.Join(strings.Fields(m[2]), " ")
 	}
-	for _, status := range []int{exitComplete, exitFailed, exitUsage, exitUnanswered, exitStopped, exitInterrupted} {
-		if !regexp.MustCompile(fmt.Sprintf(`(?m)^\| %d\b`, status)).Match(text) {
-			t.Errorf("the README does not list exit status %d", status)
-		}
-		if !regexp.MustCompile(fmt.Sprintf(`(?m)^  %d\b`, status)).MatchString(exitStatuses) {
+	table := make(map[string]string)
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \| (.*) \|$`).FindAllStringSubmatch(read(t, readme), -1) {
+		table[m[1]] = strings.ReplaceAll(m[2], "`", "")
+	}
+	if !maps.Equal(help, table) {
+		t.Errorf("the help says\n%v\nand the README says\n%v", help, table)
+	}
+	for _, status := range statuses {
+		if help[fmt.Sprint(status)] == "" {
 			t.Errorf("the help does not list exit status %d", status)
 		}
 	}
+	if len(help) != len(statuses) {
+		t.Errorf("the help lists %d exit statuses, and the code has %d", len(help), len(statuses))
+	}
+}
+
+// statuses are the exit statuses of the code.
+var statuses = []int{exitComplete, exitFailed, exitUsage, exitUnanswered, exitStopped, exitInterrupted, exitTerminated}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
 }

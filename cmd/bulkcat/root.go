@@ -19,7 +19,8 @@ const exitStatuses = `Exit status:
   3    complete, but some records have no answer (rejected, failed or invalid)
   75   stopped early and resumable (quota, budget, deadline or outage), or --partial left
        records pending
-  130  interrupted and resumable (143 when terminated, or when its terminal closed)
+  130  interrupted and resumable
+  143  terminated, or the terminal was closed, and resumable
 `
 
 // streams are the program's three, so that tests can bring their own, and the signals.

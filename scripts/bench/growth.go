@@ -23,7 +23,7 @@ func growthMode(ctx context.Context, args []string, _ io.Reader, stdout io.Write
 	flags := flag.NewFlagSet("bench growth", flag.ContinueOnError)
 	r.bind(flags)
 	millions := flags.String("millions", "1,2,5,10", "of records, each of them an input")
-	readme := flags.String("readme", "", "write the table into this file, too, between its markers")
+	readme := flags.String("readme", "", "also write the tables into `FILE`, between its markers")
 	if err := parse(flags, args); err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Command bench measures bulkcat against what a bare loop over net/http does in the same
 // minute on the same machine, and holds the ratios against what is wanted.
 //
-//	bench [-short] [-readme README.md]   the table of the README, in less than ten minutes
+//	bench [-short] [-readme FILE]        the tables of RESULTS.md, in less than ten minutes
 //	bench growth [-millions 1,2,5,10]    time and memory as inputs grow
 //	bench compare -base REVISION         this tree against another revision
 //

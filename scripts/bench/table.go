@@ -11,13 +11,13 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
 )
 
-// tableMode measures everything of the README's table and prints it.
+// tableMode measures everything in the tables of RESULTS.md and prints them.
 func tableMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	r.bind(flags)
 	brief := flags.Bool("short", false, "look for a minute only")
-	readme := flags.String("readme", "", "write the table into this file, too, between its markers")
+	readme := flags.String("readme", "", "also write the tables into `FILE`, between its markers")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// measure gives the tables in the order of the README.
+// measure gives the tables in the order of RESULTS.md.
 func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
 	bareRate, err := r.bareRate(ctx, firstRecords)
 	if err != nil {

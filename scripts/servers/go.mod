@@ -3,9 +3,9 @@ module github.com/bulkcat/bulkcat/scripts/servers
 go 1.26.0
 
 require (
-	github.com/Shopify/toxiproxy/v2 v2.5.0
-	github.com/rs/zerolog v1.28.0
-	golang.org/x/time v0.16.0
+	github.com/Shopify/toxiproxy/v2 v2.5.0 // a network with faults between bulkcat and a server
+	github.com/rs/zerolog v1.28.0 // the logger that toxiproxy takes
+	golang.org/x/time v0.16.0 // rate limits of the service behind the servers
 )
 
 require (
@@ -176,4 +176,5 @@ require (
 	howett.net/plist v1.0.1 // indirect
 )
 
+// The tests run Caddy as a web server; they do not link it.
 tool github.com/caddyserver/caddy/v2/cmd/caddy

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Section is a part of the README that a command writes. It lies between markers.
+// Section is a part of a document that a command writes. It lies between markers.
 type Section struct{ begin, end string }
 
-// The sections of the README.
+// The sections of scripts/bench/RESULTS.md.
 var (
-	Performance = newSection("performance", "make bench README=README.md")
-	Growth      = newSection("growth", "make bench-growth README=README.md")
+	Performance = newSection("performance", "make bench")
+	Growth      = newSection("growth", "make bench-growth")
 )
 
 func newSection(name, command string) Section {

@@ -104,16 +104,16 @@ func TestMarkdown(t *testing.T) {
 func TestRewrite(t *testing.T) {
 	begin, end := Performance.begin, Performance.end
 	for name, test := range map[string]struct{ text, want string }{
-		"first time":   {"a\n" + begin + end + "b\n", "a\n" + begin + "\nnew\n\n" + end + "b\n"},
-		"again":        {"a\n" + begin + "\nold\n\n" + end + "b\n", "a\n" + begin + "\nnew\n\n" + end + "b\n"},
-		"no markers":   {"a\n", ""},
-		"no end":       {begin + "a\n", ""},
-		"twice":        {begin + end + begin + end, ""},
-		"wrong order":  {end + begin, ""},
-		"empty readme": {"", ""},
+		"first time":  {"a\n" + begin + end + "b\n", "a\n" + begin + "\nnew\n\n" + end + "b\n"},
+		"again":       {"a\n" + begin + "\nold\n\n" + end + "b\n", "a\n" + begin + "\nnew\n\n" + end + "b\n"},
+		"no markers":  {"a\n", ""},
+		"no end":      {begin + "a\n", ""},
+		"twice":       {begin + end + begin + end, ""},
+		"wrong order": {end + begin, ""},
+		"empty file":  {"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "README.md")
+			path := filepath.Join(t.TempDir(), "RESULTS.md")
 			if err := os.WriteFile(path, []byte(test.text), 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -135,9 +135,9 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestReadmeHasItsSections keeps the README places for the figures.
-func TestReadmeHasItsSections(t *testing.T) {
-	text, err := os.ReadFile("../../../README.md")
+// TestResultsHaveSections keeps places for the figures in the document of results.
+func TestResultsHaveSections(t *testing.T) {
+	text, err := os.ReadFile("../RESULTS.md")
 	if err != nil {
 		t.Fatal(err)
 	}

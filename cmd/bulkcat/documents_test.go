@@ -1,0 +1,260 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client/embedded"
+)
+
+const repository = "../.."
+
+// documents are the paths of all pages for users and contributors, from the folder of the repository.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	err := fs.WalkDir(os.DirFS(repository), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains([]string{".git", "bin", "demo-out", "node_modules"}, d.Name()):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".md") && path != "CHANGELOG.md": // which also names flags of earlier versions
+			list = append(list, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestDocuments holds the links, the flags and the make targets that documents name against the repository.
+func TestDocuments(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^):#]+)(?:#[^)]*)?\)`)
+	option := regexp.MustCompile(`--[a-z][a-z-]+`)
+	target := regexp.MustCompile("(?m)(?:`|^)make ([a-z-]+)")
+	targets := read(t, filepath.Join(repository, "Makefile"))
+	flags := map[string]bool{"--help": true, "--version": true}
+	for _, cmd := range allCommands(newRoot(streams{})) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true })
+	}
+	for _, document := range documents(t) {
+		text := read(t, filepath.Join(repository, document))
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(repository, filepath.Dir(document), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", document, m[1], err)
+			}
+		}
+		for _, name := range option.FindAllString(text, -1) {
+			if !flags[name] {
+				t.Errorf("%s names %s, which is no flag", document, name)
+			}
+		}
+		for _, m := range target.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(targets, "\n"+m[1]+":") {
+				t.Errorf("%s names make %s, which is no target", document, m[1])
+			}
+		}
+		if heading := emptySection(text); heading != "" {
+			t.Errorf("%s has nothing below %q", document, heading)
+		}
+	}
+}
+
+// emptySection is the first heading that has neither text nor smaller headings below it, or "".
+func emptySection(text string) string {
+	text = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(text, "code")
+	last := ""
+	for line := range strings.Lines(text + "# end\n") {
+		level, _, isHeading := strings.Cut(line, " ")
+		isHeading = isHeading && level != "" && strings.Trim(level, "#") == ""
+		if lastLevel, _, _ := strings.Cut(last, " "); isHeading && last != "" && len(level) <= len(lastLevel) {
+			return last
+		}
+		if isHeading {
+			last = line
+		} else if strings.TrimSpace(line) != "" {
+			last = ""
+		}
+	}
+	return ""
+}
+
+// TestDocumentCommands runs the commands of the console blocks of each document, in order and in one
+// folder with the files of testdata/documents, and wants the output that the block shows. "^C" in the
+// output interrupts the command. The exit status is 0, that of an interrupt, or the one in a comment
+// at the end of the command: "# exit status 3". A command that ends in "&" runs until the end.
+func TestDocumentCommands(t *testing.T) {
+	t.Parallel()
+	hearHangups()
+	for _, document := range documents(t) {
+		blocks := consoleBlocks(read(t, filepath.Join(repository, document)))
+		if len(blocks) == 0 {
+			continue
+		}
+		t.Run(document, func(t *testing.T) {
+			t.Parallel()
+			s := newShell(t)
+			for _, b := range blocks {
+				s.run(b)
+			}
+		})
+	}
+}
+
+// consoleCommand is a command and the output that a document shows.
+type consoleCommand struct {
+	command string
+	output  []string
+}
+
+func consoleBlocks(text string) []consoleCommand {
+	var list []consoleCommand
+	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		for line := range strings.Lines(strings.ReplaceAll(block[1], "\\\n", "")) {
+			line = strings.TrimSuffix(line, "\n")
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				list = append(list, consoleCommand{command: command})
+			} else if line != "" && len(list) > 0 {
+				last := &list[len(list)-1]
+				last.output = append(last.output, line)
+			}
+		}
+	}
+	return list
+}
+
+// shell runs commands as a user's terminal does: what one exports, the next ones have.
+type shell struct {
+	*testing.T
+	folder string
+	env    []string
+	listen string            // the address of the services that the document starts
+	real   *strings.Replacer // replaces the addresses and keys of the documents by those of the test
+	calls  *atomic.Int64     // categorizations that the hosted service was asked for
+}
+
+func newShell(t *testing.T) *shell {
+	s := &shell{T: t, folder: t.TempDir(), calls: new(atomic.Int64)}
+	if err := os.CopyFS(s.folder, os.DirFS("testdata/documents")); err != nil {
+		t.Fatal(err)
+	}
+	service := embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: 100_000}})
+	hosted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != embedded.UsagePath {
+			s.calls.Add(1)
+		}
+		service.ServeHTTP(w, r)
+	}))
+	t.Cleanup(hosted.Close)
+	s.listen = freeAddress(t)
+	s.real = strings.NewReplacer(
+		"https://api.example.com", hosted.URL,
+		"API_KEY=...", "API_KEY="+testKey,
+		"127.0.0.1:8080", s.listen, "0.0.0.0:8080", s.listen)
+	s.env = append(os.Environ(), "BULKCAT_FETCH=never")
+	return s
+}
+
+func (s *shell) run(c consoleCommand) {
+	s.Helper()
+	text := s.real.Replace(c.command)
+	if settings, ok := strings.CutPrefix(text, "export "); ok {
+		s.env = append(s.env, strings.Fields(settings)...)
+		return
+	}
+	if text, ok := strings.CutSuffix(text, "&"); ok {
+		s.start(text)
+		return
+	}
+	before := s.calls.Load()
+	interrupted := slices.Contains(c.output, "^C")
+	if interrupted {
+		text = "exec " + text // the shell's process becomes the command's
+	}
+	var output bytes.Buffer
+	cmd := s.command(text)
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	ended := make(chan struct{})
+	var err error
+	go func() { err = cmd.Wait(); close(ended) }()
+	want := "0"
+	if _, status, ok := strings.Cut(c.command, "# exit status "); ok {
+		want = status
+	}
+	if interrupted {
+		await(ended, func() bool { return s.calls.Load() > before+10 })
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			s.Fatal(err)
+		}
+		want = "130"
+	}
+	<-ended
+	if got := statusOf(err); want != strconv.Itoa(got) {
+		s.Fatalf("%s\nended with the status %d, want %s:\n%s", c.command, got, want, output.String())
+	}
+	rest := output.String()
+	for _, line := range c.output {
+		if line == "^C" || line == "..." {
+			continue
+		}
+		_, after, ok := strings.Cut(rest, s.real.Replace(line))
+		if !ok {
+			s.Fatalf("%s\ndoes not print %q, or not there:\n%s", c.command, line, output.String())
+		}
+		rest = after
+	}
+}
+
+// start runs a service until the test ends, and waits until it listens.
+func (s *shell) start(text string) {
+	s.Helper()
+	cmd := s.command("exec " + text)
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	s.Cleanup(func() {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			s.Error(err)
+		}
+		<-ended
+	})
+	await(ended, func() bool {
+		conn, err := net.Dial("tcp", s.listen)
+		if err == nil {
+			conn.Close()
+		}
+		return !errors.Is(err, syscall.ECONNREFUSED)
+	})
+}
+
+func (s *shell) command(text string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", text)
+	cmd.Dir, cmd.Env = s.folder, s.env
+	return cmd
+}
