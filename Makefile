@@ -9,20 +9,28 @@ ifneq ($(shell command -v $(shell go env CC)),)
 RACE := -race
 endif
 
+BIN      ?= bin/bulkcat
 FUZZTIME ?= 10s
 SOAKTIME ?= 20m
 CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build test servers soak crash cuts test-duckdb lint fuzz bench bench-growth bench-compare demo taxonomy clean
+.PHONY: help build man release test servers soak crash cuts test-duckdb lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/bulkcat, a static binary
-	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/bulkcat ./cmd/bulkcat
+	@mkdir -p $(dir $(BIN))
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/bulkcat
+
+man: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
+man: ## write the man pages to bin/man
+	go test ./cmd/bulkcat -count 1 -run TestManPages -man $(CURDIR)/bin/man
+
+release: man ## build the archives of a release into bin/release; VERSION has a section in CHANGELOG.md
+	scripts/release.sh $(VERSION)
 
 # Else each package's tests end with a second in which the detector waits for races.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
@@ -55,14 +63,20 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	go mod tidy -diff
 	cd scripts/servers && go vet ./... && go mod tidy -diff
 
+cross: ## vet and compile for macOS and Windows
+	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet ./... && GOOS=$$os CGO_ENABLED=0 go build ./... || exit 1; done
+
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	scripts/fuzz.sh $(FUZZTIME)
 
-bench: build ## measure against a bare loop: under ten minutes, or a minute's look with SHORT=1
-	go run ./scripts/bench $(if $(SHORT),-short) $(if $(README),-readme $(README))
+# README names another file for the tables. A short measurement writes a file only when README is set.
+RESULTS := $(or $(README),$(if $(SHORT),,scripts/bench/RESULTS.md))
 
-bench-growth: build ## measure time and memory at MILLIONS (1,2,5,10) of records: over an hour
-	go run ./scripts/bench growth -millions $(MILLIONS) $(if $(README),-readme $(README))
+bench: build ## measure against a bare loop: under ten minutes, or one minute with SHORT=1; writes scripts/bench/RESULTS.md
+	go run ./scripts/bench $(if $(SHORT),-short) $(if $(RESULTS),-readme $(RESULTS))
+
+bench-growth: build ## measure time and memory at MILLIONS (1,2,5,10) of records: over an hour; writes scripts/bench/RESULTS.md
+	go run ./scripts/bench growth -millions $(MILLIONS) $(if $(RESULTS),-readme $(RESULTS))
 
 bench-compare: build ## measure this tree against the revision BASE; fails where it is slower
 	go run ./scripts/bench compare -base '$(BASE)' $(if $(SHORT),-short)
