@@ -32,7 +32,7 @@ man: ## write the man pages to bin/man
 release: man ## build the archives of a release into bin/release; VERSION has a section in CHANGELOG.md
 	scripts/release.sh $(VERSION)
 
-# Else each package's tests end with a second in which the detector waits for races.
+# By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests, with the race detector where there is a C compiler
 ifndef RACE
@@ -44,13 +44,13 @@ endif
 servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs nginx); the table is in bin/servers.md
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat SERVERS_REPORT=$(CURDIR)/bin/servers.md go test . -full -count 1 -timeout 0 -v
 
-soak: ## run against faults of all kinds for SOAKTIME (20m)
+soak: ## run against a faulty service for SOAKTIME (20m)
 	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline -soak $(SOAKTIME)
 
-crash: build ## kill bulkcat CRASHES (1000) times and compare what it writes
+crash: build ## kill bulkcat CRASHES (1000) times and compare the outputs
 	go run ./scripts/crash -bulkcat bin/bulkcat -kills $(CRASHES)
 
-cuts: ## cut every file that a run leaves at every byte, and flip bits of it (about an hour)
+cuts: ## truncate every file of a run at every byte, and flip its bits (about an hour)
 	go test -run TestFilesCutAnywhere -timeout 0 -v ./cmd/bulkcat -cut-every 1
 
 test-duckdb: build ## read written Parquet with DuckDB and compare it with the CSV (needs npm)
@@ -78,14 +78,14 @@ bench: build ## measure against a bare loop: under ten minutes, or one minute wi
 bench-growth: build ## measure time and memory at MILLIONS (1,2,5,10) of records: over an hour; writes scripts/bench/RESULTS.md
 	go run ./scripts/bench growth -millions $(MILLIONS) $(if $(RESULTS),-readme $(RESULTS))
 
-bench-compare: build ## measure this tree against the revision BASE; fails where it is slower
+bench-compare: build ## compare this tree with the revision BASE; fail if a workload is slower
 	go run ./scripts/bench compare -base '$(BASE)' $(if $(SHORT),-short)
 
 demo: build ## categorize the sample websites and products, and show the first rows
 	scripts/demo/demo.sh bin/bulkcat
 
-taxonomy: ## make the taxonomies anew from their sources (needs npm)
+taxonomy: ## generate the taxonomies from their sources (needs npm)
 	scripts/taxonomy/generate.sh
 
-clean: ## remove what was built
+clean: ## remove build products
 	rm -rf bin demo-out

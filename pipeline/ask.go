@@ -84,7 +84,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 // calculated and a rejection of the input are the service at work.
 func resultOf(answer client.Answer, err error) limits.Result {
 	if err == nil {
-		result := limits.Result{Outcome: limits.Answered, Rate: answer.Limit.PerSecond}
+		result := limits.Result{Signal: limits.Answered, Rate: answer.Limit.PerSecond}
 		if answer.Limit.Remaining == 0 {
 			result.Wait = answer.Limit.Reset
 		}
@@ -92,27 +92,27 @@ func resultOf(answer client.Answer, err error) limits.Result {
 	}
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok {
-		return limits.Result{Outcome: limits.Canceled}
+		return limits.Result{Signal: limits.Canceled}
 	}
 	result := limits.Result{Rate: e.Limit.PerSecond, Wait: e.RetryAfter}
 	switch e.Class {
 	case client.Rejected:
-		result.Outcome = limits.Answered
+		result.Signal = limits.Answered
 	case client.Transient:
-		result.Outcome = limits.Failed
+		result.Signal = limits.Failed
 		result.Broken = e.Status == 0 && !e.Timeout()
 		if e.Status == http.StatusTooManyRequests || e.RetryAfter > 0 {
-			result.Outcome = limits.Refused
+			result.Signal = limits.Refused
 		}
 	case client.Unsent:
-		result.Outcome = limits.Unsent
+		result.Signal = limits.Unsent
 	case client.Quota:
-		result.Outcome = limits.OutOfQuota
+		result.Signal = limits.OutOfQuota
 	default:
-		result.Outcome = limits.Canceled // the run ends
+		result.Signal = limits.Canceled // the run ends
 	}
 	if e.Status == http.StatusAccepted {
-		result = limits.Result{Outcome: limits.Answered}
+		result = limits.Result{Signal: limits.Answered}
 	}
 	return result
 }

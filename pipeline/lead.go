@@ -102,8 +102,8 @@ func (r *run) wait() (*task, limits.Permit, bool) {
 		case limits.SendKnown:
 			r.relieve()
 			return &task{request: *r.refusals.known.Load(), known: true}, d.Permit, true
-		case limits.AskAccount:
-			r.askAccount()
+		case limits.AskQuota:
+			r.askQuota()
 		case limits.Stop:
 			r.stop(r.stopError(d.Err))
 		default:
@@ -158,12 +158,12 @@ func (r *run) judge(now time.Time, t *task, q limits.Queue) bool {
 	if t.failed.IsZero() {
 		return true
 	}
-	verdict := r.Limits.Judge(now, t.failed, q, t.spent)
+	cause := r.Limits.CauseOf(now, t.failed, q, t.spent)
 	switch {
-	case verdict == limits.Forgiven:
+	case cause == limits.CauseOutage:
 		t.forgiven++
 		t.spent = false
-	case t.spent && verdict == limits.Unknown:
+	case t.spent && cause == limits.CauseUnknown:
 		r.crew.delay(now.Add(verdictDelay))
 		return false
 	case t.spent:
@@ -292,15 +292,15 @@ func (p *parked) Pop() any {
 	return t
 }
 
-// askAccount asks what is left of the account, for the limits.
-func (r *run) askAccount() {
+// askQuota asks the service what is left of the quota and tells the limits.
+func (r *run) askQuota() {
 	usage, err := r.Usage(r.soft)
 	if r.soft.Err() != nil {
 		return
 	}
-	account := limits.Account{Err: err, Passing: client.ClassOf(err) == client.Transient}
-	account.Left, account.Metered = usage.Requests()
-	r.report(r.Limits.Told(time.Now(), account))
+	quota := limits.Quota{Err: err, Transient: client.ClassOf(err) == client.Transient}
+	quota.Left, quota.Metered = usage.Requests()
+	r.report(r.Limits.ReportQuota(time.Now(), quota))
 }
 
 // report acts on what has changed.
@@ -311,7 +311,7 @@ func (r *run) report(change limits.Change) {
 	case limits.Up:
 		r.Log.Info("the service answers again", "after", change.After.Round(time.Second).String())
 	}
-	if change.Filled {
+	if change.Refilled {
 		r.Log.Info("the account has something again")
 	}
 	if change.Wake {

@@ -159,7 +159,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	e, failed := errors.AsType[*client.Error](err)
 	refused := failed && e.Class == client.Rejected
 	if refused {
-		result.Outcome = limits.Failed
+		result.Signal = limits.Failed
 		r.refusals.mislead()
 	}
 	switch {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for a while: scripts/fuzz.sh [TIME, default 10s]
+# Runs each fuzz target of the module for TIME: scripts/fuzz.sh [TIME, default 10s]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for package in $(go list ./...); do

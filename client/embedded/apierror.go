@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// apiError is an error as the service answers it.
+// apiError is an error response of the service.
 type apiError struct {
 	Status    int
 	Message   string
 	Remaining string        // "0" when the quota is used up
-	Wait      time.Duration // until it is worth trying again; 0 where that is not known
+	Wait      time.Duration // for Retry-After; 0 for none
 }
 
-// append appends the body; request is the request's id, "" if it has none.
+// append appends the body to b; request is the request's id, or "".
 func (e *apiError) append(b []byte, request string) []byte {
 	type detail struct {
 		Status  int    `json:"status"`
@@ -33,13 +33,12 @@ func (e *apiError) append(b []byte, request string) []byte {
 	return append(b, marshal(body)...)
 }
 
-// retryAfter is the wait as Retry-After gives it: whole seconds, 1 at least.
+// retryAfter is the value of Retry-After: whole seconds, 1 at least.
 func (e *apiError) retryAfter() string {
 	return strconv.Itoa(max(1, int(math.Ceil(e.Wait.Seconds()))))
 }
 
-// marshal is json.Marshal without the escaping of HTML, for values that cannot
-// fail to marshal.
+// marshal is json.Marshal without the escaping of HTML, for values that always marshal.
 func marshal(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -65,8 +64,8 @@ func noQuota() *apiError {
 	return &apiError{Status: http.StatusPaymentRequired, Message: "the quota of this API key is used up", Remaining: "0"}
 }
 
-// tooFast speaks of requests, not of a quota: that word says to clients that
-// waiting does not help.
+// tooFast avoids the word quota in its message: clients conclude from that word that waiting does
+// not help.
 func tooFast(wait time.Duration) *apiError {
 	return &apiError{Status: http.StatusTooManyRequests, Message: "this API key asks faster than it may; slow down", Wait: max(wait, 1)}
 }
@@ -80,7 +79,7 @@ func canceled() *apiError {
 }
 
 func crowded() *apiError {
-	return &apiError{Status: http.StatusServiceUnavailable, Message: "too many ask for pages of this host at once", Wait: patience}
+	return &apiError{Status: http.StatusServiceUnavailable, Message: "too many requests need pages of this host at once", Wait: patience}
 }
 
 func missing(param string) *apiError {

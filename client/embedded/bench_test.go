@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// discard is a ResponseWriter that keeps its header, as a connection does not.
+// discard is a ResponseWriter that reuses its header.
 type discard struct {
 	header http.Header
 	status int
@@ -24,7 +24,7 @@ func BenchmarkServeHTTP(b *testing.B) {
 	benchmarkHandler(b, bare, "k")
 }
 
-// benchmarkHandler asks for a title from as many sides as there are processors.
+// benchmarkHandler sends the same title from as many goroutines as there are processors.
 func benchmarkHandler(b *testing.B, h http.Handler, key string) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {

@@ -8,10 +8,9 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Categorize answers in process what the service would answer over HTTP, without the
-// message: what is asked of it a million times on one machine need not be written as
-// headers and JSON and read again, which takes as long as the answer itself. The errors
-// are those that a client makes of the service's responses.
+// Categorize returns in process the answer that the service gives over HTTP. It skips the headers
+// and the JSON, which take as long as the answer itself. Its errors are those that a client makes
+// of the service's responses.
 //
 // An answer that can be computed again at any time is free and has no body.
 func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
@@ -26,11 +25,11 @@ func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answ
 	if problem != nil {
 		return client.Answer{}, rejection(problem)
 	}
-	j, problem := op.judge(ctx, c, r.Input)
+	j, problem := op.predict(ctx, c, r.Input)
 	if problem != nil {
 		return client.Answer{}, rejection(problem)
 	}
-	if ctx.Err() != nil { // what was not fetched is worth less than it would be taken for
+	if ctx.Err() != nil { // the page was not fetched, and without it the answer is worse
 		return client.Answer{}, context.Cause(ctx)
 	}
 	answer := client.Answer{
@@ -44,8 +43,8 @@ func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answ
 	return answer, nil
 }
 
-// entries are the answer's, in their order.
-func (c *classification) entries(j judgement) []client.Entry {
+// entries returns the entries of the answer, the best first.
+func (c *classification) entries(j prediction) []client.Entry {
 	categories := c.engine().Taxonomy().Categories
 	entries := make([]client.Entry, len(j.matches))
 	for i, m := range j.matches {
@@ -55,7 +54,7 @@ func (c *classification) entries(j judgement) []client.Entry {
 	return entries
 }
 
-// rejection is what a client makes of a refusal: the input will never be answered.
+// rejection is the error that a client makes of the response: the input will never be answered.
 func rejection(e *apiError) *client.Error {
 	return &client.Error{Class: client.Rejected, Status: e.Status, Detail: e.Message}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// In process and over HTTP the service gives the same answers and refusals.
+// In process and over HTTP the service gives the same answers and rejections.
 func TestCategorizeAnswersAsServed(t *testing.T) {
 	s := lent(New(Options{Logger: quiet}))
 	over, err := client.New(client.Options{BaseURL: "http://service.example", APIKey: "any", Transport: s.RoundTripper()})
@@ -49,7 +49,7 @@ func TestCategorizeCanceled(t *testing.T) {
 	}
 }
 
-// A title costs its judgement, the list of entries and nothing else.
+// A title costs its classification and the list of entries.
 func BenchmarkCategorize(b *testing.B) {
 	s := lent(New(Options{Logger: quiet}))
 	r := client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: "Nike Air Zoom Pegasus running shoes for men, black/white, size 10"}

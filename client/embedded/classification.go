@@ -4,27 +4,23 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/bulkcat/bulkcat/client/embedded/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// The names of the classifications, which are also the members they answer in.
+// The names of the classifications, which are also the members of the answers' JSON.
 const (
 	taxonomyV3Name      = "taxonomy_v3"
 	naicsName           = "naics"
 	productTaxonomyName = "product_taxonomy"
 )
 
-// classification is one way to categorize: a taxonomy, and how it is answered.
+// classification is a taxonomy with the form of its answers.
 type classification struct {
 	name   string
-	most   int // entries in one answer
+	most   int // entries in one answer: websites have several topics, companies few industries
 	engine func() *engine
 }
-
-// A website is about several things at several depths, so that taxonomy_v3 has
-// long lists; a company has one main business, and perhaps two others; a product is
-// one thing.
 
 func taxonomyV3() *classification {
 	return &classification{taxonomyV3Name, 10, lazily(taxonomy.IAB, pathEntry)}
@@ -38,7 +34,7 @@ func productTaxonomy() *classification {
 	return &classification{productTaxonomyName, 3, lazily(taxonomy.Products, pathEntry)}
 }
 
-// customs are classifications of products, too.
+// customs are classifications of products by custom taxonomies.
 func customs(taxonomies []*taxonomy.Taxonomy) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
@@ -47,8 +43,7 @@ func customs(taxonomies []*taxonomy.Taxonomy) []*classification {
 	return list
 }
 
-// engine is a classifier with the entries of its answers, each encoded up to
-// its confidence.
+// engine is a classifier with the JSON of each category's entry up to the confidence.
 type engine struct {
 	*classify.Engine
 	entries [][]byte
@@ -78,25 +73,25 @@ func titledEntry(c taxonomy.Category) []byte {
 	}{c.Title, c.Code})
 }
 
-// untilConfidence encodes an entry and leaves it open for its last member.
+// untilConfidence encodes an entry up to its last member, the confidence.
 func untilConfidence(entry any) []byte {
 	object := marshal(entry)
 	return append(object[:len(object)-1], `,"confidence":`...)
 }
 
-// judgement is what was found out about one input, and what it was judged by.
-type judgement struct {
+// prediction is the classifier's result for one input, with the texts that the result depends on.
+type prediction struct {
 	matches []classify.Match
 	cost    string // the value of CostHeader
 
-	host   string           // of a website
-	path   []string         // of a website: the words
-	fields []classify.Field // of a website's page, if there is one
-	titles []classify.Part  // of a product's URL; a title is judged as it is
+	host   string           // a website's host name
+	path   []string         // the words of a website's path
+	fields []classify.Field // the fields of a website's page; nil without a page
+	titles []classify.Part  // the titles of a product's URL; nil for a product title
 }
 
-// append appends the answer, the classification's member with its entries.
-func (c *classification) append(b []byte, j judgement) []byte {
+// append appends the answer's JSON to b.
+func (c *classification) append(b []byte, j prediction) []byte {
 	entries := c.engine().entries
 	b = append(b, `{"`...)
 	b = append(b, c.name...)

@@ -1,7 +1,6 @@
-// Package embedded is the Categorization Service itself, to be run in process
-// or behind a listener: it answers the interface that the hosted services
-// answer, from taxonomies and word lists that are part of the program. It needs
-// no vendor, no key and no network.
+// Package embedded is an implementation of the Categorization Service that runs in process or
+// behind a listener. It has the interface of the hosted services and answers from taxonomies and
+// word lists that are part of the program. It needs no vendor, no key and no network.
 //
 //	service := embedded.New(embedded.Options{Fetch: page.New(page.Options{})})
 //	client := &http.Client{Transport: service.RoundTripper()}
@@ -13,47 +12,44 @@
 //	/api/v1/website/categorization      {"taxonomy_v3":[{"value":"Travel > Hotels","confidence":0.87}]}
 //	/api/v1/product/categorization      {"product_taxonomy":[{"value":"...","confidence":0.9}]}
 //
-// Usage takes GET; the others take GET and POST, with the parameters in the
-// query, a form or a JSON object. A website is an http or https URL and is
-// answered in taxonomy_v3 or naics; a product is a title or such a URL and is
-// answered in product_taxonomy. An empty list says that nothing fits.
+// Usage accepts GET; the others accept GET and POST, with the parameters in the query, a form or
+// a JSON object. A website is an http or https URL; its classifications are taxonomy_v3 and
+// naics. A product is a title or such a URL; its classification is product_taxonomy. An answer
+// without entries says that no category fits.
 //
 // # Evidence
 //
-// A website is judged by its page, where there is a Fetch and the page can be
-// had, and by the words of its host name and path. Without a page the name is
-// all there is, and it earns less confidence. A product URL is judged by its
-// page's title and the words of its path, read as a title. A confidence is the
-// chance that its entry is right, as far as it can be told from samples.
+// A website is classified by the words of its host name and path and, if there is a Fetch and the
+// fetch succeeds, by its page. Without a page the confidence is lower. A product URL is
+// classified by the titles in its page and by the words of its path, read as a title. A
+// confidence is the probability that its entry is right, estimated from samples.
 //
-// The response header X-Bulkcat-Cost says what an answer has cost: "page" if a
-// page was fetched for it, "none" if it can be had again for nothing. A client
-// need keep only answers that cost something.
+// The response header X-Bulkcat-Cost is "page" if the service has fetched a page for the answer,
+// and "none" if the answer can be computed again at any time. Clients need not store the latter.
 //
 // # Keys
 //
-// A key may have a quota of answers and a rate of categorizations: see Grant and
-// LoadKeys. An answer uses up one of the quota; errors and usage cost nothing.
-// Answers under a rate have the headers RateLimit-Policy and RateLimit. With a
-// Journal what was used outlives the Service, as long as KeepUsage runs.
+// A key may have a quota of answers and a rate of categorizations: see Grant and LoadKeys. Every
+// answer counts against the quota; errors and usage do not. Answers to a key with a rate have the
+// headers RateLimit-Policy and RateLimit. With a Ledger the used quota outlives the Service, as
+// long as KeepUsage runs.
 //
 // # Serving others
 //
-//	journal, err := embedded.OpenJournal(vfs.Default, "used")
-//	service := embedded.New(embedded.Options{Grants: grants, Journal: journal})
+//	ledger, err := embedded.OpenLedger(vfs.Default, "used")
+//	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger})
 //	go service.KeepUsage(ctx)
 //	err = service.Server(embedded.ServerOptions{Addr: ":8080"}).ListenAndServe()
 //
-// A Server bounds what a client may send, how long it may take and how many
-// requests are in flight. It answers /healthz, /metrics and /openapi.json without
-// a key. It names every request, as the client does in X-Request-ID or by itself,
-// and repeats the name in the response's X-Request-ID, in errors and in the
-// access log.
+// A Server limits the size and the duration of requests and the number in flight. It answers
+// /healthz, /metrics and /openapi.json without a key. Every request has an id: the client's
+// X-Request-ID, or a generated one. The id is in the response's X-Request-ID, in errors and in
+// the access log.
 //
 // # Errors
 //
-// An error is a status and {"error":{"status":400,"message":"..."}}, behind a
-// Server with "request_id" in it:
+// An error has a status and the body {"error":{"status":400,"message":"..."}}, to which a Server
+// adds "request_id":
 //
 //	400  a parameter is missing or malformed
 //	401  the x-api-key header is missing or unknown
@@ -62,7 +58,7 @@
 //	405  another method
 //	413  an input over 64 KiB, in the body
 //	414  an input over 64 KiB, in the query
-//	429  the key asks faster than its rate; Retry-After says when to come again
-//	503  the request was canceled before its answer was ready, or too many
-//	     requests are in flight or wait for the pages of one host, with Retry-After
+//	429  the key exceeds its rate; Retry-After says when to try again
+//	503  the request was canceled; or, with Retry-After, too many requests are in
+//	     flight or need pages of one host
 package embedded

@@ -4,44 +4,44 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bulkcat/bulkcat/client/embedded/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 )
 
 // Explanation is an answer and the words that led to it.
 type Explanation struct {
 	Body          []byte         // the answer, byte for byte as it is served
-	Contributions []Contribution // by entry in the order of the answer, the weightiest first
+	Contributions []Contribution // in the order of the entries; the largest weight of an entry first
 	Cost          string         // CostPage or CostNone
 }
 
-// Contribution is what some words of an input add to the score of an entry of its
-// answer.
+// Contribution is the weight that some words of an input add to the score of an entry.
 type Contribution struct {
-	Value   string   `json:"value"`   // of the entry
-	Speaker string   `json:"speaker"` // the value of the category whose words they are: the entry's, an ancestor's or, where the entry stands for equal children, a child's
-	Words   string   `json:"words"`   // as they first stand in the input, in lower case and without accents
-	Fields  []string `json:"fields"`  // where they were read: title, host, description, ...
-	Weight  float64  `json:"weight"`  // what they add to the entry's score
-	Share   float64  `json:"share"`   // of that score, 0 to 1
+	Value   string `json:"value"`   // the entry's value
+	Speaker string `json:"speaker"` // the value of the category that has these words: the entry's, an ancestor's, or a child's if the
+	// entry stands for equal children
+	Words  string   `json:"words"`  // as in their first place in the input, in lower case and without accents
+	Fields []string `json:"fields"` // the parts of the input that have the words: title, host, description, ...
+	Weight float64  `json:"weight"` // the part of the entry's score
+	Share  float64  `json:"share"`  // the same as a share of the score, 0 to 1
 }
 
-// websiteFieldNames are those of the fields of a page, in the order of websiteFields.
+// websiteFieldNames are the names of a page's fields, in the order of websiteFields.
 var websiteFieldNames = []string{
 	"title", "og:title", "description", "og:description", "keywords", "type", "section", "site name", "breadcrumb", "headings", "text",
 }
 
-// Explain answers one input as the operation of that path does, and tells why. It
-// uses up nothing of any quota. The error says what is wrong with the request.
+// Explain answers one input as the operation of the path does, and explains the answer. It uses
+// no quota. The error says what is wrong with the request.
 func (s *Service) Explain(ctx context.Context, path, classification, input string) (Explanation, error) {
 	op, ok := s.operations[path]
-	if !ok || op.judge == nil {
+	if !ok || op.predict == nil {
 		return Explanation{}, errors.New(noOperation().Message)
 	}
 	c, problem := op.classification(classification)
 	if problem != nil {
 		return Explanation{}, errors.New(problem.Message)
 	}
-	j, problem := op.judge(ctx, c, input)
+	j, problem := op.predict(ctx, c, input)
 	if problem != nil {
 		return Explanation{}, errors.New(problem.Message)
 	}
@@ -53,8 +53,8 @@ func (s *Service) Explain(ctx context.Context, path, classification, input strin
 	return Explanation{Body: c.append(nil, j), Contributions: c.contributions(contributions), Cost: j.cost}, nil
 }
 
-// explain judges once more what was judged.
-func (c *classification) explain(j judgement, input string) ([]classify.Match, []classify.Contribution) {
+// explain classifies the input of a prediction again, and returns the contributions.
+func (c *classification) explain(j prediction, input string) ([]classify.Match, []classify.Contribution) {
 	switch {
 	case j.host != "":
 		return c.engine().ExplainWebsite(j.host, j.path, j.fields, websiteFieldNames, c.most)
@@ -64,7 +64,7 @@ func (c *classification) explain(j judgement, input string) ([]classify.Match, [
 	return c.engine().ExplainTitle([]classify.Part{{Name: "title", Text: input}})
 }
 
-// contributions names the categories of those found.
+// contributions replaces category indexes by values.
 func (c *classification) contributions(found []classify.Contribution) []Contribution {
 	categories := c.engine().Taxonomy().Categories
 	list := make([]Contribution, len(found))

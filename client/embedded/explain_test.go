@@ -13,7 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// What is explained is what is served, and the contributions add up to it.
+// Explain returns the answer that is served, and the shares of the contributions add up to 1.
 func TestExplain(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `<title>Grand Palm Hotel</title><meta name="description" content="Book a hotel room"><h1>Leather sofa</h1><p>pool and spa</p>`)
@@ -56,7 +56,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// checkContributions wants contributions to every entry, in the entries' order.
+// checkContributions checks that every entry has contributions, in the order of the entries.
 func checkContributions(t *testing.T, contributions []Contribution, entries []entry) {
 	t.Helper()
 	var values []string
@@ -93,7 +93,7 @@ func TestExplainErrors(t *testing.T) {
 	}
 }
 
-// Every field that is judged has the name of the part of the page it is from.
+// Every field has the name of its part of the page.
 func TestFieldNames(t *testing.T) {
 	p := page.Page{
 		Title: "title", OGTitle: "og:title", Description: "description", OGDescription: "og:description", Keywords: "keywords",
@@ -119,7 +119,7 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
-// A page that is read is explained by its parts.
+// Contributions of a page name its parts.
 func TestExplainPage(t *testing.T) {
 	pages := map[string]string{
 		"/hotels":    `<title>Grand Palm Hotel</title><meta name="description" content="Book a hotel room">`,

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// The paths of a server beside the operations.
+// The paths of a Server in addition to the operations.
 const (
-	HealthPath  = "/healthz"      // 200 while it listens
+	HealthPath  = "/healthz"      // 200 while the server listens
 	MetricsPath = "/metrics"      // for Prometheus
 	OpenAPIPath = "/openapi.json" // describes the operations
 )
 
-// front is a Service as others see it: with request ids, an access log, metrics,
-// a bound on what is in flight, and pages for those who run it.
+// front is the handler of a Server: it adds request ids, an access log, metrics, a limit of the
+// requests in flight, and the pages for operators to a Service.
 type front struct {
 	service  *Service
-	limit    int64        // of inFlight
-	inFlight atomic.Int64 // categorizations and usages; pages are always answered
+	limit    int64        // the most inFlight
+	inFlight atomic.Int64 // requests to operations; pages are always answered
 	log      *slog.Logger // nil for none
 	ids      *requestIDs
 	metrics  *metrics
@@ -33,7 +33,7 @@ func newFront(s *Service, o ServerOptions) *front {
 		o.MaxInFlight = maxInFlight
 	}
 	f := &front{service: s, limit: int64(o.MaxInFlight), log: o.AccessLog, ids: newRequestIDs()}
-	f.metrics = newMetrics(s.accounts, &f.inFlight)
+	f.metrics = newMetrics(s.keys, &f.inFlight)
 	f.pages = map[string]http.Handler{
 		HealthPath:  jsonPage(`{"status":"ok"}`),
 		MetricsPath: f.metrics.handler(),
@@ -42,7 +42,7 @@ func newFront(s *Service, o ServerOptions) *front {
 	return f
 }
 
-// ServeHTTP answers one request and takes note of it.
+// ServeHTTP answers one request, counts it and logs it.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := f.ids.of(r)
@@ -55,7 +55,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *front) answer(w http.ResponseWriter, r *http.Request) outcome {
+func (f *front) answer(w http.ResponseWriter, r *http.Request) access {
 	if page, ok := f.pages[r.URL.Path]; ok {
 		return f.answerPage(w, r, page)
 	}
@@ -69,19 +69,19 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) outcome {
 
 var getOrHead = []string{http.MethodGet, http.MethodHead}
 
-func (f *front) answerPage(w http.ResponseWriter, r *http.Request, page http.Handler) outcome {
+func (f *front) answerPage(w http.ResponseWriter, r *http.Request, page http.Handler) access {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", strings.Join(getOrHead, ", "))
 		return f.refuse(w, r, wrongMethod(getOrHead))
 	}
 	counted := &countingWriter{ResponseWriter: w, status: http.StatusOK}
 	page.ServeHTTP(counted, r)
-	return outcome{status: counted.status, bytes: counted.bytes}
+	return access{status: counted.status, bytes: counted.bytes}
 }
 
-// refuse answers with a problem without asking the service.
-func (f *front) refuse(w http.ResponseWriter, r *http.Request, problem *apiError) outcome {
-	var o outcome
+// refuse answers with a problem instead of calling the service.
+func (f *front) refuse(w http.ResponseWriter, r *http.Request, problem *apiError) access {
+	var o access
 	if op, ok := f.service.operations[r.URL.Path]; ok {
 		o.operation = op.name
 	}
@@ -89,28 +89,28 @@ func (f *front) refuse(w http.ResponseWriter, r *http.Request, problem *apiError
 	return o
 }
 
-// maxLoggedPath bounds what a stranger can write to the log with one request.
+// maxLoggedPath is the most bytes of a path in the log, which any client can write to.
 const maxLoggedPath = 256
 
-// logRequest tells of a request, but neither its key nor its input.
-func (f *front) logRequest(r *http.Request, id string, o outcome, took time.Duration) {
+// logRequest logs a request without its key and its input.
+func (f *front) logRequest(r *http.Request, id string, o access, took time.Duration) {
 	key := ""
-	if o.account != nil {
-		key = o.account.name
+	if o.key != nil {
+		key = o.key.name
 	}
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 		slog.String("method", r.Method),
 		slog.String("path", r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)]),
 		slog.Int("status", o.status),
 		slog.Int("bytes", o.bytes),
-		slog.Float64("duration_ms", float64(took.Microseconds())/1e3), // a Duration is told in ns or with a unit, by the format
+		slog.Float64("duration_ms", float64(took.Microseconds())/1e3), // slog's text and JSON formats write a Duration in different units
 		slog.String("key", key),
 		slog.String("request_id", id),
 		slog.String("remote", r.RemoteAddr),
 	)
 }
 
-// countingWriter takes note of what a page's handler answers.
+// countingWriter records the status and the size of a response.
 type countingWriter struct {
 	http.ResponseWriter
 	status int
@@ -128,12 +128,12 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// jsonPage always answers the same.
+// jsonPage answers with a fixed body.
 func jsonPage(body string) http.Handler {
 	length := strconv.Itoa(len(body))
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", length)
-		_, _ = w.Write([]byte(body)) // a client that went away has no use for it
+		_, _ = w.Write([]byte(body)) // fails if the client has gone
 	})
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
-// alice has all that a key can have.
+// alice is a key with all attributes.
 var alice = Grant{Key: "key-of-alice", Name: "alice", Plan: "team", Quota: 1000, Rate: Rate{10, time.Second}, Burst: 3}
 
-// offered is what others see of a service for alice.
+// offered returns the handler of a server with alice's key.
 func offered(o Options, server ServerOptions) *front {
 	o.Grants, o.Logger = []Grant{alice}, quiet
 	return newFront(lent(New(o)), server)
 }
 
-// lent gives s the engines of shared.
+// lent returns s with the engines of shared.
 func lent(s *Service) *Service {
 	for path, op := range s.operations {
 		op.classifications = shared.operations[path].classifications
@@ -34,7 +34,7 @@ func lent(s *Service) *Service {
 	return s
 }
 
-// askAlice sends a request as alice does; changes are made to it first.
+// askAlice sends a request with alice's key, after applying the changes.
 func askAlice(h http.Handler, method, target string, changes ...func(*http.Request)) *httptest.ResponseRecorder {
 	req := httptest.NewRequest(method, target, nil)
 	req.Header.Set("x-api-key", alice.Key)
@@ -219,7 +219,7 @@ func TestAccessLog(t *testing.T) {
 	})
 }
 
-// gate is a network that keeps its callers waiting until it is open.
+// gate is a network that blocks its callers until it is open.
 type gate struct{ arrived, open chan struct{} }
 
 func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -303,7 +303,7 @@ func testMetrics(t *testing.T) {
 		t.Error("a key without a quota has something left")
 	}
 	if strings.Contains(text, alice.Key) || strings.Contains(text, "favicon") {
-		t.Error("the metrics tell what strangers sent, or a key")
+		t.Error("the metrics have a client's input or a key")
 	}
 	if t.Failed() {
 		t.Log(text)

@@ -10,36 +10,36 @@ import (
 	"time"
 )
 
-// Quota is how many answers a key is good for, or Unlimited.
+// Quota is the number of answers that a key may get, or Unlimited.
 type Quota int64
 
-// Unlimited is the quota of a key that is never used up.
+// Unlimited is the quota of a key without a limit.
 const Unlimited Quota = -1
 
-// Rate is a number of requests in a window of time. The zero value is no limit.
+// Rate is a number of requests in a window of time. The zero value means no limit.
 type Rate struct {
 	Requests int
-	Window   time.Duration // in whole seconds; less than one is taken for one
+	Window   time.Duration // whole seconds; a shorter window counts as one second
 }
 
-// Grant is an accepted API key and what it is good for. It prints as its name.
+// Grant is an accepted API key with its limits. It prints as its name.
 type Grant struct {
 	Key   string
-	Name  string // stands for the key in logs and metrics, unique; default: made from the key's digest
-	Plan  string // as usage tells it; default "embedded"
-	Quota Quota  // the zero value is none
+	Name  string // unique; replaces the key in logs and metrics; default: made from the key's digest
+	Plan  string // in the answer of the usage operation; default "embedded"
+	Quota Quota  // 0 allows no answer
 	Rate  Rate
-	Burst int // requests at once, beyond the rate; default: those of a second, 1 at least
+	Burst int // requests at once; default: the requests of a second, 1 at least
 }
 
-// String never shows the key.
+// String returns the name; the key is never printed.
 func (g Grant) String() string { return g.Name }
 
-// ErrNoKeys is a file of API keys without a key, which would let everyone in.
+// ErrNoKeys means that a file of API keys has no key, which would allow every request.
 var ErrNoKeys = errors.New("there is no API key; put one on a line of its own")
 
-// KeyError is a line of a file of API keys that cannot be used. It never holds
-// the key, nor anything else of the line: it could be the key in a wrong place.
+// KeyError is a malformed line of a file of API keys. It contains nothing of the line, which may
+// be a key in a wrong place.
 type KeyError struct {
 	Line    int // counted from 1
 	Problem string
@@ -47,15 +47,14 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Problem) }
 
-// LoadKeys reads API keys, one a line, each followed by what it is good for:
+// LoadKeys reads API keys, one a line, each followed by its limits:
 //
 //	KEY
 //	KEY 100000
 //	KEY quota=100000 rate=50/s burst=100 plan=team name=alice
 //
-// A number behind the key is its quota. What is not said is not limited. Empty
-// lines and lines that start with # are skipped. Its errors are *KeyError,
-// ErrNoKeys, or those of r.
+// A number after the key is its quota. Limits that are not given are unlimited. Empty lines and
+// lines that start with # are skipped. Errors are *KeyError, ErrNoKeys, or those of r.
 func LoadKeys(r io.Reader) ([]Grant, error) {
 	var grants []Grant
 	keys, names := map[string]bool{}, map[string]bool{}
@@ -71,9 +70,9 @@ func LoadKeys(r io.Reader) ([]Grant, error) {
 		switch {
 		case problem != "":
 		case keys[g.Key]:
-			problem = "the key stands on an earlier line too; remove one of them"
+			problem = "the key is on an earlier line, too; remove one of them"
 		case names[g.Name]:
-			problem = "the name stands on an earlier line too; give each key its own"
+			problem = "the name is on an earlier line, too; give each key its own"
 		}
 		if problem != "" {
 			return nil, &KeyError{Line: number, Problem: problem}
@@ -98,7 +97,7 @@ func parseGrant(line string) (g Grant, problem string) {
 	g = Grant{Key: words[0], Quota: Unlimited}
 	for _, c := range []byte(g.Key) {
 		if c <= ' ' || c >= 0x7f {
-			return g, "the key has a character that no HTTP header carries; use printable ASCII"
+			return g, "the key has a character that HTTP headers cannot have; use printable ASCII"
 		}
 	}
 	set := map[string]bool{}
@@ -122,7 +121,7 @@ func parseGrant(line string) (g Grant, problem string) {
 	return g.applyDefaults(), ""
 }
 
-// set gives an attribute its value, or says what is wrong with it.
+// set sets an attribute, or returns what is wrong with the value.
 func (g *Grant) set(attribute, value string) (problem string) {
 	var ok bool
 	switch attribute {
@@ -147,7 +146,7 @@ func (g *Grant) set(attribute, value string) (problem string) {
 			return "the name must be of letters, digits, and any of ._@-, 64 at most"
 		}
 	default:
-		return "after the key may stand quota=, rate=, burst=, plan= and name=, or the quota alone"
+		return "an attribute is unknown: use quota=, rate=, burst=, plan= and name=, or a quota alone"
 	}
 	return ""
 }
@@ -185,13 +184,13 @@ func parseRate(text string) (Rate, bool) {
 	return Rate{n, windows[unit]}, ok && windows[unit] > 0
 }
 
-// parseCount reads a number from 1; a billion is more than any service answers.
+// parseCount parses a number from 1 to a billion, which is more than any service answers.
 func parseCount(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 1 && n <= 1e9
 }
 
-// isLabel says whether text can stand in a log and in a metric as it is.
+// isLabel reports whether text can be written to logs and metrics without quoting.
 func isLabel(text string) bool {
 	if text == "" || len(text) > 64 {
 		return false

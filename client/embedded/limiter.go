@@ -9,26 +9,26 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The response headers that tell of a rate limit, as net/http spells them
+// The response headers of a rate limit, as net/http spells them
 // (draft-ietf-httpapi-ratelimit-headers).
 const (
 	policyHeader = "Ratelimit-Policy"
 	limitHeader  = "Ratelimit"
 )
 
-// earlyBy is how much too early a request may come: it waits for its time. A client that sends
-// at exactly the rate is early by this much after a request that the network has held up.
+// earlyBy is the most that a request may be early; it then waits. After a request that the
+// network has delayed, the next request of a client that sends at exactly the rate is early.
 const earlyBy = 5 * time.Millisecond
 
-// limiter keeps the categorizations of one key to its rate. Usage is not
-// counted: a client that was refused asks it to learn why.
+// limiter limits the categorizations of one key to its rate. It does not count requests for
+// usage, by which a refused client finds out why it was refused.
 type limiter struct {
 	bucket    *rate.Limiter
 	perSecond float64
 	policy    []string // the value of policyHeader
 }
 
-// newLimiter is nil where there is no rate. A nil limiter admits everyone.
+// newLimiter returns nil if there is no rate. A nil limiter admits every request.
 func newLimiter(r Rate, burst int) *limiter {
 	if r.Requests <= 0 {
 		return nil
@@ -40,21 +40,21 @@ func newLimiter(r Rate, burst int) *limiter {
 	}
 }
 
-// admit lets a request pass, or says what to answer. It sets the headers that
-// tell of the limit. They name the end of the window ("t") only where nothing
-// passes before it: clients sit it out, and whole seconds are long.
+// admit returns nil if the request may pass, and the error response if not. It sets the headers
+// of the rate limit. They state the time until the window ends ("t") only if no request passes
+// before then: clients wait for that time, which is in whole seconds.
 func (l *limiter) admit(h http.Header) *apiError {
 	if l == nil {
 		return nil
 	}
 	now := time.Now()
-	turn := l.bucket.ReserveN(now, 1)
-	wait := turn.DelayFrom(now)
+	reservation := l.bucket.ReserveN(now, 1)
+	wait := reservation.DelayFrom(now)
 	passes := wait <= earlyBy
 	if passes {
 		time.Sleep(wait)
 	} else {
-		turn.CancelAt(now)
+		reservation.CancelAt(now)
 	}
 	left := l.bucket.TokensAt(now)
 	h[policyHeader] = l.policy

@@ -95,7 +95,7 @@ func exchange(address string, request []byte) ([]byte, error) {
 	return answer, nil // a reset is an answer, too
 }
 
-// misfit is the i-th malformed request: one of the list as it is, or with some
+// misfit is the i-th malformed request: a request of the list, unchanged or with some
 // bytes changed.
 func misfit(names []string, i int) (name string, request []byte) {
 	name = names[i%len(names)]
@@ -168,7 +168,7 @@ func checkStanding(t *testing.T, address string) {
 	}
 }
 
-// checkRefusal wants every answer to be a whole one of HTTP, and no fault of ours.
+// checkRefusal checks that the answer is complete HTTP without a server error.
 func checkRefusal(t *testing.T, name string, answer []byte) {
 	t.Helper()
 	if len(answer) == 0 || !bytes.HasPrefix(answer, []byte("HTTP/1.")) { // hung up; or HTTP/0.9-ish
@@ -220,8 +220,8 @@ func TestLimitsOfARequest(t *testing.T) {
 	}
 }
 
-// ended sends a request while it reads, as a server may answer before it has read
-// all, and gives the first line of the answer.
+// ended sends a request and reads at the same time, because a server may answer before it has
+// read everything. It returns the first line of the answer.
 func ended(t *testing.T, address, request string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

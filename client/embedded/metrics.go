@@ -11,40 +11,39 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics count what a server does. Each server has its own registry.
+// metrics are the counters of a server. Each server has its own registry.
 type metrics struct {
 	registry   *prometheus.Registry
 	requests   *prometheus.CounterVec
 	operations map[string]operationMetrics // by name
 }
 
-// operationMetrics are those of one operation, looked up beforehand: that spares
-// each request a hash of its labels.
+// operationMetrics are the metrics of one operation. They are looked up once, which saves hashing
+// the labels for every request.
 type operationMetrics struct {
 	byStatus map[int]prometheus.Counter
 	duration prometheus.Observer
 }
 
-// statuses are those that operations answer with, as the package's documentation
-// lists them.
+// statuses are the statuses in the package's documentation.
 var statuses = []int{
 	http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusNotFound,
 	http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
 	http.StatusTooManyRequests, http.StatusServiceUnavailable,
 }
 
-// otherOperation counts what names none of the operations: pages, and paths that
-// do not exist. Paths are no labels: strangers choose them.
+// otherOperation is the label of pages and unknown paths. Paths are not labels, because clients
+// choose them.
 const otherOperation = "other"
 
-func newMetrics(all accounts, inFlight *atomic.Int64) *metrics {
+func newMetrics(all apiKeys, inFlight *atomic.Int64) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(), operations: map[string]operationMetrics{}}
 	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bulkcat_service_requests_total", Help: "Requests answered, by operation and HTTP status.",
 	}, []string{"operation", "status"})
 	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "bulkcat_service_request_duration_seconds", Help: "Time to answer a request, by operation.",
-		Buckets: prometheus.ExponentialBuckets(50e-6, 4, 10), // a title takes microseconds, a page up to some seconds
+		Buckets: prometheus.ExponentialBuckets(50e-6, 4, 10), // a title takes microseconds, a page some seconds
 	}, []string{"operation"})
 	for _, name := range []string{"usage", "website", "product", otherOperation} {
 		op := operationMetrics{byStatus: map[int]prometheus.Counter{}, duration: duration.WithLabelValues(name)}
@@ -62,7 +61,7 @@ func newMetrics(all accounts, inFlight *atomic.Int64) *metrics {
 }
 
 // observe counts a request. It takes no lock.
-func (m *metrics) observe(o outcome, took time.Duration) {
+func (m *metrics) observe(o access, took time.Duration) {
 	name := o.operation
 	if name == "" {
 		name = otherOperation
@@ -76,7 +75,7 @@ func (m *metrics) observe(o outcome, took time.Duration) {
 	m.requests.WithLabelValues(name, strconv.Itoa(o.status)).Inc()
 }
 
-// metricsRequests bounds what reading metrics may cost.
+// metricsRequests is the most requests for metrics at once.
 const metricsRequests = 4
 
 func (m *metrics) handler() http.Handler {
@@ -86,12 +85,12 @@ func (m *metrics) handler() http.Handler {
 	})
 }
 
-// quotaCollector tells what keys have used and have left, by their names.
-type quotaCollector struct{ accounts []*account }
+// quotaCollector collects the used and remaining quota by the names of the keys.
+type quotaCollector struct{ keys []*apiKey }
 
 var (
 	answersDesc = prometheus.NewDesc("bulkcat_service_answers_total",
-		"Answers given to a key, earlier runs of the service included where there is a journal.", []string{"key"}, nil)
+		"Answers given to a key, those of earlier runs of the service included if it keeps them.", []string{"key"}, nil)
 	quotaDesc = prometheus.NewDesc("bulkcat_service_quota_remaining",
 		"Answers left of a key's quota; keys without a quota are not listed.", []string{"key"}, nil)
 )
@@ -102,9 +101,9 @@ func (c quotaCollector) Describe(to chan<- *prometheus.Desc) {
 	to <- quotaDesc
 }
 
-// Collect reads the accounts.
+// Collect reads the keys' quotas.
 func (c quotaCollector) Collect(to chan<- prometheus.Metric) {
-	for _, a := range c.accounts {
+	for _, a := range c.keys {
 		to <- prometheus.MustNewConstMetric(answersDesc, prometheus.CounterValue, float64(a.used.Load()), a.name)
 		if !a.isUnlimited() {
 			to <- prometheus.MustNewConstMetric(quotaDesc, prometheus.GaugeValue, float64(a.remaining()), a.name)

@@ -11,7 +11,7 @@ import (
 //go:embed openapi.json
 var openAPIText string
 
-// openAPI describes the operations as this Service has them.
+// openAPI returns the description with this Service's names of inputs.
 func (s *Service) openAPI() string {
 	return strings.NewReplacer(
 		`"WEBSITE_PARAM"`, string(marshal(s.opts.WebsiteParam)),

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// apiSchema is what the description uses of JSON Schema.
+// apiSchema has the members of JSON Schema that the description uses.
 type apiSchema struct {
 	Ref               string                `json:"$ref"`
 	Type              string                `json:"type"`
@@ -32,7 +32,7 @@ type apiResponse struct {
 	Content map[string]struct{ Schema *apiSchema }
 }
 
-// apiDescription is what the tests read of openapi.json.
+// apiDescription has the parts of openapi.json that the tests use.
 type apiDescription struct {
 	OpenAPI string
 	Paths   map[string]map[string]struct {
@@ -66,7 +66,7 @@ func describe(t *testing.T, f *front) apiDescription {
 	return d
 }
 
-// check says what in a value is not as its schema has it, "" if nothing is.
+// check returns the first difference of a value from its schema, "" if there is none.
 func (d apiDescription) check(s *apiSchema, value any, at string) string {
 	if s.Ref != "" {
 		s = d.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
@@ -123,10 +123,10 @@ func (d apiDescription) checkObject(s *apiSchema, object map[string]any, at stri
 	return ""
 }
 
-// The service answers what it says it does: status, headers and members.
+// The statuses, headers and members of answers are as described.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	f := offered(Options{Keys: map[string]Quota{"poor": 0, "rich": Unlimited}}, ServerOptions{})
-	f.service.accounts[digestOf(alice.Key)].limit = newLimiter(Rate{1, time.Hour}, 7) // the eighth is too fast
+	f.service.keys[digestOf(alice.Key)].limit = newLimiter(Rate{1, time.Hour}, 7) // the eighth is too fast
 	d := describe(t, f)
 	if !strings.HasPrefix(d.OpenAPI, "3.1.") {
 		t.Errorf("version %q", d.OpenAPI)
@@ -188,7 +188,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	}
 }
 
-// Every operation has the statuses, the methods and the inputs that are described.
+// Every operation has the described statuses, methods and inputs.
 func TestParametersAreAsDescribed(t *testing.T) {
 	f := offered(Options{WebsiteParam: `si"te`, ProductParam: "q"}, ServerOptions{})
 	d := describe(t, f)

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// maxInput bounds an input, in bytes: far above any URL or title, and low
-	// enough that nobody sends us documents.
+	// maxInput is the most bytes of an input: more than any URL or title has, and less than a
+	// document.
 	maxInput = 64 << 10
 
-	// maxBody bounds a request's body: an input in which JSON spells every byte
+	// maxBody is the most bytes of a request's body: an input of which JSON escapes every byte
 	// as \u00XX, and the rest of the object.
 	maxBody = 6*maxInput + 4<<10
 )
@@ -26,9 +26,9 @@ type params struct {
 	classification string
 }
 
-// readParams takes the parameters from the query, and those not found there from
-// the body, which is a form or a JSON object by its content type. Of a parameter
-// given twice in one place, a query or form counts the first.
+// readParams reads the parameters from the query and, if the query does not have them, from the
+// body, a form or a JSON object according to the content type. If a query or a form repeats a
+// parameter, the first value counts.
 func readParams(w http.ResponseWriter, r *http.Request, inputName string) (params, *apiError) {
 	var p params
 	if !p.readForm(r.URL.RawQuery, inputName) {
@@ -48,8 +48,7 @@ func readParams(w http.ResponseWriter, r *http.Request, inputName string) (param
 	return p, nil
 }
 
-// readBody leaves a body of another type alone: clients put a Content-Type on
-// requests that have no body.
+// readBody ignores bodies of other types: clients set a Content-Type on requests without a body.
 func (p *params) readBody(w http.ResponseWriter, r *http.Request, inputName string) *apiError {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	isForm, isJSON := media == "application/x-www-form-urlencoded", media == "application/json"
@@ -62,7 +61,7 @@ func (p *params) readBody(w http.ResponseWriter, r *http.Request, inputName stri
 	case errors.As(err, &tooLarge):
 		return tooLong(http.StatusRequestEntityTooLarge)
 	case err != nil:
-		return malformed("the body broke off")
+		return malformed("the body is incomplete")
 	case isForm && !p.readForm(string(body), inputName):
 		return malformed("the body is not URL-encoded")
 	case isJSON && len(body) > 0 && !p.readJSON(body, inputName):
@@ -73,8 +72,8 @@ func (p *params) readBody(w http.ResponseWriter, r *http.Request, inputName stri
 	return nil
 }
 
-// readForm is url.ParseQuery for two names, without the map. It reports whether
-// what it read was well-formed.
+// readForm is url.ParseQuery for two names, without the map. It reports whether the parts that it
+// has read are well-formed.
 func (p *params) readForm(form, inputName string) bool {
 	for form != "" {
 		var pair string
@@ -112,7 +111,7 @@ func (p *params) readJSON(body []byte, inputName string) bool {
 	return true
 }
 
-// field returns where the named parameter goes, nil if it means nothing to us.
+// field returns the field of the named parameter; nil if the parameter is unknown.
 func (p *params) field(name, inputName string) *string {
 	switch name {
 	case inputName:

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// signposts are words of paths that say where on a site a page stands and
-// nothing about it. Left in, "home" is furniture and "index" is a fund.
-var signposts = map[string]bool{
+// plainPathWords are words of paths that say nothing about a page's subject. Otherwise "home" would
+// match furniture and "index" funds.
+var plainPathWords = map[string]bool{
 	"index": true, "default": true, "home": true, "main": true, "page": true, "pages": true,
 	"product": true, "products": true, "item": true, "items": true, "dp": true, "p": true, "pd": true, "sku": true,
 	"category": true, "categories": true, "collection": true, "collections": true, "catalog": true, "catalogue": true,
@@ -18,11 +18,11 @@ var signposts = map[string]bool{
 	"en": true, "us": true, "uk": true, "gb": true, "fr": true, "es": true, "nl": true, "pt": true, "ca": true, "au": true,
 }
 
-// maxExtension is the longest file name extension, with its dot: ".shtml".
+// maxExtension is the length of the longest file name extension with its dot, ".shtml".
 const maxExtension = 6
 
 // pathWords returns the words of a URL's path in order, without numbers, file
-// name extensions and signposts: "/shop/trail-shoes-42.html" has "trail" and
+// name extensions and plainPathWords: "/shop/trail-shoes-42.html" has "trail" and
 // "shoes".
 func pathWords(urlPath string) []string {
 	var words []string
@@ -32,8 +32,8 @@ func pathWords(urlPath string) []string {
 	return words
 }
 
-// slugTitle reads a URL's path as a product's title. The last segment names the
-// product and those before it its kind, the nearest first:
+// slugTitle makes a product title of a URL's path. The last segment names the product, and the
+// segments before it name its kind, the nearest first:
 // "/shoes/trail/roadrunner-42.html" is "roadrunner, trail, shoes".
 func slugTitle(urlPath string) string {
 	var parts []string
@@ -53,14 +53,14 @@ func slugWords(segment string) []string {
 	}
 	var words []string
 	for word := range strings.FieldsFuncSeq(segment, isSeparator) {
-		if hasLetter(word) && !signposts[strings.ToLower(word)] {
+		if hasLetter(word) && !plainPathWords[strings.ToLower(word)] {
 			words = append(words, word)
 		}
 	}
 	return words
 }
 
-// isSeparator keeps marks, which are parts of letters in many scripts.
+// isSeparator is false for combining characters, which are parts of letters in many scripts.
 func isSeparator(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }

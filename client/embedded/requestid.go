@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 )
 
-// requestIDHeader is X-Request-ID as net/http spells it: a client may name its
-// request, and a response says how the request is named in the log.
+// requestIDHeader is X-Request-ID as net/http spells it. A client may set the id of its request,
+// and the response has the id that is in the log.
 const requestIDHeader = "X-Request-Id"
 
-// maxRequestID is enough for any scheme in use (a trace of W3C has 55 bytes).
+// maxRequestID is the most bytes of an id; a W3C traceparent has 55.
 const maxRequestID = 128
 
-// requestIDs names requests: a random word for the process, and a number.
+// requestIDs generates ids from a random word of the process and a number.
 type requestIDs struct {
 	process string
 	last    atomic.Uint64
@@ -25,8 +25,7 @@ func newRequestIDs() *requestIDs {
 	return &requestIDs{process: strings.ToLower(rand.Text()[:10]) + "-"} // 50 bits
 }
 
-// of is the request's own id, if it has one that can be logged and sent back as
-// it is, or else a new one.
+// of returns the request's own id if it can be logged and sent back unquoted, or else a new id.
 func (ids *requestIDs) of(r *http.Request) string {
 	if id := r.Header.Get(requestIDHeader); isRequestID(id) {
 		return id

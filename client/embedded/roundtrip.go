@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// RoundTripper returns a transport that answers in process, without a socket,
-// whatever the host of the request. It is safe for concurrent use.
+// RoundTripper returns a transport that answers requests to any host in process, without a
+// socket. It is safe for concurrent use.
 func (s *Service) RoundTripper() http.RoundTripper { return inProcess{s} }
 
 type inProcess struct{ service *Service }
 
-// RoundTrip answers req with the status, header and body that a server would
-// send. Its only error is that of the request's context.
+// RoundTrip answers req with the status, header and body that a server would send. Its only error
+// is the error of the request's context.
 func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
@@ -41,7 +41,7 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// asReceived fills in what a client may leave out and a server always has.
+// asReceived sets the fields of a request that clients may leave out and servers always have.
 func asReceived(req *http.Request) *http.Request {
 	if req.Method != "" && req.Body != nil && req.Header != nil {
 		return req
@@ -59,7 +59,7 @@ func asReceived(req *http.Request) *http.Request {
 	return &received
 }
 
-// recorder is the http.ResponseWriter of one answer, written at once.
+// recorder is an http.ResponseWriter that keeps one answer in memory.
 type recorder struct {
 	header http.Header
 	status int
@@ -68,7 +68,7 @@ type recorder struct {
 
 func (r *recorder) Header() http.Header {
 	if r.header == nil {
-		r.header = make(http.Header, 4) // cost, type, length, and one for the client
+		r.header = make(http.Header, 4) // cost, type, length, and a header that the client may add
 	}
 	return r.header
 }

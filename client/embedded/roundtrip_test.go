@@ -84,7 +84,7 @@ func TestRoundTripperTakesASparseRequest(t *testing.T) {
 	}
 }
 
-// A response belongs to its caller, whatever is answered afterwards.
+// A response does not change with later requests.
 func TestRoundTripperResponsesAreApart(t *testing.T) {
 	ask := func(query string) *http.Response {
 		req := httptest.NewRequest(http.MethodGet, target(ProductPath, "query", query), nil)
@@ -102,7 +102,7 @@ func TestRoundTripperResponsesAreApart(t *testing.T) {
 	}
 }
 
-// closer tells whether a request's body was closed.
+// closer records whether a request's body was closed.
 type closer struct {
 	io.Reader
 	closed bool
@@ -139,12 +139,12 @@ func TestRoundTripperIsCanceled(t *testing.T) {
 	if a := send(t, s, req.WithContext(ctx)); a.status != http.StatusServiceUnavailable {
 		t.Errorf("canceled behind a server: %+v", a)
 	}
-	if account, _ := s.account("k"); account.remaining() != 1 {
+	if account, _ := s.key("k"); account.remaining() != 1 {
 		t.Error("a canceled request was charged")
 	}
 }
 
-// canceling is a network that its caller gives up on.
+// canceling is a network in which the caller cancels the request.
 type canceling struct{ cancel context.CancelFunc }
 
 func (c canceling) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -200,7 +200,7 @@ func TestQueueForOneHost(t *testing.T) {
 		if took := time.Since(start); took > patience+time.Second {
 			t.Errorf("the last one took %v", took)
 		}
-		if account, _ := s.account("k"); account.remaining() != int64(100-got[http.StatusOK]) {
+		if account, _ := s.key("k"); account.remaining() != int64(100-got[http.StatusOK]) {
 			t.Errorf("%v left after %v", account.remaining(), got)
 		}
 	})

@@ -7,38 +7,37 @@ import (
 	"time"
 )
 
-// The limits of a server in the open, where clients may be slow on purpose.
+// The limits of a server whose clients may be slow on purpose.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 30 * time.Second // a body is half a megabyte at most
 	idleTimeout       = 2 * time.Minute
 	writeMargin       = 30 * time.Second
 
-	// maxHeaderBytes holds a query whose input is as long as allowed and
-	// percent-encoded throughout. It bounds the request line, too.
+	// maxHeaderBytes limits the request line and the header. It is enough for a query with the
+	// longest input, percent-encoded throughout.
 	maxHeaderBytes = 3*maxInput + 64<<10
 
-	// maxInFlight keeps the memory in bounds: with a body and a page each, that
-	// many requests hold some gigabytes at the very worst.
+	// maxInFlight limits the memory: with a body and a page each, so many requests take some
+	// gigabytes at worst.
 	maxInFlight = 1024
 )
 
-// ServerOptions say how a Service is offered to others.
+// ServerOptions are the options of [Service.Server].
 type ServerOptions struct {
-	// Addr is what the server listens on, host:port.
+	// Addr is the address to listen on, host:port.
 	Addr string
-	// MaxInFlight is how many requests are answered at once; those beyond get
-	// 503. Default 1024.
+	// MaxInFlight is the most requests that are answered at once; others get the status 503.
+	// Default 1024.
 	MaxInFlight int
-	// AccessLog gets a line at level Info for every request; nil is none.
+	// AccessLog gets a line at level Info for every request; nil for no log.
 	AccessLog *slog.Logger
 }
 
-// Server returns a server of s that is yet to be started. Beside the operations
-// it has HealthPath, MetricsPath and OpenAPIPath, which need no key, and it gives
-// every request an id.
+// Server returns a server of s that the caller starts. In addition to the operations it has
+// HealthPath, MetricsPath and OpenAPIPath, which need no key, and every request gets an id.
 func (s *Service) Server(o ServerOptions) *http.Server {
-	// The clock of WriteTimeout starts before the body is read.
+	// WriteTimeout includes the time to read the body.
 	writeTimeout := readTimeout + writeMargin
 	if s.opts.Fetch != nil {
 		writeTimeout += s.opts.Fetch.Timeout()
@@ -55,11 +54,11 @@ func (s *Service) Server(o ServerOptions) *http.Server {
 	}
 }
 
-// KeepUsage writes what the keys have used to the journal, once a second and at
-// the end, when ctx is done. Failures are logged, and only the last one is
-// returned: a service with a full disk still answers.
+// KeepUsage saves the used quota to the ledger once a second, and for the last time when ctx is
+// done. It logs failures and returns only the failure of the last save: a service with a full
+// disk still answers.
 func (s *Service) KeepUsage(ctx context.Context) error {
-	if s.opts.Journal == nil {
+	if s.opts.Ledger == nil {
 		return nil
 	}
 	tick := time.NewTicker(saveEvery)
@@ -68,15 +67,15 @@ func (s *Service) KeepUsage(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return s.opts.Journal.save(s.accounts)
+			return s.opts.Ledger.save(s.keys)
 		case <-tick.C:
 		}
-		err := s.opts.Journal.save(s.accounts)
+		err := s.opts.Ledger.save(s.keys)
 		switch {
 		case err != nil && !failing:
-			s.opts.Logger.Error("what the keys use is not saved; it is tried again every second", "error", err)
+			s.opts.Logger.Error("the used quota is not saved; saving is retried every second", "error", err)
 		case err == nil && failing:
-			s.opts.Logger.Info("what the keys use is saved again")
+			s.opts.Logger.Info("the used quota is saved again")
 		}
 		failing = err != nil
 	}

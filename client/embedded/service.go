@@ -21,31 +21,29 @@ const (
 	ProductPath = "/api/v1/product/categorization"
 )
 
-// CostHeader is the response header that says what an answer has cost: CostPage
-// or CostNone.
+// CostHeader is the response header of an answer's cost: CostPage or CostNone.
 const (
 	CostHeader = "X-Bulkcat-Cost"
-	CostPage   = "page" // a page was fetched for it
-	CostNone   = "none" // it can be computed again at any time
+	CostPage   = "page" // the service has fetched a page
+	CostNone   = "none" // the answer can be computed again at any time
 )
 
 // keyHeader is x-api-key as net/http spells it.
 const keyHeader = "X-Api-Key"
 
-// Options says how the service answers. The zero value serves everyone, and
-// fetches nothing.
+// Options are the options of a Service. With the zero value no key is needed, and no page is
+// fetched.
 type Options struct {
-	// Keys are the accepted API keys with their quotas. If there are none, and
-	// no Grants, no key is needed.
+	// Keys are accepted API keys with their quotas. Without Keys and Grants no key is needed.
 	Keys map[string]Quota
-	// Grants are accepted API keys with more to them than a quota.
+	// Grants are accepted API keys with quotas, rates, plans and names.
 	Grants []Grant
-	// Journal keeps what the keys have used; nil forgets it with the Service.
-	Journal *Journal
-	// Fetch gets the pages of websites and products; nil is never.
+	// Ledger keeps the used quota; with nil it is lost with the Service.
+	Ledger *Ledger
+	// Fetch fetches the pages of websites and products; nil for no pages.
 	Fetch *page.Fetcher
-	// Custom are further classifications of products, each served under its
-	// taxonomy's name, product_taxonomy_custom_NAME by the interface.
+	// Custom are further classifications of products. Each has the name of its taxonomy, by
+	// convention product_taxonomy_custom_NAME.
 	Custom []*taxonomy.Taxonomy
 	// WebsiteParam is the name of the website operation's input. Default "url".
 	WebsiteParam string
@@ -68,48 +66,47 @@ func (o Options) applyDefaults() Options {
 	return o
 }
 
-// Service is an http.Handler that answers the three operations. It is safe for
-// concurrent use.
+// Service is an http.Handler of the three operations. It is safe for concurrent use.
 type Service struct {
 	opts       Options
-	accounts   accounts
-	anyone     *account              // of requests without a key, where none is needed
+	keys       apiKeys
+	anonymous  *apiKey               // the key of all requests if no key is needed
 	operations map[string]*operation // by path
 }
 
 // operation is one path of the interface.
 type operation struct {
 	name            string
-	input           string // the input's parameter; "" for usage
+	input           string // the name of the input's parameter; "" for usage
 	classifications []*classification
-	standard        string // the classification of a request without one; "" if it is required
-	judge           func(context.Context, *classification, string) (judgement, *apiError)
+	standard        string // the default classification; "" if requests must name one
+	predict         func(context.Context, *classification, string) (prediction, *apiError)
 }
 
-// New returns a Service. Its engines are built when first needed; see WarmUp.
+// New returns a Service. It builds its engines when they are first needed; see [Service.WarmUp].
 func New(opts Options) *Service {
 	opts = opts.applyDefaults()
-	s := &Service{opts: opts, accounts: newAccounts(opts), anyone: anyone()}
+	s := &Service{opts: opts, keys: newAPIKeys(opts), anonymous: anonymous()}
 	s.operations = map[string]*operation{
 		UsagePath: {name: "usage"},
 		WebsitePath: {
 			name:            "website",
 			input:           opts.WebsiteParam,
 			classifications: []*classification{taxonomyV3(), naics()},
-			judge:           s.judgeWebsite,
+			predict:         s.predictWebsite,
 		},
 		ProductPath: {
 			name:            "product",
 			input:           opts.ProductParam,
 			classifications: append([]*classification{productTaxonomy()}, customs(opts.Custom)...),
 			standard:        productTaxonomyName,
-			judge:           s.judgeProduct,
+			predict:         s.predictProduct,
 		},
 	}
 	return s
 }
 
-// WarmUp builds the engines now, so that no request waits for one.
+// WarmUp builds all engines, so that no request waits for one.
 func (s *Service) WarmUp() {
 	for _, op := range s.operations {
 		for _, c := range op.classifications {
@@ -118,31 +115,31 @@ func (s *Service) WarmUp() {
 	}
 }
 
-// buffers holds the bodies of answers while they are written.
+// buffers are the buffers of answers' bodies.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // ServeHTTP answers one request.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r) }
 
-// outcome is what became of a request, for those who keep count.
-type outcome struct {
-	operation string   // "" if it names none
-	account   *account // nil if its key was not accepted, or not looked at
+// access is what the metrics and the access log need to know about a request.
+type access struct {
+	operation string  // "" for no operation
+	key       *apiKey // nil if the key was not accepted or not checked
 	status    int
 	bytes     int // of the body
 }
 
-func (s *Service) serve(w http.ResponseWriter, r *http.Request) outcome {
+func (s *Service) serve(w http.ResponseWriter, r *http.Request) access {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	var o outcome
+	var o access
 	body, problem := s.answer((*buffer)[:0], w, r, &o)
-	*buffer = s.send(w, r, body, problem, &o) // grown, perhaps
+	*buffer = s.send(w, r, body, problem, &o) // append may have allocated a larger buffer
 	return o
 }
 
-// send sends an answer, or the problem in its place, and gives the buffer back.
-func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, problem *apiError, o *outcome) []byte {
+// send sends an answer or, if problem is not nil, the problem. It returns the buffer of the body.
+func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, problem *apiError, o *access) []byte {
 	h := w.Header()
 	o.status = http.StatusOK
 	if problem != nil {
@@ -162,7 +159,7 @@ func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, prob
 }
 
 // answer appends the body of a successful answer to b, and sets its headers.
-func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *outcome) ([]byte, *apiError) {
+func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *access) ([]byte, *apiError) {
 	op, ok := s.operations[r.URL.Path]
 	if !ok {
 		return b, noOperation()
@@ -172,24 +169,24 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ou
 		w.Header().Set("Allow", strings.Join(allow, ", "))
 		return b, wrongMethod(allow)
 	}
-	if o.account, ok = s.account(r.Header.Get(keyHeader)); !ok {
+	if o.key, ok = s.key(r.Header.Get(keyHeader)); !ok {
 		return b, wrongKey()
 	}
 	if op.input == "" {
-		return o.account.appendUsage(b), nil
+		return o.key.appendUsage(b), nil
 	}
-	if problem := o.account.limit.admit(w.Header()); problem != nil {
+	if problem := o.key.limit.admit(w.Header()); problem != nil {
 		return b, problem
 	}
-	return op.answer(b, w, r, o.account)
+	return op.answer(b, w, r, o.key)
 }
 
-// account returns the account of a key, and whether there is one.
-func (s *Service) account(key string) (*account, bool) {
-	if len(s.accounts) == 0 {
-		return s.anyone, true
+// key looks up an API key; false if it is not accepted.
+func (s *Service) key(key string) (*apiKey, bool) {
+	if len(s.keys) == 0 {
+		return s.anonymous, true
 	}
-	a, ok := s.accounts[digestOf(key)]
+	a, ok := s.keys[digestOf(key)]
 	return a, ok
 }
 
@@ -205,13 +202,13 @@ func (op *operation) methods() []string {
 	return getOrPost
 }
 
-// patience is how long an answer may take. Pages of a host are fetched one after the
-// other: a catalog of one shop makes a long queue, whose end no client waits for, and
-// which would fill the server.
+// patience is the time limit of an answer. The pages of a host are fetched one after the other: a
+// shop's catalog makes a long queue of requests, which would fill the server while their clients
+// have given up.
 const patience = 25 * time.Second
 
-// answer categorizes one input on an account.
-func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, acct *account) ([]byte, *apiError) {
+// answer categorizes one input at the expense of a key.
+func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, key *apiKey) ([]byte, *apiError) {
 	params, problem := readParams(w, r, op.input)
 	if problem != nil {
 		return b, problem
@@ -220,24 +217,24 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ac
 	if problem != nil {
 		return b, problem
 	}
-	if acct.isUsedUp() {
+	if key.isUsedUp() {
 		return b, noQuota()
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	j, problem := op.judge(ctx, c, params.input)
+	j, problem := op.predict(ctx, c, params.input)
 	if problem != nil {
 		return b, problem
 	}
-	// Without its caller, or beyond our patience, a fetch fails, and the
-	// judgement is worth less than the caller would take it for.
+	// A fetch that was canceled or has timed out has failed, and an answer
+	// without the page is worse.
 	switch {
 	case r.Context().Err() != nil:
 		return b, canceled()
 	case ctx.Err() != nil:
 		return b, crowded()
 	}
-	if !acct.take() {
+	if !key.take() {
 		return b, noQuota()
 	}
 	w.Header().Set(CostHeader, j.cost)

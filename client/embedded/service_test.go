@@ -19,13 +19,13 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
-// The service under test keeps quiet about pages it could not fetch.
+// quiet drops the messages about pages that could not be fetched.
 var quiet = slog.New(slog.DiscardHandler)
 
-// shared serves the tests that need no options: engines take time to build.
+// shared is the service of all tests without options: building engines takes time.
 var shared = New(Options{Logger: quiet})
 
-// answer is a response as a client sees it.
+// answer has the parts of a response.
 type answer struct {
 	status int
 	cost   string
@@ -319,7 +319,7 @@ func TestQuotaUnderConcurrency(t *testing.T) {
 	}
 }
 
-// web answers a Fetcher's requests by their host.
+// web is a network of pages by host.
 type web map[string]string
 
 func (w web) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -383,9 +383,9 @@ func TestPages(t *testing.T) {
 }
 
 func TestConfidencesAreTheEngines(t *testing.T) {
-	j, problem := shared.judgeWebsite(t.Context(), taxonomyV3(), "https://hotels.example")
+	j, problem := shared.predictWebsite(t.Context(), taxonomyV3(), "https://hotels.example")
 	if problem != nil || len(j.matches) == 0 {
-		t.Fatalf("judgement %+v, %v", j, problem)
+		t.Fatalf("prediction %+v, %v", j, problem)
 	}
 	a := get(t, shared, WebsitePath, "url", "https://hotels.example", "classification", "taxonomy_v3")
 	want := strconv.FormatFloat(j.matches[0].Confidence, 'f', -1, 64)

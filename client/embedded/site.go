@@ -9,14 +9,14 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
-// fetchSite gets a website's page. A website is asked for in one spelling, and some are
-// reached only in another: with "www.", or by http.
+// fetchSite fetches a website's page. If no server answers at the URL, it tries the URL with
+// "www." and the URL with http.
 func (s *Service) fetchSite(ctx context.Context, input string, u *url.URL) (page.Page, error) {
 	p, err := s.fetch(ctx, input)
 	if !isUnreached(err) {
 		return p, err
 	}
-	host := u.Host // that err is of
+	host := u.Host // of the URL that failed with err
 	for _, other := range otherURLs(u) {
 		if reasonOf(err) == page.DNS && other.Host == host {
 			continue
@@ -29,8 +29,8 @@ func (s *Service) fetchSite(ctx context.Context, input string, u *url.URL) (page
 	return p, err
 }
 
-// isUnreached says whether a page failed because there was no server, which has shown at once.
-// A site that is silent is not tried again: that takes seconds.
+// isUnreached reports whether a fetch has failed at once because there is no server. A fetch that
+// has timed out is not tried again, because that takes seconds.
 func isUnreached(err error) bool {
 	switch reasonOf(err) {
 	case page.DNS, page.Refused, page.Unreachable, page.TLS, page.Broken:
@@ -39,7 +39,7 @@ func isUnreached(err error) bool {
 	return false
 }
 
-// reasonOf gives "" for what is no failed fetch.
+// reasonOf returns the reason of a failed fetch; "" for other errors and for nil.
 func reasonOf(err error) page.Reason {
 	if failed, ok := errors.AsType[*page.Error](err); ok {
 		return failed.Reason
@@ -47,8 +47,8 @@ func reasonOf(err error) page.Reason {
 	return ""
 }
 
-// otherURLs gives the other URLs at which a website may be reached, the likeliest first. A
-// port goes with its scheme.
+// otherURLs returns the other URLs at which a website may be reached, the likeliest first. The
+// scheme of a URL with a port stays.
 func otherURLs(u *url.URL) []*url.URL {
 	hosts, schemes := []string{u.Host}, []string{u.Scheme}
 	if !strings.HasPrefix(u.Host, "www.") {

@@ -12,11 +12,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
-// reachable is a web whose origins are reached or not: an error for those that are not, and
-// a hotel's page behind the others.
+// reachable is a network of origins: some fail with an error, and the others have a hotel's page.
 type reachable struct {
-	origins map[string]error // those that are not listed have no name
-	tried   []string         // one after the other
+	origins map[string]error // unlisted origins do not resolve
+	tried   []string         // in order
 }
 
 func (w *reachable) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -39,7 +38,7 @@ func (w *reachable) RoundTrip(req *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// A site is asked for without www. and by https; its page is found where it is.
+// The page of a site is found with www. and by http.
 func TestSitesAreReachedInOtherSpellings(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 	for _, tt := range []struct {

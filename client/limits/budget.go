@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Limit names a bound of what a run may spend.
+// Limit names a bound of the requests that a run may spend.
 type Limit uint8
 
-// The bounds.
+// The limits.
 const (
-	MaxRequests Limit = iota + 1 // requests that the run may make
-	Reserve                      // requests of the account that the run must leave
+	MaxRequests Limit = iota + 1 // the most requests of the run
+	Reserve                      // requests of the quota that the run must leave
 )
 
-// String is the name of the flag that sets the bound.
+// String is the name of the option as a flag: "max-requests" or "reserve".
 func (l Limit) String() string {
 	if l == MaxRequests {
 		return "max-requests"
@@ -23,11 +23,11 @@ func (l Limit) String() string {
 	return "reserve"
 }
 
-// SpentError says that the run has spent what it may.
+// SpentError says that the run has reached a Limit.
 type SpentError struct {
 	Limit Limit
 	Value int64
-	Err   error // why it is not known what is left of the account; nil where that is known
+	Err   error // why the quota left is unknown; nil if it is known
 }
 
 func (e *SpentError) Error() string {
@@ -39,29 +39,30 @@ func (e *SpentError) Error() string {
 
 func (e *SpentError) Unwrap() error { return e.Err }
 
-// budget is what the run may spend. Every request may cost one until the account was asked
-// while none was in flight, for services differ in when they charge a request, and whether.
+// budget is the number of requests that the run may make. Every request counts as one until the
+// service is asked for the quota while no request is in flight, because services differ in when
+// they charge a request, and whether.
 type budget struct {
 	max     int64 // requests; 0 for no bound
-	reserve int64 // of the account; negative for no bound
-	wait    bool  // for the account to be filled
+	reserve int64 // requests of the quota to leave; negative for no bound
+	wait    bool  // for quota, instead of stopping
 
 	made int64
-	left int64 // requests that may be made before the account is asked again
+	left int64 // requests until the quota must be asked for again
 
-	empty bool          // nothing is left of the account, and the run waits
-	tries int           // to ask the account that have failed in a row
-	ask   time.Time     // when to ask again
-	pause time.Duration // between questions while nothing is left
-	spent *SpentError   // the end of the run
+	empty bool          // the quota is used up, and the run waits
+	tries int           // consecutive failures to get the quota
+	ask   time.Time     // when to ask for the quota again
+	pause time.Duration // between asking while the quota is used up
+	spent *SpentError   // why the run ends; nil while it goes on
 }
 
 const (
-	accountTries = 8 // over two minutes, before the service counts as unwilling to say
-	accountRetry = time.Second
+	quotaTries = 8 // within about two minutes; then the service counts as not telling the quota
+	quotaRetry = time.Second
 
-	// pollFirst doubles up to pollLast while nothing is left: quotas come back by the hour,
-	// the day or the month.
+	// pollFirst is the first pause of a run that waits for quota. Pauses double up to pollLast:
+	// quotas are renewed by the hour, the day or the month.
 	pollFirst = time.Minute
 	pollLast  = 10 * time.Minute
 )
@@ -74,7 +75,7 @@ func newBudget(o Options) budget {
 	return b
 }
 
-// decide says what to do where nothing may be sent.
+// decide says what to do if no request may be sent; false if the budget allows a request.
 func (b *budget) decide(now time.Time, inFlight int) (Decision, bool) {
 	switch {
 	case b.spent != nil:
@@ -82,8 +83,8 @@ func (b *budget) decide(now time.Time, inFlight int) (Decision, bool) {
 	case b.empty && now.Before(b.ask):
 		return Decision{For: b.ask.Sub(now)}, true
 	case b.empty:
-		return Decision{Action: AskAccount}, true
-	case b.max > 0 && b.made >= b.max && inFlight > 0: // one may turn out not to have been sent
+		return Decision{Action: AskQuota}, true
+	case b.max > 0 && b.made >= b.max && inFlight > 0: // a request in flight may turn out to be Unsent
 		return Decision{}, true
 	case b.max > 0 && b.made >= b.max:
 		return Decision{Action: Stop, Err: &SpentError{Limit: MaxRequests, Value: b.max}}, true
@@ -92,7 +93,7 @@ func (b *budget) decide(now time.Time, inFlight int) (Decision, bool) {
 	case b.left <= 0 && now.Before(b.ask):
 		return Decision{For: b.ask.Sub(now)}, true
 	case b.left <= 0:
-		return Decision{Action: AskAccount}, true
+		return Decision{Action: AskQuota}, true
 	}
 	return Decision{}, false
 }
@@ -103,20 +104,20 @@ func (b *budget) begin() {
 }
 
 func (b *budget) end(r Result) {
-	if r.Outcome == Unsent {
+	if r.Signal == Unsent {
 		b.made--
 		b.left++
 	}
 }
 
-// exhaust has the run wait for the account.
+// exhaust makes the run wait for quota.
 func (b *budget) exhaust(now time.Time) {
 	b.empty, b.pause = true, pollFirst
 	b.ask = now.Add(b.pause)
 }
 
-// Exhausted has the run wait until something is left of the account again. The answer says
-// whether that is news.
+// Exhausted makes the run wait until the quota is no longer used up. It reports whether the run
+// was not waiting for quota before.
 func (c *Controller) Exhausted(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,32 +128,32 @@ func (c *Controller) Exhausted(now time.Time) bool {
 	return news
 }
 
-// Account is what the service says of the account.
-type Account struct {
-	Left    int64 // requests
-	Metered bool  // Left is a number; else nothing bounds the requests
-	Err     error // why the service does not say
-	Passing bool  // Err may pass
+// Quota is the service's answer to how much quota is left.
+type Quota struct {
+	Left      int64 // requests
+	Metered   bool  // the quota is limited, and Left is valid
+	Err       error // why there is no answer
+	Transient bool  // asking again may succeed
 }
 
-// Told takes note of what the service says of the account. The answer also settles a doubt:
-// where the account is known, the service is up.
-func (c *Controller) Told(now time.Time, a Account) Change {
+// ReportQuota reports the service's answer to how much quota is left. An answer without an error
+// also ends a doubt: the service is up.
+func (c *Controller) ReportQuota(now time.Time, a Quota) Change {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before, b := c.health, &c.budget
 	empty := b.empty
 	if c.health.state != Up && !b.empty {
-		c.toldInDoubt(now, a)
+		c.reportInDoubt(now, a)
 		return c.change(now, before)
 	}
 	switch {
 	case a.Err != nil:
 		b.unknown(now, a)
 	case !a.Metered:
-		b.filled(math.MaxInt64)
+		b.refilled(math.MaxInt64)
 	case a.Left > max(b.reserve, 0):
-		b.filled(a.Left - max(b.reserve, 0))
+		b.refilled(a.Left - max(b.reserve, 0))
 	case b.empty:
 		b.pause = min(2*b.pause, pollLast)
 		b.ask = now.Add(b.pause)
@@ -162,11 +163,11 @@ func (c *Controller) Told(now time.Time, a Account) Change {
 		b.spent = &SpentError{Limit: Reserve, Value: b.reserve}
 	}
 	change := c.change(now, before)
-	change.Filled = empty && !b.empty
+	change.Refilled = empty && !b.empty
 	return change
 }
 
-func (c *Controller) toldInDoubt(now time.Time, a Account) {
+func (c *Controller) reportInDoubt(now time.Time, a Quota) {
 	if a.Err != nil {
 		c.health.probeFailed(now)
 		return
@@ -176,26 +177,26 @@ func (c *Controller) toldInDoubt(now time.Time, a Account) {
 	}
 }
 
-// filled has the run go on.
-func (b *budget) filled(left int64) {
+// refilled lets the run make left requests.
+func (b *budget) refilled(left int64) {
 	b.empty, b.tries, b.left = false, 0, left
 	if b.reserve < 0 {
 		b.left = math.MaxInt64
 	}
 }
 
-// unknown takes note that the service does not say what is left. While nothing is left, that
-// is asked for a while, and then the next request shows.
-func (b *budget) unknown(now time.Time, a Account) {
+// unknown records that the service does not say how much quota is left. A run that waits for
+// quota asks for a while, and then sends a request to find out.
+func (b *budget) unknown(now time.Time, a Quota) {
 	b.tries++
 	switch {
 	case b.empty && b.pause < pollLast:
 		b.pause *= 2
 		b.ask = now.Add(b.pause)
 	case b.empty && b.reserve < 0:
-		b.filled(0)
-	case a.Passing && b.tries < accountTries:
-		b.ask = now.Add(accountRetry << (b.tries - 1))
+		b.refilled(0)
+	case a.Transient && b.tries < quotaTries:
+		b.ask = now.Add(quotaRetry << (b.tries - 1))
 	default:
 		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Err: a.Err}
 	}

@@ -9,7 +9,7 @@ import (
 
 var errSome = errors.New("usage is out of order")
 
-// next wants an action while first attempts wait, and gives the decision.
+// next decides while first attempts wait, and fails the test unless the action is want.
 func (c *Controller) next(t *testing.T, now time.Time, want Action) Decision {
 	t.Helper()
 	d := c.Next(now, Queue{First: true})
@@ -30,13 +30,13 @@ func TestMaxRequests(t *testing.T) {
 	now = now.Add(time.Second)
 	second := c.begin(now, true)
 	if d := c.next(t, now, Wait); d.For != 0 {
-		t.Errorf("waits for %v, not for the requests in flight", d.For)
+		t.Errorf("waits for %v instead of the requests in flight", d.For)
 	}
-	c.End(now, first, Result{Outcome: Answered})
-	c.End(now, second, Result{Outcome: Unsent})
+	c.End(now, first, Result{Signal: Answered})
+	c.End(now, second, Result{Signal: Unsent})
 	third := c.next(t, now, SendFirst).Permit
 	c.next(t, now, Wait)
-	c.End(now, third, Result{Outcome: Answered})
+	c.End(now, third, Result{Signal: Answered})
 	d := c.next(t, now, Stop)
 	if spent, ok := errors.AsType[*SpentError](d.Err); !ok || spent.Limit != MaxRequests || d.Err.Error() != "--max-requests 2 is reached" {
 		t.Errorf("got %v", d.Err)
@@ -46,48 +46,48 @@ func TestMaxRequests(t *testing.T) {
 func TestReserve(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		account Account
+		quota   Quota
 		wait    bool
 		want    Action
-		text    string // of the error
+		message string // of the error
 	}{
-		{"more is left", Account{Left: 101, Metered: true}, false, SendFirst, ""},
-		{"the reserve is left", Account{Left: 100, Metered: true}, false, Stop, "--reserve 100 is reached"},
-		{"the run waits", Account{Left: 100, Metered: true}, true, Wait, ""},
-		{"unlimited", Account{}, false, SendFirst, ""},
-		{"unknown for good", Account{Err: errSome}, false, Stop, "--reserve 100 cannot be kept to: the service does not say what is left: usage is out of order"},
-		{"unknown for now", Account{Err: errSome, Passing: true}, false, Wait, ""},
+		{"more is left", Quota{Left: 101, Metered: true}, false, SendFirst, ""},
+		{"the reserve is left", Quota{Left: 100, Metered: true}, false, Stop, "--reserve 100 is reached"},
+		{"the run waits", Quota{Left: 100, Metered: true}, true, Wait, ""},
+		{"unlimited", Quota{}, false, SendFirst, ""},
+		{"unknown for good", Quota{Err: errSome}, false, Stop, "--reserve 100 cannot be kept to: the service does not say what is left: usage is out of order"},
+		{"unknown for now", Quota{Err: errSome, Transient: true}, false, Wait, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, now := newController(Options{KeepReserve: true, Reserve: 100, WaitForQuota: tt.wait})
-			c.next(t, now, AskAccount)
-			c.Told(now, tt.account)
-			if d := c.next(t, now, tt.want); tt.text != "" && d.Err.Error() != tt.text {
+			c.next(t, now, AskQuota)
+			c.ReportQuota(now, tt.quota)
+			if d := c.next(t, now, tt.want); tt.message != "" && d.Err.Error() != tt.message {
 				t.Errorf("got %v", d.Err)
 			}
 		})
 	}
 }
 
-// A run that waits for its account asks after a minute, and then less often.
+// A run that waits for quota asks after a minute, and then less often.
 func TestWaitForQuota(t *testing.T) {
 	c, now := newController(Options{WaitForQuota: true})
 	p := c.begin(now, true)
-	c.End(now, p, Result{Outcome: OutOfQuota})
+	c.End(now, p, Result{Signal: OutOfQuota})
 	if !c.Exhausted(now) || c.Exhausted(now) {
-		t.Error("the first time, and no other, is news")
+		t.Error("only the first call must return true")
 	}
 	for _, pause := range []time.Duration{1, 2, 4, 8, 10, 10} {
 		if d := c.next(t, now, Wait); d.For != pause*time.Minute {
 			t.Fatalf("waits for %v, want %v min", d.For, int(pause))
 		}
 		now = now.Add(pause * time.Minute)
-		c.next(t, now, AskAccount)
-		c.Told(now, Account{Left: 0, Metered: true})
+		c.next(t, now, AskQuota)
+		c.ReportQuota(now, Quota{Left: 0, Metered: true})
 	}
 	now = now.Add(pollLast)
-	if change := c.Told(now, Account{Left: 5, Metered: true}); !change.Filled {
-		t.Error("no news that the account has something again")
+	if change := c.ReportQuota(now, Quota{Left: 5, Metered: true}); !change.Refilled {
+		t.Error("the change does not say that there is quota again")
 	}
 	c.next(t, now, SendFirst)
 }

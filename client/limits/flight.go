@@ -7,29 +7,29 @@ import (
 
 // flight bounds the number of attempts in flight.
 type flight struct {
-	limit int // by the caller
-	most  int // after pressure, with growth since
+	limit int // the caller's bound
+	most  int // the bound since the last cut, with its growth
 	queue queue
 
 	cutAt time.Time // when most was lowered
-	grown time.Time // when growth was last looked at
+	grown time.Time // when grow last ran
 	full  time.Time // when most last held a request back
 
-	peaks   [2]int    // in flight when answers came, in this period and in the last
+	peaks   [2]int    // the largest numbers in flight when answers came, in this period and in the last
 	rotated time.Time // when this period began
 }
 
 const (
 	peakPeriod   = time.Second
-	flightGrowth = 0.02 // of the number, in a unit, when growth begins
-	flightHold   = 2    // units after a cut in which the number does not grow
+	flightGrowth = 0.02 // share of the bound, in the first unit of growth
+	flightHold   = 2    // units after a cut until the bound grows
 )
 
 func newFlight(o Options, now time.Time) flight {
 	return flight{limit: o.InFlight, most: o.InFlight, cutAt: now, grown: now, rotated: now, queue: newQueue(now)}
 }
 
-// blocks says whether as many attempts are in flight as may be.
+// blocks reports whether the number in flight is at a bound.
 func (f *flight) blocks(now time.Time, inFlight int) bool {
 	f.queue.peak = max(f.queue.peak, inFlight)
 	if inFlight >= f.most {
@@ -48,7 +48,7 @@ func (f *flight) answered(now time.Time, p Permit, inFlight int) {
 	f.queue.answered(now, p)
 }
 
-// peak is the largest number in flight at which answers came of late.
+// peak is the largest number in flight at which answers came in the last one to two periods.
 func (f *flight) peak() int {
 	if peak := max(f.peaks[0], f.peaks[1]); peak > 0 {
 		return peak
@@ -78,7 +78,7 @@ func (f *flight) grow(now time.Time, unit time.Duration) {
 
 func (f *flight) latency() time.Duration { return f.queue.mean }
 
-// slow says whether answers take so long that refusals come well before them.
+// slow reports whether answers take so long that refusals come well before them.
 func (f *flight) slow(now, start time.Time) bool {
 	const early = 200 * time.Millisecond
 	return f.queue.mean > time.Second || f.queue.mean == 0 && now.Sub(start) > early

@@ -5,53 +5,53 @@ import (
 	"time"
 )
 
-// State is how the service is.
+// State is the state of the service.
 type State uint8
 
 // The states.
 const (
 	Up    State = iota + 1
-	Doubt       // nothing has succeeded for a while: one request at a time is sent
-	Out         // these fail, too
+	Doubt       // nothing has succeeded for a while: one request is sent at a time
+	Out         // the requests of a doubt fail, too
 )
 
-// health tells an outage from pressure and from inputs that fail.
+// health distinguishes an outage from pressure and from inputs that fail.
 type health struct {
 	state   State
-	suspect bool      // the doubt is a suspicion: only a known request can end the doubt
+	suspect bool      // only a request that was answered before can end the doubt
 	start   time.Time // of the run
-	lastOK  time.Time // when the service last answered; at first the start
-	okSent  time.Time // when the latest request that was answered was sent
-	since   time.Time // of the doubt: when the service last answered before it
+	lastOK  time.Time // when the service last answered; the start before any answer
+	okSent  time.Time // the latest sending time of all requests that were answered
+	since   time.Time // the start of the doubt: the last answer before it
 	probing bool      // a probe is in flight
 	next    time.Time // when the next probe may be sent
-	probes  int       // that have failed in this doubt
+	probes  int       // failed probes of this doubt
 
 	failures int       // since lastOK
-	lastFail time.Time // of these
+	lastFail time.Time // the last of the failures
 
-	from, to time.Time // of the last doubt that became an outage
+	from, to time.Time // the last outage
 }
 
 const (
-	doubtFailures = 8                      // without an answer between them make a doubt
-	doubtAfter    = 500 * time.Millisecond // without an answer
-	mostFail      = 0.8                    // of the attempts, if the service is up
+	doubtFailures = 8                      // consecutive failures until a doubt
+	doubtAfter    = 500 * time.Millisecond // time without an answer until a doubt
+	mostFail      = 0.8                    // share of the attempts that may fail while the service is up
 	oneEvent      = 5 * time.Millisecond   // a broken connection fails many requests at once
 
-	outProbes   = 3 // that fail make an outage
-	outAfter    = time.Second
-	probeFirst  = 100 * time.Millisecond
-	probeOut    = time.Second     // between probes in an outage, at first
-	probeLast   = 2 * time.Minute // at most
-	probeGrowth = 8               // the part of an outage's time that passes between probes
+	outProbes   = 3                      // failed probes until an outage
+	outAfter    = time.Second            // time without an answer until an outage
+	probeFirst  = 100 * time.Millisecond // between the first probes of a doubt
+	probeOut    = time.Second            // between the first probes of an outage
+	probeLast   = 2 * time.Minute        // the longest time between probes
+	probeGrowth = 8                      // the time between probes is this part of the outage so far
 )
 
 func newHealth(now time.Time) health {
 	return health{state: Up, start: now, lastOK: now}
 }
 
-// answered takes note of an answer and says whether it ends a doubt.
+// answered records an answer and reports whether the answer ends a doubt.
 func (h *health) answered(now time.Time, p Permit) bool {
 	h.lastOK, h.failures = now, 0
 	if p.sent.After(h.okSent) {
@@ -67,7 +67,7 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	return true
 }
 
-// failed takes note of a failure, beside the share of attempts that have failed of late.
+// failed records a failure; share is the share of recent attempts that have failed.
 func (h *health) failed(now time.Time, p Permit, share float64, latency time.Duration) {
 	switch {
 	case h.state != Up && p.probe:
@@ -81,7 +81,7 @@ func (h *health) failed(now time.Time, p Permit, share float64, latency time.Dur
 	}
 }
 
-// doubt begins a doubt, whose first probe is due at a time.
+// doubt begins a doubt; probe is the time of its first probe.
 func (h *health) doubt(now, probe time.Time) {
 	h.state, h.since, h.next, h.probes, h.failures = Doubt, h.lastOK, probe, 0, 0
 }
@@ -98,8 +98,8 @@ func (h *health) probeFailed(now time.Time) {
 	h.next = now.Add(pause)
 }
 
-// probe says what to do while the service is in doubt: send one request at a time, preferably
-// for an input that has not failed before.
+// probe says what to do while the service is in doubt: send one request at a time, preferably a
+// first attempt.
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
 	end := h.since.Add(c.options.MaxOutage)
@@ -123,27 +123,27 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 	case q.First:
 		return Decision{Action: SendFirst}
 	case c.options.CanAsk:
-		return Decision{Action: AskAccount}
+		return Decision{Action: AskQuota}
 	case q.Retry:
 		return Decision{Action: SendRetry}
 	}
 	return Decision{}
 }
 
-// A refusal that costs a long wait is worth avoiding: the rate falls further, and grows after
-// a time in which the wait does not matter.
+// After a refusal that causes a long wait, the rate falls further than after others and stays low
+// for longer, so that such waits take a small part of the run.
 const (
-	costlyCut  = 0.7
-	costlyHold = 20
+	costlyCut  = 0.7 // share of the present rate
+	costlyHold = 20  // times the wait
 )
 
-// heed does what a response asks for: nothing is sent until the time that it names. A wait
-// of up to two seconds is ignored here, where the lower rate is enough: Retry-After has whole
-// seconds, and a service that means less says 1.
+// heed sends nothing until the time that a response names. It ignores waits of up to two seconds,
+// for which the lower rate is enough: Retry-After has whole seconds, and a service that means a
+// fraction of a second says 1.
 func (c *Controller) heed(now time.Time, p Permit, r Result) {
 	const short = 2 * time.Second
 	wait := min(r.Wait, c.options.MaxWait)
-	if wait <= short || c.health.okSent.After(p.sent) { // others may go on, as an answer shows
+	if wait <= short || c.health.okSent.After(p.sent) { // a later request was answered, so the wait is not for all requests
 		return
 	}
 	if c.health.state == Up {
@@ -161,41 +161,41 @@ func (c *Controller) heed(now time.Time, p Permit, r Result) {
 	}
 }
 
-// Verdict is what a failure means for its record.
-type Verdict uint8
+// Cause is the cause of a failure.
+type Cause uint8
 
-// The verdicts.
+// The causes.
 const (
-	Counts   Verdict = iota + 1 // the service has answered since: the failure uses up an attempt
-	Forgiven                    // the service was out
-	Unknown                     // nothing was answered since
+	CauseRequest Cause = iota + 1 // the request: the service has answered since, and the failure counts as an attempt of the record
+	CauseOutage                   // the service was out: the failure does not count
+	CauseUnknown                  // the service has not answered since
 )
 
-// Judge says what a failure means that was met at a time. If the service has not answered
-// since and the failure is the record's last, a request that settles the matter goes next, if
-// there is a way to make one.
-func (c *Controller) Judge(now, failed time.Time, q Queue, last bool) Verdict {
+// CauseOf returns the cause of a failure at the time failed. If the cause is unknown and the
+// failure ends the record's last attempt (last), the controller next decides for a request that
+// tells whether the service is out, if there is such a request.
+func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) Cause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := &c.health
 	switch {
 	case h.state == Out && !failed.Before(h.since):
-		return Forgiven
+		return CauseOutage
 	case !failed.Before(h.from) && !failed.After(h.to):
-		return Forgiven
+		return CauseOutage
 	case h.lastOK.After(failed):
-		return Counts
+		return CauseRequest
 	case !last || q.First || c.inFlight > 0: // an answer may come
-		return Unknown
+		return CauseUnknown
 	case h.state == Up && c.options.CanAsk:
 		h.doubt(now, now)
-		return Unknown
+		return CauseUnknown
 	case h.state == Up:
-		return Counts
+		return CauseRequest
 	case c.options.CanAsk:
-		return Unknown
+		return CauseUnknown
 	}
-	return Forgiven // only the record itself can show whether the service answers
+	return CauseOutage // without other requests, only a retry can show whether the service answers
 }
 
 // OutageError says that the service has been out for too long.

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// What a failure means depends on what the service has done since.
-func TestJudge(t *testing.T) {
+// The cause of a failure depends on the answers since the failure.
+func TestCauseOf(t *testing.T) {
 	type step struct {
-		at      time.Duration
-		outcome Outcome
+		at     time.Duration
+		signal Signal
 	}
 	for _, tt := range []struct {
 		name   string
@@ -18,30 +18,30 @@ func TestJudge(t *testing.T) {
 		queue  Queue
 		last   bool
 		canAsk bool
-		want   Verdict
+		want   Cause
 	}{
-		{"an answer has come", []step{{1 * time.Second, Failed}, {2 * time.Second, Answered}}, time.Second, Queue{}, true, true, Counts},
-		{"no answer, others wait", []step{{1 * time.Second, Failed}}, time.Second, Queue{First: true}, true, true, Unknown},
-		{"no answer, nothing waits, the account can be asked", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, true, Unknown},
-		{"no answer, nothing waits, nobody to ask", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, false, Counts},
-		{"attempts are left", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, false, false, Unknown},
+		{"an answer has come", []step{{1 * time.Second, Failed}, {2 * time.Second, Answered}}, time.Second, Queue{}, true, true, CauseRequest},
+		{"no answer, others wait", []step{{1 * time.Second, Failed}}, time.Second, Queue{First: true}, true, true, CauseUnknown},
+		{"no answer, nothing waits, the quota can be asked for", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, true, CauseUnknown},
+		{"no answer, nothing waits, the quota is unknown", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, false, CauseRequest},
+		{"attempts are left", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, false, false, CauseUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, start := newController(Options{CanAsk: tt.canAsk})
 			now := start
 			for _, s := range tt.steps {
 				now = start.Add(s.at)
-				c.End(now, c.begin(now, true), Result{Outcome: s.outcome})
+				c.End(now, c.begin(now, true), Result{Signal: s.signal})
 			}
-			if got := c.Judge(now, start.Add(tt.failed), tt.queue, tt.last); got != tt.want {
+			if got := c.CauseOf(now, start.Add(tt.failed), tt.queue, tt.last); got != tt.want {
 				t.Errorf("got %d, want %d", got, tt.want)
 			}
 		})
 	}
 }
 
-// A failure of an outage is forgiven, in the outage and after.
-func TestOutageForgives(t *testing.T) {
+// A failure in an outage does not count against its record, in the outage and afterwards.
+func TestFailuresInAnOutage(t *testing.T) {
 	c, now := newController(Options{})
 	start := now
 	for c.health.state != Out {
@@ -50,24 +50,24 @@ func TestOutageForgives(t *testing.T) {
 			now = now.Add(max(d.For, time.Millisecond))
 			continue
 		}
-		c.End(now.Add(20*time.Millisecond), d.Permit, Result{Outcome: Failed})
+		c.End(now.Add(20*time.Millisecond), d.Permit, Result{Signal: Failed})
 	}
 	if took := now.Sub(start); took > 30*time.Second {
 		t.Errorf("the outage shows after %v", took)
 	}
 	failed := now
-	if got := c.Judge(now, failed, Queue{}, true); got != Forgiven {
+	if got := c.CauseOf(now, failed, Queue{}, true); got != CauseOutage {
 		t.Errorf("in the outage: %d", got)
 	}
 	now = now.Add(time.Hour)
-	change := c.End(now.Add(time.Second), c.begin(now, true), Result{Outcome: Answered})
+	change := c.End(now.Add(time.Second), c.begin(now, true), Result{Signal: Answered})
 	if change.State != Up || change.After < time.Hour {
 		t.Errorf("the end of the outage: %+v", change)
 	}
-	if got := c.Judge(now.Add(time.Second), failed, Queue{}, true); got != Forgiven {
+	if got := c.CauseOf(now.Add(time.Second), failed, Queue{}, true); got != CauseOutage {
 		t.Errorf("after the outage: %d", got)
 	}
-	if got := c.Judge(now.Add(2*time.Second), now.Add(1500*time.Millisecond), Queue{First: true}, true); got != Unknown {
+	if got := c.CauseOf(now.Add(2*time.Second), now.Add(1500*time.Millisecond), Queue{First: true}, true); got != CauseUnknown {
 		t.Errorf("a later failure: %d", got)
 	}
 }
@@ -81,29 +81,29 @@ func TestBrokenConnectionIsOneEvent(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	for _, p := range permits {
-		c.End(now, p, Result{Outcome: Failed, Broken: true})
+		c.End(now, p, Result{Signal: Failed, Broken: true})
 	}
 	if c.health.state != Up || c.pressure.recent.bad != 1 {
 		t.Errorf("state %d, %v failures", c.health.state, c.pressure.recent.bad)
 	}
 }
 
-// A suspicion ends with a known request that is answered, and with nothing else.
+// Only an answer to a request that was answered before ends a suspicion.
 func TestSuspect(t *testing.T) {
 	c, now := newController(Options{})
 	early := c.begin(now, true)
 	c.Suspect(now.Add(time.Second))
-	c.End(now.Add(2*time.Second), early, Result{Outcome: Answered})
+	c.End(now.Add(2*time.Second), early, Result{Signal: Answered})
 	for _, step := range []struct {
-		outcome Outcome
-		state   State
+		signal Signal
+		state  State
 	}{{Failed, Doubt}, {Failed, Doubt}, {Failed, Out}, {Canceled, Out}, {Answered, Up}} {
 		now = now.Add(time.Minute)
 		d := c.Next(now, Queue{First: true, Retry: true})
 		if d.Action != SendKnown {
 			t.Fatalf("before %+v: %+v", step, d)
 		}
-		c.End(now, d.Permit, Result{Outcome: step.outcome})
+		c.End(now, d.Permit, Result{Signal: step.signal})
 		if c.health.state != step.state {
 			t.Errorf("after %+v the state is %d", step, c.health.state)
 		}

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Options describe a Controller. The zero value learns the rate, bounds nothing else, and
-// waits for a service that is out for as long as that takes.
+// Options describe a Controller. The zero value learns the rate, sets no other bound, and waits
+// for a service that is out for as long as the outage lasts.
 type Options struct {
-	Rate     float64 // requests a second at most; 0 to learn the rate; math.Inf(1) to start without any limit
+	Rate     float64 // the most requests a second; 0 to learn the rate; math.Inf(1) to start without a limit
 	Burst    int     // requests at once within Rate; default 1: requests are evenly spaced
-	Learned  float64 // requests a second that an earlier run ended with; 0 if there was none
-	InFlight int     // attempts at once at most; default DefaultInFlight
+	Learned  float64 // the rate, in requests a second, that an earlier run has learned; 0 for none
+	InFlight int     // the most attempts at once; default DefaultInFlight
 
-	MaxWait   time.Duration // that one response can cause; default 15 minutes
-	MaxOutage time.Duration // that the service may be out at a stretch; 0 for no bound
+	MaxWait   time.Duration // the longest wait that one response can cause; default 15 minutes
+	MaxOutage time.Duration // the longest outage that the run waits for; 0 for no bound
 
-	MaxRequests  int64 // that the run may make; 0 for no bound
-	KeepReserve  bool  // leave Reserve requests of the account
+	MaxRequests  int64 // the most requests of the run; 0 for no bound
+	KeepReserve  bool  // leave Reserve requests of the quota
 	Reserve      int64
-	WaitForQuota bool // wait when nothing is left of the account, instead of stopping
-	CanAsk       bool // the service says what is left of the account, as far as is known
+	WaitForQuota bool // wait when the quota is used up, instead of stopping
+	CanAsk       bool // the service says, as far as is known, how much quota is left
 }
 
-// DefaultInFlight is more than any rate times latency seen, and a machine has several times as
-// many ports.
+// DefaultInFlight is more than the rate times the latency of any service seen, and a fraction of
+// a machine's ports.
 const DefaultInFlight = 4096
 
 const defaultMaxWait = 15 * time.Minute
@@ -43,74 +43,74 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Outcome is what became of an attempt.
-type Outcome uint8
+// Signal is what the end of an attempt says about the service.
+type Signal uint8
 
-// The outcomes.
+// The signals.
 const (
-	Answered   Outcome = iota + 1 // the service did its work: an answer, a rejection of the input, or "still calculating"
-	Refused                       // the service says that it is asked too much
-	Failed                        // any other failure that may pass
-	Unsent                        // the request has not reached the service, for a reason on this machine
-	OutOfQuota                    // nothing is left of the account
-	Canceled                      // the caller gave the attempt up
+	Answered   Signal = iota + 1 // the service works: an answer, a rejection of the input, or "still calculating"
+	Refused                      // the service says that the caller asks too much
+	Failed                       // any other failure that may pass
+	Unsent                       // this machine could not send the request
+	OutOfQuota                   // the quota is used up
+	Canceled                     // the caller has canceled the attempt
 )
 
-// Result is what a response tells. Fields that it does not tell are zero.
+// Result is the content of a response. Fields that the response does not state are zero.
 type Result struct {
-	Outcome Outcome
-	Broken  bool          // of a failure: the connection failed, and perhaps others' with it
-	Wait    time.Duration // that the service asks for
-	Rate    float64       // requests a second that the service states as its limit
+	Signal Signal
+	Broken bool          // a failure of the connection, perhaps shared by other attempts
+	Wait   time.Duration // until the next request, as the service asks
+	Rate   float64       // requests a second that the service states as its limit
 }
 
 // Permit is the right to make one attempt.
 type Permit struct {
 	first    bool // the first attempt for its input
-	probe    bool // of a service in doubt
+	probe    bool // the service is in doubt
 	sent     time.Time
-	inFlight int  // with this one
-	full     bool // as many as may be in flight
-	accepted bool // counted for good until it fails: the service is slow
+	inFlight int  // attempts in flight, this one included
+	full     bool // the number in flight is at its bound
+	accepted bool // counted as a success until it fails: the service is slow
 }
 
-// Action is what the caller is to do next.
+// Action is what the caller does next.
 type Action uint8
 
 // The actions.
 const (
-	Wait       Action = iota // for Decision.For, or until a Change says so
-	SendFirst                // a first attempt
-	SendRetry                // a retry
-	SendKnown                // a request that was answered before, to see whether the service still works (see Suspect)
-	AskAccount               // what is left of the account, and report with Told
-	Stop                     // end the run, for the reason Decision.Err
+	Wait      Action = iota // for Decision.For, or until a Change has Wake
+	SendFirst               // a first attempt
+	SendRetry               // a retry
+	SendKnown               // a request that was answered before, as a test of the service (see Suspect)
+	AskQuota                // ask the service for the quota left, and call ReportQuota
+	Stop                    // end the run with Decision.Err
 )
 
 // Decision says what to do next.
 type Decision struct {
 	Action Action
-	Permit Permit        // of SendFirst, SendRetry and SendKnown
-	For    time.Duration // of Wait; 0 to wait for a Change
-	Err    error         // of Stop: a *SpentError or an *OutageError
+	Permit Permit        // for SendFirst, SendRetry and SendKnown
+	For    time.Duration // for Wait; 0 to wait for a Change
+	Err    error         // for Stop: a *SpentError or an *OutageError
 }
 
-// Queue says what waits to be sent.
+// Queue says which requests wait to be sent.
 type Queue struct {
-	First bool // an input that was not asked before
+	First bool // a first attempt
 	Retry bool // a retry that is due
 }
 
 // Change says what an event has changed.
 type Change struct {
-	Wake  bool          // a decision to wait may hold no longer
-	State State         // of the service, if that has changed; else 0
-	After time.Duration // that the service was out, when it is Up again
+	Wake  bool          // the last decision to wait may be out of date
+	State State         // the new state of the service; 0 if the state is unchanged
+	After time.Duration // the length of the outage, when State is Up
 
-	Filled bool // the account has something again
+	Refilled bool // the quota is no longer used up
 }
 
-// Controller is described in the package comment. It is safe for concurrent use.
+// A Controller decides when requests are sent; see the package comment. It is safe for concurrent use.
 type Controller struct {
 	options Options
 
@@ -120,12 +120,12 @@ type Controller struct {
 	pressure pressure
 	health   health
 	budget   budget
-	credit   float64 // retries that may go before the next first attempt
+	credit   float64 // retries that may precede the next first attempt
 	inFlight int
-	waiting  bool // the caller waits for a change
+	waiting  bool // the caller waits for a Change
 }
 
-// New gives a controller for a run that starts now.
+// New returns a controller for a run that starts now.
 func New(o Options, now time.Time) *Controller {
 	o = o.withDefaults()
 	c := &Controller{options: o, health: newHealth(now), budget: newBudget(o)}
@@ -136,14 +136,15 @@ func New(o Options, now time.Time) *Controller {
 }
 
 const (
-	// retryShare of the first attempts are retries while both wait: a minority, and enough for
-	// a service that fails every third request.
+	// retryShare is the number of retries per first attempt while both wait: few enough for new
+	// work to go on, and enough for a service that fails every third request.
 	retryShare = 0.5
-	// retryCredit is how many retries may follow each other before a first attempt.
+	// retryCredit is the most retries in a row while first attempts wait.
 	retryCredit = 8
 )
 
-// Next says what to do now. Where that is to send, the permit is taken.
+// Next says what to do now. If the decision is to send, the attempt counts as in flight until
+// [Controller.End].
 func (c *Controller) Next(now time.Time, q Queue) Decision {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +159,8 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 	return d
 }
 
-// decide also says whether the decision is to wait for the pace, which no event shortens by much.
+// decide also reports whether the decision is to wait for the pace: events hardly shorten such a
+// wait.
 func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 	if d, decided := c.budget.decide(now, c.inFlight); decided {
 		return d, false
@@ -181,11 +183,11 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 	return Decision{Action: SendFirst}, false
 }
 
-// grow raises the rate, which holds requests back, while the service answers and no cut is on
-// trial.
+// grow raises the rate while the rate holds requests back, the service answers, and no experiment
+// is under way.
 func (c *Controller) grow(now time.Time) {
 	latency := c.flight.latency()
-	if c.pressure.trial.cuts > 0 {
+	if c.pressure.experiment.cuts > 0 {
 		c.pace.grown = now
 		return
 	}
@@ -194,7 +196,7 @@ func (c *Controller) grow(now time.Time) {
 	}
 }
 
-// Try takes a permit for a first attempt, if one may be sent now.
+// Try returns a permit for a first attempt, and false if no first attempt may be sent now.
 func (c *Controller) Try(now time.Time) (Permit, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +206,7 @@ func (c *Controller) Try(now time.Time) (Permit, bool) {
 	return c.begin(now, true), true
 }
 
-// begin takes a permit for an attempt that is sent now.
+// begin returns the permit of an attempt that is sent now.
 func (c *Controller) begin(now time.Time, first bool) Permit {
 	if first {
 		c.credit = min(c.credit+retryShare, retryCredit)
@@ -226,7 +228,7 @@ func (c *Controller) begin(now time.Time, first bool) Permit {
 	return p
 }
 
-// End gives a permit back.
+// End returns a permit with the result of its attempt. Each permit is returned once.
 func (c *Controller) End(now time.Time, p Permit, r Result) Change {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,7 +238,7 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Change {
 		c.health.probing = false
 	}
 	before := c.health
-	switch r.Outcome {
+	switch r.Signal {
 	case Answered:
 		c.answered(now, p)
 	case Refused, Failed:
@@ -249,8 +251,8 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Change {
 	return c.change(now, before)
 }
 
-// Suspect doubts the service, though it responds: it refuses one input after another. Nothing
-// but SendKnown is sent until such a request is answered.
+// Suspect puts the service in doubt although it responds: it rejects one input after another.
+// Until a request of SendKnown is answered, no other request is sent.
 func (c *Controller) Suspect(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -286,10 +288,10 @@ func (c *Controller) answered(now time.Time, p Permit) {
 	}
 }
 
-// resume goes on after a doubt.
+// resume sets the pace after a doubt.
 func (c *Controller) resume(now time.Time) {
 	c.pace.resume(now, c.flight.latency() > 0)
-	c.pressure.trial = trial{}
+	c.pressure.experiment = experiment{}
 	c.pressure.begin(now)
 }
 
@@ -298,15 +300,15 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if c.health.state == Up {
 		c.pressed(now)
 	}
-	share := 0.0 // an input may be to blame, which only a question to the account can settle
+	share := 0.0 // the input may be the cause of a retry's failure: only asking for the quota can tell
 	if p.first || c.options.CanAsk {
 		share = c.pressure.recent.share()
 	}
 	c.health.failed(now, p, share, c.flight.latency())
 }
 
-// span is how long attempts count: those of late, and those of the last moment. Both are long
-// enough for the attempts to tell something. Rates grow by the unit.
+// span is how long attempts count: unit for recent ones, moment for the latest ones. Both span at
+// least 30 attempts. Growth is measured in units.
 type span struct{ unit, moment time.Duration }
 
 func (c *Controller) span() span {
@@ -319,24 +321,25 @@ func (c *Controller) span() span {
 	return span{unit: unit, moment: max(unit/8, least)}
 }
 
-// MostInFlight is the number of attempts that are never exceeded.
+// MostInFlight is the upper bound of the number of attempts in flight.
 func (c *Controller) MostInFlight() int { return c.options.InFlight }
 
-// Learned is the rate to start the next run with; 0 if no limit has shown.
+// Learned is the rate, in requests a second, to start the next run with; 0 if the run has met no
+// limit.
 func (c *Controller) Learned() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pace.ceiling
 }
 
-// Rate is the present rate in requests a second; infinite without a limit.
+// Rate is the present rate in requests a second; +Inf without a limit.
 func (c *Controller) Rate() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pace.rate
 }
 
-// seconds is safe for any number.
+// seconds converts a number of seconds and caps it, because a large number overflows a Duration.
 func seconds(s float64) time.Duration {
 	if s > math.MaxInt64/1e10 {
 		return math.MaxInt64 / 10

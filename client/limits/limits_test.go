@@ -7,8 +7,9 @@ import (
 
 const ms = time.Millisecond
 
-// TestCases simulates what real services do. Marks: the time is at most 1.25 of the ideal and 3
-// seconds, and after 10 s at most 2% of the requests are refused.
+// TestCases simulates the limits and failures of real services. The targets of most cases: the
+// run takes at most 1.25 of the ideal time and 3 seconds, and after 10 s at most 2% of the
+// requests are refused.
 func TestCases(t *testing.T) {
 	nodelay := vendor{least: 20 * ms, most: 30 * ms, rate: 300, burst: 30}
 	with := func(v vendor, change func(*vendor)) vendor { change(&v); return v }
@@ -50,7 +51,7 @@ func TestCases(t *testing.T) {
 			}
 		}), 6000, Options{}, 33 * time.Second, 0.03, 0},
 		{"1% fail always", vendor{least: 20 * ms, most: 30 * ms, fails: failing(0.01, 1000)}, 3000, Options{CanAsk: true}, 60 * time.Second, 1, 32},
-		{"1% fail always, account unknown", vendor{least: 20 * ms, most: 30 * ms, fails: failing(0.01, 1000)}, 3000, Options{}, 60 * time.Second, 1, 32},
+		{"1% fail always, quota unknown", vendor{least: 20 * ms, most: 30 * ms, fails: failing(0.01, 1000)}, 3000, Options{}, 60 * time.Second, 1, 32},
 		{"5 of 500 fail always", vendor{least: 20 * ms, most: 30 * ms, fails: failing(0.01, 1000)}, 500, Options{CanAsk: true}, 60 * time.Second, 1, 5},
 		{"latency 10 s, 100/s", vendor{least: 10 * time.Second, most: 10 * time.Second, rate: 100, burst: 10}, 5000, Options{}, 70 * time.Second, 0.03, 0},
 		{"no limit", vendor{least: 20 * ms, most: 30 * ms}, 10000, Options{}, 12 * time.Second, 0, 0},
@@ -77,7 +78,7 @@ func TestCases(t *testing.T) {
 			t.Logf("took %.1fs of %v, %d ok, %d failed, refused %d (%.2f%% after 10 s), busiest second %d, most in flight %d, background %.3f, rate %.0f, ceiling %.0f, outages %d, asked %d", c.took().Seconds(), tt.longest,
 				c.doneOK, c.failed, v.refused, 100*refused, v.busiest(), c.mostInFlight, c.limits.pressure.background, c.limits.pace.rate, c.limits.pace.ceiling, c.outages, c.asks)
 			if c.took() > tt.longest || refused > tt.refused || c.failed != tt.failed || c.doneOK != tt.inputs-tt.failed || c.outages > 0 {
-				t.Errorf("failed")
+				t.Error("a target is missed")
 			}
 			if r := tt.options.Rate; r > 0 && v.busiest() > int(r)+1 {
 				t.Errorf("%d requests in a second", v.busiest())
@@ -86,7 +87,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestLimitChanges has a limit that changes: within 15 s the run is within 10% of the new one.
+// 15 s after the limit has changed, the rate is within 10% of the new limit.
 func TestLimitChanges(t *testing.T) {
 	w := newWorld()
 	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, rate: 300, burst: 30, status: Failed}
@@ -103,7 +104,7 @@ func TestLimitChanges(t *testing.T) {
 	}
 }
 
-// TestTwoRuns share one limit.
+// Two runs share one limit.
 func TestTwoRuns(t *testing.T) {
 	for _, later := range []time.Duration{0, 10 * time.Second} {
 		w := newWorld()
@@ -121,12 +122,12 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
-// TestOutages has a service that is down for a time: the run waits, and goes on soon after.
+// A run waits for a service that is down, and goes on soon after the outage.
 func TestOutages(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		from, until time.Duration
-		status      Outcome
+		status      Signal
 		wait        time.Duration
 	}{
 		{"1 s", 5 * time.Second, 6 * time.Second, Failed, 0},
@@ -153,15 +154,15 @@ func TestOutages(t *testing.T) {
 			longest := 25*time.Second + 3*time.Second + down + min(down/8, 2*time.Minute) + tt.wait
 			t.Logf("took %v of %v, %d failed, %d outages, %d requests meanwhile", c.took(), longest, c.failed, c.outages, during)
 			if c.took() > longest || c.failed > 0 || c.outages > 1 || down > 10*time.Second && c.outages != 1 && tt.wait == 0 {
-				t.Error("failed")
+				t.Error("a target is missed")
 			}
 		})
 	}
 }
 
-// TestNothingWorks reports an outage within 30 s, and stops after the longest one.
+// If every request fails, the run reports an outage within 30 s and stops after MaxOutage.
 func TestNothingWorks(t *testing.T) {
-	for _, status := range []Outcome{Refused, Failed} {
+	for _, status := range []Signal{Refused, Failed} {
 		for _, wait := range []time.Duration{0, time.Second} {
 			w := newWorld()
 			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: status, downWait: wait, down: func() bool { return true }}
@@ -175,7 +176,7 @@ func TestNothingWorks(t *testing.T) {
 	}
 }
 
-// TestOneLongWait has one response that asks for a day, among answers: the run goes on.
+// A single response that asks for a wait of a day, among answers, does not stop the run.
 func TestOneLongWait(t *testing.T) {
 	w := newWorld()
 	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, downWait: 24 * time.Hour}

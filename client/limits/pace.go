@@ -7,36 +7,36 @@ import (
 
 // pace is the rate, and the time of the next request.
 type pace struct {
-	rate    float64 // requests a second; infinite for no limit
-	ceiling float64 // where pressure was met last; 0 while none was
-	stated  float64 // by the service; 0 if it states none
-	cap     float64 // of the rate, by the caller; infinite without
+	rate    float64 // requests a second; +Inf for no limit
+	ceiling float64 // the rate at which pressure was met last; 0 for none
+	stated  float64 // the limit that the service states; 0 for none
+	cap     float64 // the caller's limit; +Inf for none
 
 	burst  int
-	next   time.Time     // of the next request, at the earliest
+	next   time.Time     // the earliest time of the next request
 	waited time.Time     // when a request last had to wait for the rate
 	cut    time.Time     // when the rate was last lowered
-	grown  time.Time     // when growth was last looked at
-	hold   time.Duration // after a cut, in which the rate does not grow beyond the ceiling, at least
-	calm   float64       // units of the same; more while the ceiling is found where it was
+	grown  time.Time     // when grow last ran
+	hold   time.Duration // after a cut the rate stays below the ceiling for at least so long
+	calm   float64       // the same, in units; it grows while cuts find the same ceiling
 
 	meter meter // of requests sent
 }
 
 const (
 	firstRate = 50.0  // requests a second: a service with a low limit refuses few of them in one round trip
-	leastRate = 0.02  // one in 50 seconds
-	mostRate  = 1e6   // beyond it a rate bounds nothing
-	underCap  = 0.985 // of the allowed rate, so that requests which are late on the network do not crowd a second
+	leastRate = 0.02  // a request in 50 seconds
+	mostRate  = 1e6   // a higher rate limits nothing
+	underCap  = 0.985 // share of the allowed rate: requests that the network delays do not crowd a second
 
-	nearCeiling  = 0.98                 // of the ceiling, to wait at
-	underCeiling = 0.95                 // of the ceiling, to go on at: lets a bucket fill again
-	sameCeiling  = 0.1                  // of the ceiling: a smaller change is none
-	mostCalm     = 3                    // units: a limit that was raised is found soon
-	growth       = 0.03                 // of the rate, in the first unit beyond
-	mostGrowth   = 2.0                  // of the rate, in a unit
-	catchUp      = 2 * time.Millisecond // a late timer's requests may follow at once
-	lookAt       = 5 * time.Millisecond // how often growth is looked at
+	nearCeiling  = 0.98                 // share of the ceiling at which the rate waits for hold to end
+	underCeiling = 0.95                 // share of the ceiling after a cut: a token bucket fills again
+	sameCeiling  = 0.1                  // share of the ceiling: a smaller change counts as none
+	mostCalm     = 3                    // units: a raised limit is found soon
+	growth       = 0.03                 // share of the rate, in the first unit above the ceiling
+	mostGrowth   = 2.0                  // share of the rate, in a unit
+	catchUp      = 2 * time.Millisecond // the requests of a late timer may follow at once
+	lookAt       = 5 * time.Millisecond // the interval between updates
 )
 
 func newPace(o Options, now time.Time) pace {
@@ -53,7 +53,7 @@ func newPace(o Options, now time.Time) pace {
 	return p
 }
 
-// wait is how long until the next request may be sent.
+// wait returns the time until the next request may be sent.
 func (p *pace) wait(now time.Time) time.Duration {
 	if math.IsInf(p.rate, 1) {
 		return 0
@@ -66,15 +66,15 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return wait
 }
 
-// binds says whether the rate is what holds requests back.
+// binds reports whether the rate holds requests back.
 func (p *pace) binds(now time.Time) bool {
 	return now.Sub(p.waited) <= max(20*time.Millisecond, 2*p.interval())
 }
 
 func (p *pace) interval() time.Duration { return seconds(1 / p.rate) }
 
-// begin takes the next request's time. A request that waited and was sent late does not delay the
-// requests after it. After a pause only the burst is sent at once.
+// begin schedules the request after the one that is sent now. A request that a timer sent late
+// does not delay the requests after it. After a pause only the burst is sent at once.
 func (p *pace) begin(now time.Time) {
 	p.meter.add(now)
 	if math.IsInf(p.rate, 1) {
@@ -91,9 +91,9 @@ func (p *pace) begin(now time.Time) {
 	p.next = p.next.Add(interval)
 }
 
-// slack is how much of a late timer a request may make up for. Timers are late by up to a
-// millisecond. At low rates that is little of an interval, and a service may refuse what comes
-// earlier than its rate allows.
+// slack is the delay of a timer that later requests may make up for. Timers are late by up to a
+// millisecond. At low rates a millisecond is a small part of the interval, and a service may
+// refuse a request that comes earlier than its rate allows.
 func (p *pace) slack(interval time.Duration) time.Duration {
 	if interval >= 10*time.Millisecond {
 		return interval * 3 / 200
@@ -101,20 +101,20 @@ func (p *pace) slack(interval time.Duration) time.Duration {
 	return max(interval*9/10, catchUp)
 }
 
-// grow raises the rate. It is called while the rate holds requests back.
+// grow raises the rate. The caller makes sure that the rate holds requests back.
 func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 	elapsed := now.Sub(p.grown)
 	if elapsed < lookAt {
 		return
 	}
 	p.grown = now
-	if latency == 0 { // nothing was answered so far
+	if latency == 0 { // no answer has come so far
 		latency = now.Sub(p.cut)
 	}
 	switch since := now.Sub(p.cut); {
-	case p.ceiling == 0: // twofold in two round trips
+	case p.ceiling == 0: // the rate doubles in two round trips
 		p.double(elapsed, max(2*latency, 40*time.Millisecond))
-	case p.rate < p.ceiling*underCeiling: // the service has served that before
+	case p.rate < p.ceiling*underCeiling: // the service has served this rate before
 		p.double(elapsed, max(250*time.Millisecond, 4*latency))
 		p.set(min(p.ceiling*underCeiling, p.rate))
 	default:
@@ -135,7 +135,7 @@ func (p *pace) double(elapsed, doubling time.Duration) {
 	p.set(p.rate * math.Exp2(min(elapsed.Seconds(), 0.1)/doubling.Seconds()))
 }
 
-// lower cuts the rate to just under what the service serves.
+// lower cuts the rate to just under the rate that the service serves.
 func (p *pace) lower(now time.Time, served float64) {
 	if p.ceiling > 0 && math.Abs(served-p.ceiling) < sameCeiling*p.ceiling {
 		p.calm = min(p.calm+1, mostCalm)
@@ -147,24 +147,23 @@ func (p *pace) lower(now time.Time, served float64) {
 	p.cut, p.grown = now, now
 }
 
-// halve cuts the rate and leaves the ceiling: nothing has shown what the service serves.
+// halve cuts the rate and keeps the ceiling: it is not known which rate the service serves.
 func (p *pace) halve(now time.Time) {
 	present := p.present(now)
-	if p.ceiling == 0 { // or the rate would double again at once
+	if p.ceiling == 0 { // without a ceiling the rate would double again at once
 		p.ceiling = present
 	}
 	p.set(present / 2)
 	p.cut, p.grown = now, now
 }
 
-// restore takes cuts back.
+// restore undoes cuts.
 func (p *pace) restore(now time.Time, rate, ceiling float64) {
 	p.ceiling, p.cut, p.grown = ceiling, now, now
 	p.set(rate)
 }
 
-// resume starts gently after a doubt. A ceiling that was met before the first answer says
-// nothing.
+// resume starts at a low rate after a doubt. A ceiling from before the first answer is dropped.
 func (p *pace) resume(now time.Time, answered bool) {
 	if !answered {
 		p.ceiling = 0
@@ -178,7 +177,7 @@ func (p *pace) resume(now time.Time, answered bool) {
 	p.next, p.cut, p.grown = now, now, now
 }
 
-// state records a limit that the service states.
+// state applies a limit that the service states.
 func (p *pace) state(perSecond float64, now time.Time) {
 	if perSecond <= 0 || perSecond == p.stated {
 		return
@@ -202,7 +201,8 @@ func (p *pace) set(rate float64) {
 	}
 }
 
-// present is the rate at which requests are sent: the rate, if that is what holds them back.
+// present is the rate at which requests are sent: below the allowed rate if something else holds
+// requests back.
 func (p *pace) present(now time.Time) float64 {
 	if p.binds(now) {
 		return p.rate
@@ -210,7 +210,7 @@ func (p *pace) present(now time.Time) float64 {
 	return min(p.rate, max(p.meter.perSecond(now), leastRate))
 }
 
-// meter measures a rate over about the last second.
+// meter measures the rate of events over about the last second.
 type meter struct {
 	at     time.Time
 	count  float64
@@ -233,7 +233,7 @@ func (m *meter) add(now time.Time) {
 	m.count++
 }
 
-// perSecond is 0 while nothing is known.
+// perSecond is 0 before any time has passed.
 func (m *meter) perSecond(now time.Time) float64 {
 	m.decay(now)
 	if m.weight == 0 {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// sends takes what may be sent in a time, with timers that are late, and gives when.
+// sends sends for the duration d what the controller allows, with timers that are late, and
+// returns the sending times.
 func sends(c *Controller, now time.Time, d, late time.Duration) (sent []time.Time) {
 	for end := now.Add(d); now.Before(end); {
 		d := c.Next(now, Queue{First: true})
@@ -14,21 +15,21 @@ func sends(c *Controller, now time.Time, d, late time.Duration) (sent []time.Tim
 			now = now.Add(d.For + late)
 			continue
 		}
-		c.End(now, d.Permit, Result{Outcome: Answered})
+		c.End(now, d.Permit, Result{Signal: Answered})
 		sent = append(sent, now)
 	}
 	return sent
 }
 
-// A rate is used, never exceeded by more than one in a second, and evenly spaced, after a
-// pause too.
+// The rate is used to the full and never exceeded by more than one request in a second, and
+// requests are evenly spaced, also after a pause.
 func TestRate(t *testing.T) {
 	for _, tt := range []struct {
 		rate  float64
 		burst int
 		late  time.Duration
-		used  float64 // of the rate
-		least float64 // of an interval between two requests
+		used  float64 // share of the rate, at least
+		least float64 // the shortest time between two requests, in intervals of the rate
 	}{
 		{1, 1, 0, 0.98, 1},
 		{50, 1, 500 * time.Microsecond, 0.95, 1},
@@ -64,7 +65,7 @@ func TestRate(t *testing.T) {
 
 func TestStatedRateIsKeptTo(t *testing.T) {
 	c, now := newController(Options{})
-	c.End(now, c.begin(now, true), Result{Outcome: Answered, Rate: 100})
+	c.End(now, c.begin(now, true), Result{Signal: Answered, Rate: 100})
 	if used := len(sends(c, now, time.Minute, 0)); used > 6000 || used < 5000 {
 		t.Errorf("%d requests in a minute at 100/s", used)
 	}
@@ -83,13 +84,13 @@ func TestLearnedRateIsCheckedAgain(t *testing.T) {
 	}
 }
 
-// While first attempts wait as well, retries are a third of the requests.
+// While first attempts wait, a third of the requests are retries.
 func TestRetriesAreAMinority(t *testing.T) {
 	c, now := newController(Options{Rate: math.Inf(1)})
 	count := func(q Queue) (retries int) {
 		for range 300 {
 			d := c.Next(now, q)
-			c.End(now, d.Permit, Result{Outcome: Answered})
+			c.End(now, d.Permit, Result{Signal: Answered})
 			if d.Action == SendRetry {
 				retries++
 			}
@@ -100,15 +101,15 @@ func TestRetriesAreAMinority(t *testing.T) {
 		t.Errorf("%d of 300 requests are retries", n)
 	}
 	if n := count(Queue{Retry: true}); n != 300 {
-		t.Errorf("%d of 300 requests are retries, though nothing else waits", n)
+		t.Errorf("%d of 300 requests are retries while only retries wait", n)
 	}
 }
 
-// No response makes the run wait for longer than it may.
+// No response makes the run wait for longer than MaxWait.
 func TestLongestWait(t *testing.T) {
-	for _, outcome := range []Outcome{Refused, Failed, Answered} {
+	for _, signal := range []Signal{Refused, Failed, Answered} {
 		c, now := newController(Options{MaxWait: time.Minute})
-		c.End(now, c.begin(now, true), Result{Outcome: outcome, Wait: 24 * time.Hour})
+		c.End(now, c.begin(now, true), Result{Signal: signal, Wait: 24 * time.Hour})
 		if d := c.next(t, now, Wait); d.For != time.Minute {
 			t.Errorf("waits for %v", d.For)
 		}
@@ -124,8 +125,8 @@ func TestUnsent(t *testing.T) {
 	for range 20 {
 		permits = append(permits, c.begin(now, true))
 	}
-	c.End(now, permits[0], Result{Outcome: Unsent})
+	c.End(now, permits[0], Result{Signal: Unsent})
 	c.next(t, now, Wait)
-	c.End(now, permits[1], Result{Outcome: Answered})
+	c.End(now, permits[1], Result{Signal: Answered})
 	c.next(t, now, SendFirst)
 }

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// pressure is what became of the attempts that were sent since the last cut.
+// pressure counts the successes and failures of attempts that were sent since the last cut.
 type pressure struct {
-	since time.Time // of the cut: attempts that were sent earlier say nothing
-	at    time.Time // when the counts were last brought up to date
+	since time.Time // the time of the cut: attempts that were sent earlier do not count
+	at    time.Time // when the counts last decayed
 
-	recent tally         // over about a unit of time
-	latest tally         // over a moment
-	full   float64       // of recent.bad: as many were in flight as may be
-	crowd  float64       // of recent.bad: how many were in flight, in sum
-	took   time.Duration // until a failure, on average
+	recent tally         // over about span.unit
+	latest tally         // over about span.moment
+	full   float64       // failures in recent that occurred with the number in flight at its bound
+	crowd  float64       // the sum of the numbers in flight at the failures in recent
+	took   time.Duration // the mean time until a failure
 	broke  time.Time     // when a connection last failed
 
-	trial      trial
+	experiment experiment
 	background float64 // the share of first attempts that fails at any rate
 }
 
 // tally counts attempts.
 type tally struct{ good, bad float64 }
 
-// share is the share of failures; 1 before anything is known.
+// share is the share of failures; 1 without attempts.
 func (t tally) share() float64 {
 	if t.good+t.bad == 0 {
 		return 1
@@ -34,45 +34,46 @@ func (t tally) share() float64 {
 
 func (t *tally) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
 
-// trial is a row of cuts that have not helped so far.
-type trial struct {
+// experiment is a series of cuts that have not reduced the failures so far.
+type experiment struct {
 	cuts   int
 	deep   bool    // the last cut has halved the rate
-	share  float64 // of failures before the last cut
+	share  float64 // the share of failures before the last cut
 	served float64 // requests a second before a deep cut
 	last   tally   // since the last cut
 
-	rate, ceiling float64 // before the first cut
-	most          int
+	// Before the first cut:
+	rate, ceiling float64
+	most          int // the bound of the number in flight
 }
 
 const (
-	tolerance  = 0.02 // of the attempts may fail beside the background
-	slackShare = 0.5  // of the background may fail beside the background, which is an estimate
-	enough     = 3    // failures, or more, are no chance
-	doubtful   = 5    // attempts that a share is thought to lack: few attempts say little
-	leastPeak  = 3    // in flight: fewer are no sign of a limit of connections
+	tolerance  = 0.02 // share of the attempts that may fail above the background
+	slackShare = 0.5  // the same as a share of the background, which is an estimate
+	enough     = 3    // failures: fewer may be chance
+	doubtful   = 5    // attempts that are added to the latest ones: few attempts say little
+	leastPeak  = 3    // in flight: a lower peak is no sign of a limit of connections
 
-	tolerableFor  = 100 // attempts, for a trial to end though some fail
-	verdictAfter  = 8   // failures that a trial has seen, or would have seen without relief
-	noneAfter     = 5   // the same where it has seen none
-	relief        = 0.3 // of those failures, or fewer: the cut has helped
-	firstShare    = 0.6 // of the share that led to the first cut: that was a high one by chance
-	halved        = 0.5 // of the attempts, or fewer, fail at a limit that half of the rate keeps to
-	backgroundFor = 20  // expected failures, or more, correct the background
+	tolerableFor  = 100 // attempts until an experiment ends although some attempts fail
+	decideAfter   = 8   // failures in an experiment, or expected in it, until it is decided
+	noneAfter     = 5   // expected failures until an experiment without failures is decided
+	relief        = 0.3 // share of the expected failures: at most so many mean that the cut has helped
+	firstShare    = 0.6 // share of the failures before the first cut that is expected after it: those were many by chance
+	halved        = 0.5 // share of failures at most: half of the rate would leave none of them if a limit were the cause
+	backgroundFor = 20  // expected failures until the background is corrected
 
-	slowFailure = 4   // times the latency of answers: no limit refuses so late
-	slowWeight  = 0.2 // of such a failure: a few requests that hang say little about the others
+	slowFailure = 4   // times the latency of answers: limits refuse earlier
+	slowWeight  = 0.2 // the weight of such a failure: a few requests that hang say little about the others
 )
 
-// begin starts the counts anew.
+// begin clears the counts.
 func (e *pressure) begin(now time.Time) {
 	e.since, e.at = now, now
-	e.recent, e.latest, e.trial.last = tally{}, tally{}, tally{}
+	e.recent, e.latest, e.experiment.last = tally{}, tally{}, tally{}
 	e.full, e.crowd = 0, 0
 }
 
-// decay lets older attempts count less.
+// decay reduces the weight of older attempts.
 func (e *pressure) decay(now time.Time, s span) {
 	elapsed := now.Sub(e.at)
 	if elapsed < lookAt {
@@ -86,13 +87,13 @@ func (e *pressure) decay(now time.Time, s span) {
 }
 
 func (e *pressure) count(good, bad float64) {
-	for _, t := range []*tally{&e.recent, &e.latest, &e.trial.last} {
+	for _, t := range []*tally{&e.recent, &e.latest, &e.experiment.last} {
 		t.good, t.bad = max(0, t.good+good), max(0, t.bad+bad)
 	}
 }
 
-// accept counts an attempt for good: an answer has come, or the service is so slow that a
-// refusal would come long before the answer.
+// accept counts a success: an answer has come, or the service is so slow that a refusal would
+// have come long before the answer.
 func (c *Controller) accept(now time.Time, s span) {
 	e := &c.pressure
 	e.decay(now, s)
@@ -100,25 +101,26 @@ func (c *Controller) accept(now time.Time, s span) {
 	if !e.settled(now) {
 		return
 	}
-	if t := &e.trial; t.cuts == 0 {
+	if t := &e.experiment; t.cuts == 0 {
 		e.correct()
 	} else if e.relieved() {
-		if t.deep { // deeper than needed
+		if t.deep { // the cut was deeper than needed
 			c.pace.ceiling = t.served
 		}
 		t.cuts = 0
-		if n := t.last.good + t.last.bad; n >= tolerableFor { // what is left is not due to the rate, in part
+		if n := t.last.good + t.last.bad; n >= tolerableFor { // a part of the remaining failures is not due to the rate
 			e.background = max(e.background, min(t.last.share(), tolerance)/2)
-			if t.ceiling == 0 && t.last.share() > relief*t.share { // no limit has shown yet
+			if t.ceiling == 0 && t.last.share() > relief*t.share { // the run has met no limit so far
 				c.pace.restore(now, t.rate, 0)
 			}
 		}
 	}
 }
 
-// failed counts a failure that may be due to pressure: a refusal, or a first attempt's.
+// failed counts a failure that may be due to pressure: any refusal, and the failure of a first
+// attempt.
 func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency time.Duration) {
-	if p.sent.Before(e.since) || !p.first && r.Outcome != Refused {
+	if p.sent.Before(e.since) || !p.first && r.Signal != Refused {
 		return
 	}
 	if p.accepted {
@@ -147,60 +149,61 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 	}
 }
 
-// settled says whether failures of attempts that were sent right after the cut would be known.
+// settled reports whether enough time has passed for the attempts right after the cut to fail.
 func (e *pressure) settled(now time.Time) bool { return now.Sub(e.since) > e.took*5/4 }
 
-// relieved says whether a trial's last cut has helped: fewer fail than before, or no more than
-// may.
+// relieved reports whether the last cut of the experiment has helped: fewer attempts fail than
+// before the cut, or no more than tolerable.
 func (e *pressure) relieved() bool {
-	t := &e.trial
+	t := &e.experiment
 	n := t.last.good + t.last.bad
 	expected := n * t.share
 	return expected >= noneAfter && t.last.bad < 1 ||
-		expected >= verdictAfter && t.last.bad <= relief*expected ||
+		expected >= decideAfter && t.last.bad <= relief*expected ||
 		n >= tolerableFor && t.last.share() <= e.tolerable()
 }
 
-// tolerable is the share of attempts that may fail.
+// tolerable is the share of attempts that may fail without being pressure.
 func (e *pressure) tolerable() float64 {
 	return e.background + max(tolerance, slackShare*e.background)
 }
 
-// correct lowers a background that was too high.
+// correct lowers a background that is too high.
 func (e *pressure) correct() {
-	t := &e.trial
+	t := &e.experiment
 	if (t.last.good+t.last.bad)*e.background >= backgroundFor {
 		e.background = min(e.background, max(t.last.share(), e.background/2))
 		t.last = tally{}
 	}
 }
 
-// exceeded says whether more attempts have failed of late than the background explains.
+// exceeded reports whether more recent attempts have failed than the background explains.
 func (e *pressure) exceeded() bool {
 	expected := (e.recent.good + e.recent.bad) * e.background
 	return e.recent.bad-expected >= enough+2*math.Sqrt(expected) &&
 		e.recent.share() > e.tolerable()
 }
 
-// unrelieved says whether a trial's last cut has not helped.
+// unrelieved reports that the last cut of the experiment has not helped. Until the experiment is
+// decided, both relieved and unrelieved are false.
 func (e *pressure) unrelieved(now time.Time) bool {
-	last := e.trial.last
-	return e.settled(now) && last.bad >= verdictAfter && last.share() > e.tolerable()
+	last := e.experiment.last
+	return e.settled(now) && last.bad >= decideAfter && last.share() > e.tolerable()
 }
 
-// pressed lowers the rate or the number in flight if enough attempts have failed.
+// pressed lowers the rate or the number in flight if too many attempts have failed.
 func (c *Controller) pressed(now time.Time) {
-	e, t := &c.pressure, &c.pressure.trial
+	e, t := &c.pressure, &c.pressure.experiment
 	switch {
 	case t.cuts == 0 && !e.exceeded() || t.cuts > 0 && !e.unrelieved(now):
-	case e.recent.good < 1: // nothing works: that says nothing about the limit
+	case e.recent.good < 1: // nothing succeeds, which says nothing about the limit
 		c.pace.halve(now)
 		e.begin(now)
 	case t.cuts == 0:
-		*t = trial{cuts: 1, share: firstShare * e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
-		c.lower(now, c.pace.ceiling == 0) // the rate was half of this a moment ago
+		*t = experiment{cuts: 1, share: firstShare * e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
+		c.lower(now, c.pace.ceiling == 0) // without a ceiling the rate has just doubled
 	default:
-		if t.deep && t.share <= halved { // a limit would have left no failure
+		if t.deep && t.share <= halved { // under a limit the deep cut would have ended the failures
 			c.ignore(now)
 			return
 		}
@@ -211,8 +214,8 @@ func (c *Controller) pressed(now time.Time) {
 	}
 }
 
-// lower makes a cut: of the number in flight if that was full when attempts failed, else of
-// the rate. A deep cut halves the rate.
+// lower makes a cut: of the number in flight if the number was at its bound when attempts failed,
+// else of the rate. A deep cut halves the rate.
 func (c *Controller) lower(now time.Time, deep bool) {
 	e := &c.pressure
 	excess := max(0, e.latest.bad/(e.latest.good+e.latest.bad+doubtful)-e.background)
@@ -221,7 +224,7 @@ func (c *Controller) lower(now time.Time, deep bool) {
 	switch {
 	case full:
 		c.flight.cut(now, min(c.flight.most-1, int(float64(c.flight.most)*(1-excess))))
-	case e.crowd/e.recent.bad > 0.9*float64(peak): // more were in flight than when answers came
+	case e.crowd/e.recent.bad > 0.9*float64(peak): // more attempts were in flight at failures than at answers
 		c.flight.cut(now, max(peak, leastPeak))
 	}
 	if !full || deep {
@@ -235,11 +238,11 @@ func (c *Controller) lower(now time.Time, deep bool) {
 	e.begin(now)
 }
 
-// ignore takes the share of failures for the background, and takes the cuts back.
+// ignore makes the share of failures the background, and undoes the cuts.
 func (c *Controller) ignore(now time.Time) {
-	t := c.pressure.trial
+	t := c.pressure.experiment
 	c.pressure.background = t.last.share()
-	c.pressure.trial = trial{}
+	c.pressure.experiment = experiment{}
 	c.pace.restore(now, t.rate, t.ceiling)
 	c.flight.most = t.most
 	c.pressure.begin(now)

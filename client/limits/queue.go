@@ -2,31 +2,31 @@ package limits
 
 import "time"
 
-// queue keeps the number in flight to about twice what the service works on at once, by the
-// latency: where that is twice the latency of a service that is not busy, half of the requests
-// wait in a queue. The latency of a service that is not busy is the lowest seen, measured again
-// in short dips: halves of the number in flight.
+// queue limits the number in flight to about twice the number that the service works on at once.
+// If the latency is twice the idle latency, half of the requests wait in the service's queue. The
+// idle latency, that of a service without a queue, is the lowest latency seen. It is measured
+// again in dips: short periods with half the number in flight.
 type queue struct {
 	bound int
-	mean  time.Duration // latency of late; 0 before the first answer
-	idle  time.Duration // latency of a service that is not busy
+	mean  time.Duration // moving average of the latency; 0 before the first answer
+	idle  time.Duration // idle latency
 	held  time.Time     // when the bound last held a request back
 
-	began time.Time // of the period; what was sent earlier is not of it
+	began time.Time // the start of the period; requests that were sent earlier do not count
 	sum   time.Duration
 	count int
-	peak  int // in flight
+	peak  int // the largest number in flight
 
 	dip    bool // the period is a dip
 	dipped time.Time
 }
 
 const (
-	leastQueue    = 64   // however fast the service answers: such latencies say more about this machine
-	beforeAnswers = 1024 // before the first answer: 100 requests a second at 10 s an answer
+	leastQueue    = 64   // the lowest bound: very low latencies say more about this machine than about the service
+	beforeAnswers = 1024 // the bound before the first answer: 100 requests a second at 10 s an answer
 
-	allowedQueue = 1.8 // times what the service works on; below 2, or a dip would find no queue in a service that is overloaded
-	queueAnswers = 16  // make a mean
+	allowedQueue = 1.8 // times the number that the service works on; below 2, so that a dip leaves no queue
+	queueAnswers = 16  // answers in a period
 	dipEvery     = 10 * time.Second
 	dipAnswers   = 20 // latencies between dips, at least
 )
@@ -60,7 +60,7 @@ func (q *queue) answered(now time.Time, p Permit) {
 	}
 }
 
-// measure ends a period, with its mean latency.
+// measure ends a period; latency is the mean of the period.
 func (q *queue) measure(now time.Time, latency time.Duration) {
 	if q.idle == 0 || latency < q.idle || q.dip {
 		q.idle = latency
@@ -79,6 +79,6 @@ func (q *queue) measure(now time.Time, latency time.Duration) {
 	}
 	q.began, q.sum, q.count, q.peak = now, 0, 0, 0
 	if q.dip || wasDip {
-		q.began = now.Add(q.mean) // when the queue has shrunk, or is as long as before
+		q.began = now.Add(q.mean) // when the queue has shrunk, or has grown back
 	}
 }

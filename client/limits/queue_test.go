@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A service with one worker and a queue: the latency grows with the number in flight. After a dip
-// the number in flight returns to what it was, and not beyond.
+// The service has one worker and a queue, so its latency grows with the number in flight. After a
+// dip the number in flight returns to its earlier value and does not exceed it.
 func TestDipLeavesTheBound(t *testing.T) {
 	const work = time.Second / 300
 	now := time.Unix(0, 0)
 	q := newQueue(now)
-	free := now // when the service has done its work
+	free := now // when the worker is free
 	type request struct{ sent, done time.Time }
 	var pending []request
 	most := 0

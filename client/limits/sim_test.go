@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// world is a simulation: events in synthetic time.
+// world simulates events in synthetic time.
 type world struct {
 	now    time.Time
 	events events
@@ -46,7 +46,7 @@ func (w *world) after(d time.Duration, do func()) {
 	heap.Push(&w.events, event{w.now.Add(max(d, 0)), w.serial, do})
 }
 
-// run runs until nothing happens any more, or for so long.
+// run handles events until there are none, or for the duration longest.
 func (w *world) run(longest time.Duration) {
 	end := w.now.Add(longest)
 	for len(w.events) > 0 && !w.events[0].at.After(end) {
@@ -59,7 +59,7 @@ func (w *world) run(longest time.Duration) {
 	}
 }
 
-// chance is a number in [0,1) that depends on the seed and on what is asked only.
+// chance is a number in [0,1) that depends only on the seed and the arguments.
 func chance(input, attempt int) float64 {
 	return rand.New(rand.NewPCG(seed, uint64(input*1000+attempt))).Float64()
 }
@@ -72,16 +72,16 @@ func (w *world) between(from, to time.Duration) time.Duration {
 // vendor is a model of a service.
 type vendor struct {
 	*world
-	least, most time.Duration // of an answer
+	least, most time.Duration // the latency of an answer
 
-	rate   float64 // of a bucket; 0 for no limit
+	rate   float64 // of a token bucket, in requests a second; 0 for no limit
 	burst  float64
-	queued bool // the bucket delays within its burst, as nginx's limit_req without nodelay
-	status Outcome
+	queued bool // requests within the burst are delayed, as by nginx's limit_req without nodelay
+	status Signal
 	wait   time.Duration // Retry-After
 
 	connections int                                            // at once; 0 for no limit
-	fails       func(input, attempt int) (bool, time.Duration) // and how long that takes
+	fails       func(input, attempt int) (bool, time.Duration) // and the time until the failure
 	down        func() bool
 	downWait    time.Duration
 
@@ -98,16 +98,16 @@ type arrival struct {
 	refused bool
 }
 
-// serve takes a request and answers it later.
+// serve receives a request and answers later by calling reply.
 func (v *vendor) serve(input, attempt int, reply func(Result)) {
 	transit := v.between(0, time.Millisecond)
 	v.after(transit, func() {
 		delay, result := v.accept(input, attempt)
-		v.arrivals = append(v.arrivals, arrival{v.now, result.Outcome == Refused || result.Outcome == Failed && delay == 0})
+		v.arrivals = append(v.arrivals, arrival{v.now, result.Signal == Refused || result.Signal == Failed && delay == 0})
 		v.working++
 		v.after(delay, func() {
 			v.working--
-			if result.Outcome == Answered {
+			if result.Signal == Answered {
 				v.served++
 			}
 			v.after(transit, func() { reply(result) })
@@ -117,9 +117,9 @@ func (v *vendor) serve(input, attempt int, reply func(Result)) {
 
 func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 	if v.down != nil && v.down() {
-		return 0, Result{Outcome: v.status, Wait: v.downWait}
+		return 0, Result{Signal: v.status, Wait: v.downWait}
 	}
-	refusal := Result{Outcome: v.status, Wait: v.wait}
+	refusal := Result{Signal: v.status, Wait: v.wait}
 	if v.connections > 0 && v.working >= v.connections {
 		v.refused++
 		return 0, refusal
@@ -139,13 +139,13 @@ func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 	}
 	if v.fails != nil {
 		if fails, took := v.fails(input, attempt); fails {
-			return delay + took, Result{Outcome: Failed}
+			return delay + took, Result{Signal: Failed}
 		}
 	}
-	return delay, Result{Outcome: Answered}
+	return delay, Result{Signal: Answered}
 }
 
-// client is a run: it asks for its inputs until each has an answer or has failed.
+// client simulates a run: it sends requests until each input has an answer or has failed.
 type client struct {
 	*world
 	vendor *vendor
@@ -223,9 +223,9 @@ func (c *client) step() {
 			c.send(retry{input: c.asked}, d.Permit)
 		case SendRetry:
 			c.send(heap.Pop(&c.retries).(retry), d.Permit)
-		case AskAccount:
+		case AskQuota:
 			c.asks++
-			c.told(c.limits.Told(c.now, Account{Metered: false}))
+			c.told(c.limits.ReportQuota(c.now, Quota{Metered: false}))
 		}
 	}
 	if c.end.IsZero() {
@@ -235,17 +235,18 @@ func (c *client) step() {
 
 const attemptsEach = 8
 
-// settle judges the failure of a retry that is due; it says whether the retry is not to be sent.
+// settle handles the next retry if its last attempt has failed, and reports whether it did: such
+// a retry is not sent.
 func (c *client) settle(q Queue) bool {
 	r := &c.retries[0]
 	if !r.final {
 		return false
 	}
-	switch c.limits.Judge(c.now, r.failedAt, q, true) {
-	case Counts:
+	switch c.limits.CauseOf(c.now, r.failedAt, q, true) {
+	case CauseRequest:
 		c.failed++
 		heap.Pop(&c.retries)
-	case Forgiven:
+	case CauseOutage:
 		r.final, r.attempts = false, r.attempts-1
 	default:
 		r.due = c.now.Add(50 * time.Millisecond)
@@ -259,7 +260,7 @@ func (c *client) send(r retry, p Permit) {
 	r.attempts++
 	c.vendor.serve(r.input, r.attempts, func(result Result) {
 		c.told(c.limits.End(c.now, p, result))
-		switch result.Outcome {
+		switch result.Signal {
 		case Answered:
 			c.doneOK++
 		case Refused, Failed:
@@ -283,7 +284,7 @@ func (c *client) told(change Change) {
 	}
 }
 
-// took is how long the run was.
+// took is the duration of the run.
 func (c *client) took() time.Duration {
 	if c.end.IsZero() {
 		return math.MaxInt64
@@ -291,7 +292,7 @@ func (c *client) took() time.Duration {
 	return c.end.Sub(c.start)
 }
 
-// refusedAfter is the share of requests that were refused after a time.
+// refusedAfter is the share of refused requests among those later than d after the start.
 func (v *vendor) refusedAfter(start time.Time, d time.Duration) float64 {
 	all, refused := 0, 0
 	for _, a := range v.arrivals {
@@ -305,7 +306,7 @@ func (v *vendor) refusedAfter(start time.Time, d time.Duration) float64 {
 	return float64(refused) / math.Max(1, float64(all))
 }
 
-// busiest is the largest number of requests within a second.
+// busiest is the largest number of requests in any second.
 func (v *vendor) busiest() int {
 	most, first := 0, 0
 	for i, a := range v.arrivals {

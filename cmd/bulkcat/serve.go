@@ -107,15 +107,15 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 		return fmt.Errorf("listen on %s: %w", f.addr, err)
 	}
 	defer listener.Close() // again, unless it was never served from
-	journal, err := f.journal(log)
+	ledger, err := f.ledger(log)
 	if err != nil {
 		return err
 	}
-	service := embedded.New(embedded.Options{Grants: grants, Journal: journal, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
+	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
 	err = f.run(ctx, service, netutil.LimitListener(listener, f.maxConns), log)
-	if journal != nil {
-		err = errors.Join(err, journal.Close())
+	if ledger != nil {
+		err = errors.Join(err, ledger.Close())
 	}
 	return err
 }
@@ -163,8 +163,8 @@ func serveUntil(ctx context.Context, server *http.Server, listener net.Listener,
 	return g.Wait()
 }
 
-// journal opens the file of used quota; nil if there is to be none.
-func (f *serveFlags) journal(log *slog.Logger) (*embedded.Journal, error) {
+// ledger opens the file of used quota; nil if there is to be none.
+func (f *serveFlags) ledger(log *slog.Logger) (*embedded.Ledger, error) {
 	if f.state == "" {
 		return nil, nil
 	}
@@ -172,14 +172,14 @@ func (f *serveFlags) journal(log *slog.Logger) (*embedded.Journal, error) {
 	if err := target.Protect(append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
 		return nil, &usageError{fmt.Errorf("--state: %w", err)}
 	}
-	journal, err := embedded.OpenJournal(vfs.Default, f.state)
+	ledger, err := embedded.OpenLedger(vfs.Default, f.state)
 	if err != nil {
 		return nil, fmt.Errorf("--state: %w", err)
 	}
-	if n := journal.Damaged(); n > 0 {
+	if n := ledger.Damaged(); n > 0 {
 		log.Warn("records of used quota are damaged; the keys have what the whole ones say", "file", f.state, "damaged", n)
 	}
-	return journal, nil
+	return ledger, nil
 }
 
 func (f *serveFlags) grants() ([]embedded.Grant, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/embedded/classify"
+	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -116,7 +116,7 @@ func newTaxonomySearch(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printFound(s.text(), c, classify.Search(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
+			return printFound(s.text(), c, embedded.SearchTaxonomy(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
 		},
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
@@ -138,8 +138,7 @@ another category's name, names that are too long. The exit status is 1 if there 
 			if err != nil {
 				return err
 			}
-			found := append(c.Check(), classify.Check(c)...)
-			taxonomy.SortFindings(found)
+			found := embedded.CheckTaxonomy(c)
 			for _, f := range found {
 				fmt.Fprintln(s.text(), f)
 			}
@@ -226,7 +225,7 @@ func label(c *taxonomy.Custom, i int) string {
 	return text
 }
 
-func printFound(out io.Writer, c *taxonomy.Custom, found []classify.Found, limit int) error {
+func printFound(out io.Writer, c *taxonomy.Custom, found []embedded.FoundCategory, limit int) error {
 	if len(found) == 0 {
 		return errors.New("no name and no alias has these words")
 	}

@@ -1,10 +1,12 @@
-// Package stores gives a run its store of answers.
+// Package stores opens the store of answers of a run.
 //
-// The runs whose outputs lie in one folder share the store [Name] there, so that none of them pays for
-// what another has paid for. A store is open in one process at a time. A run that finds it in use takes
-// the first of Name.2, Name.3, ... that is free. The next run that has [Name] takes the answers of these
-// over, of two the newer, and removes them; so it does with OUTPUT.answers, where versions before kept
-// the answers of one output. For a command that only visits [Name], runs wait instead.
+// All runs with outputs in one folder share the store [Name] in that folder, so that no run pays
+// for an answer that another run has paid for. A store is open in one process at a time. A run
+// that finds the shared store locked uses the first free numbered store: Name.2, Name.3, ... The
+// next run that gets the shared store adds the answers of the numbered stores to it, keeps the
+// newer of two answers, and removes the numbered stores. It does the same with OUTPUT.answers,
+// the store of one output in earlier versions. Commands that are no runs visit the shared store;
+// runs wait for visitors instead of using a numbered store.
 package stores
 
 import (
@@ -29,23 +31,23 @@ const Name = "bulkcat.answers"
 
 // Options describe the store of a run.
 type Options struct {
-	answers.Options // Dir is the store that the user has named, and that store only; "" for the shared one
+	answers.Options // Dir is a store that the user names; "" for the shared store
 
-	Output string       // beside which the shared store lies
-	Log    *slog.Logger // told which stores are not seen, and which are taken over; nil for none
+	Output string       // the shared store is in the same folder
+	Log    *slog.Logger // for stores whose answers are added or cannot be used; nil for none
 }
 
-// Store is a store that this package has opened.
+// Store is an open store.
 type Store struct {
 	*answers.Store
 	Dir string
 
 	options Options
-	isNew   bool         // it was not there before
+	isNew   bool         // Open has created the store
 	visit   *writer.Lock // nil in a run
 }
 
-// Open opens the store of a run. The errors are those of answers.Open, and ctx's.
+// Open opens the store of a run. Errors are those of [answers.Open] and of ctx.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -62,7 +64,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.Dir != shared {
 		numbered = nil
 	}
-	_ = os.RemoveAll(removed(shared)) // of a run that was killed while it removed a store
+	_ = os.RemoveAll(removed(shared)) // left over if a run was killed while it removed a store
 	for _, dir := range append(numbered, own) {
 		if err := s.takeOver(ctx, dir); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -71,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Look visits the store that Open would open, only to read it: the first one that is there.
+// Look visits, for reading, the store that Open would open: the first store that exists.
 func Look(o Options) (*Store, error) {
 	o.ReadOnly = true
 	if o.Dir != "" {
@@ -91,12 +93,12 @@ func Look(o Options) (*Store, error) {
 	return nil, &answers.MissingError{Dir: shared}
 }
 
-// visited ends the name of the lock that a visitor of a store holds.
+// visited is the suffix of the lock that a visitor of a store holds.
 const visited = ".visited"
 
-// Visit opens a store for a command that is no run, and will end soon.
+// Visit opens a store for a short command that is no run.
 func Visit(o answers.Options) (*Store, error) {
-	visit, _ := writer.TryLock(filepath.Clean(o.Dir) + visited) // without it runs do not wait
+	visit, _ := writer.TryLock(filepath.Clean(o.Dir) + visited) // without the lock, runs do not wait
 	s, err := Options{Options: o}.open(o.Dir)
 	if err != nil {
 		visit.Release()
@@ -113,8 +115,8 @@ func isVisited(dir string) bool {
 	return busy
 }
 
-// places are the shared store, the output's own of earlier versions, "" if there is none, and the numbered
-// ones.
+// places returns the shared store, the output's own store of earlier versions, "" for none, and
+// the numbered stores.
 func (o Options) places() (shared, own string, numbered []string) {
 	output := filepath.Clean(o.Output)
 	folder := filepath.Dir(output)
@@ -122,7 +124,7 @@ func (o Options) places() (shared, own string, numbered []string) {
 	if info, err := os.Stat(output + ".answers"); err == nil && info.IsDir() && output+".answers" != shared {
 		own = output + ".answers"
 	}
-	entries, _ := os.ReadDir(folder) // to open the shared one says why it cannot be read
+	entries, _ := os.ReadDir(folder) // opening the shared store returns the error
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), Name+".")
 		if n, err := strconv.Atoi(rest); ok && err == nil && n > 1 && e.IsDir() {
@@ -132,7 +134,7 @@ func (o Options) places() (shared, own string, numbered []string) {
 	return shared, own, numbered
 }
 
-// Folders are all that Open may write to, or remove.
+// Folders are the folders that Open may write to or remove.
 func (o Options) Folders() []string {
 	if o.Dir != "" {
 		return []string{o.Dir}
@@ -150,7 +152,7 @@ func (o Options) open(dir string) (*Store, error) {
 	return &Store{Store: store, Dir: dir, options: o}, nil
 }
 
-// await opens a store, after visitors of the shared one have left.
+// await opens the shared or a numbered store after visitors of the shared store have left.
 func (o Options) await(ctx context.Context, shared string) (*Store, error) {
 	for waits := 0; ; waits++ {
 		s, err := o.openFree(shared)
@@ -168,16 +170,16 @@ func (o Options) await(ctx context.Context, shared string) (*Store, error) {
 	}
 }
 
-// errVisited says that the shared store is not a run's, and will be free soon.
+// errVisited means that a visitor holds the shared store.
 var errVisited = errors.New("the store is visited")
 
-// visitPoll is how long a run waits before it looks again: most visits are shorter.
+// visitPoll is the interval between attempts to open a visited store; most visits are shorter.
 const visitPoll = 100 * time.Millisecond
 
-// openFree opens the shared store, or the first numbered one that no process holds. A run that asks for
-// nothing has to have the shared one.
+// openFree opens the shared store, or the first numbered store that no process holds. A run that
+// makes no requests needs the shared store.
 func (o Options) openFree(shared string) (*Store, error) {
-	gate, err := writer.WaitLock(shared) // no numbered store is removed meanwhile
+	gate, err := writer.WaitLock(shared) // keeps others from removing numbered stores
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (o Options) openFree(shared string) (*Store, error) {
 	return s, err
 }
 
-// openNew opens a store, and knows whether it was there.
+// openNew opens a store and records whether the store is new.
 func (o Options) openNew(dir string) (*Store, error) {
 	_, err := os.Stat(dir)
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -211,15 +213,19 @@ func isLocked(err error) bool {
 	return locked
 }
 
-// takeOver adds the answers of another store, if dir names one, and removes that. One that another run
-// holds is left to it, and one that is damaged stays. A kill in between leaves the answers in both.
+// takeOver adds the answers of the store in dir, if there is one, and removes that store. It
+// skips a store that another run holds, and keeps a damaged store. After a kill in between, both
+// stores have the answers.
 func (s *Store) takeOver(ctx context.Context, dir string) error {
 	if dir == "" {
 		return nil
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	from, err := answers.Open(answers.Options{Dir: dir, Source: s.options.Source, ReadOnly: true})
 	if _, missing := errors.AsType[*answers.MissingError](err); missing {
-		return nil // another folder of that name
+		return nil // the folder is no store
 	}
 	log := s.options.Log.With("store", dir)
 	if isLocked(err) {
@@ -256,10 +262,10 @@ func (s *Store) add(ctx context.Context, from *answers.Store) (archive.Imported,
 	return added, err
 }
 
-// remove closes a store and removes it in one step, so that no process meets half a store.
+// remove closes a store and removes it atomically, so that no process finds a part of it.
 func remove(store *answers.Store, dir string) error {
 	shared := filepath.Join(filepath.Dir(dir), Name)
-	gate, err := writer.WaitLock(shared) // no run chooses the store meanwhile
+	gate, err := writer.WaitLock(shared) // keeps runs from choosing the store
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -277,20 +283,20 @@ func remove(store *answers.Store, dir string) error {
 	return nil
 }
 
-// removed is the name of a store that is being removed.
+// removed is the path that a store is moved to before it is removed.
 func removed(shared string) string {
 	dir, name := filepath.Split(shared)
 	return filepath.Join(dir, "."+name+".removed")
 }
 
-// Overlapped says whether another run of the folder may have asked the same meanwhile, with a store of its
-// own: of the answers of both, the newer will be left.
+// Overlapped reports whether another run in the folder may have made the same requests at the
+// same time with another store. The newer of two answers is kept.
 func (s *Store) Overlapped() bool {
 	_, _, numbered := s.options.places()
 	return len(numbered) > 0 && strings.HasPrefix(filepath.Base(s.Dir), Name)
 }
 
-// Close closes the store. A shared one that is new, and to which nothing came, is removed.
+// Close closes the store. It removes a shared store that is new and empty.
 func (s *Store) Close() error {
 	defer s.visit.Release()
 	if s.isNew {

@@ -58,7 +58,7 @@ func (f *folder) closed(s *Store) {
 	}
 }
 
-// put stores an answer that tells the store that it was put into.
+// put stores an answer whose value names the store.
 func (f *folder) put(s *Store, input string, at time.Time) {
 	f.Helper()
 	b := s.NewBatch()
@@ -69,7 +69,7 @@ func (f *folder) put(s *Store, input string, at time.Time) {
 	}
 }
 
-// want wants the answer to an input to be of a store; "" for none.
+// want checks which store the answer to an input is from; "" for no answer.
 func (f *folder) want(s *Store, input, from string) {
 	f.Helper()
 	outcome, found, err := s.Lookup(request(input))
@@ -82,7 +82,7 @@ func (f *folder) want(s *Store, input, from string) {
 	}
 }
 
-// wantThere wants these files and folders, and no other.
+// wantThere checks that the folder has these files and folders, and no other.
 func (f *folder) wantThere(names ...string) {
 	f.Helper()
 	entries, err := os.ReadDir(f.dir)
@@ -95,8 +95,8 @@ func (f *folder) wantThere(names ...string) {
 	}
 }
 
-// TestTakeOver opens the shared store after three that were open at once: of two answers the newer
-// one is left, and the rate that was learned.
+// TestTakeOver opens the shared store after three stores were open at once: the newer of two
+// answers is kept, and the learned rate.
 func TestTakeOver(t *testing.T) {
 	f := newFolder(t)
 	first, second, third := f.open(f.options("a.csv")), f.open(f.options("b.csv")), f.open(f.options("c.csv"))
@@ -125,7 +125,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestHeldStoresAreLeft: a store that another process holds is neither read nor removed; the log reports the store.
+// A store that another process holds is neither read nor removed; the log names the store.
 func TestHeldStoresAreLeft(t *testing.T) {
 	f := newFolder(t)
 	first, second := f.open(f.options("a.csv")), f.open(f.options("b.csv"))
@@ -144,8 +144,7 @@ func TestHeldStoresAreLeft(t *testing.T) {
 	f.want(s, "x", Name+".2")
 }
 
-// TestRunsWaitForVisitors: a run that starts while a command reads the store has that store in the end,
-// and so pays nothing twice.
+// A run that starts while a command reads the shared store waits and uses the shared store.
 func TestRunsWaitForVisitors(t *testing.T) {
 	f := newFolder(t)
 	s := f.open(f.options("a.csv"))
@@ -182,7 +181,7 @@ func TestRunsWaitForVisitors(t *testing.T) {
 	}
 }
 
-// telling gives away what is written to it.
+// telling sends everything that is written to it.
 type telling chan string
 
 func (c telling) Write(p []byte) (int, error) {
@@ -190,8 +189,8 @@ func (c telling) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestOwnStoreOfVersionsBefore: OUTPUT.answers is taken over by a run of that output alone, also by
-// one that has to take a numbered store, and without a service.
+// Only a run of OUTPUT takes over OUTPUT.answers, also if the run uses a numbered store or no
+// service.
 func TestOwnStoreOfVersionsBefore(t *testing.T) {
 	f := newFolder(t)
 	o := f.options("a.csv")
@@ -216,8 +215,7 @@ func TestOwnStoreOfVersionsBefore(t *testing.T) {
 	f.closed(s)
 }
 
-// TestWithoutTakingOver: only to look, or interrupted, or with a store that cannot be read, nothing
-// is lost.
+// Nothing is lost by looking at stores, by an interruption, and by a store that cannot be read.
 func TestWithoutTakingOver(t *testing.T) {
 	f := newFolder(t)
 	first, second := f.open(f.options("a.csv")), f.open(f.options("b.csv"))
@@ -252,7 +250,7 @@ func TestWithoutTakingOver(t *testing.T) {
 	}
 }
 
-// TestNamedStore: a store that the user has named is the only one, and stays though it is empty.
+// A store that the user names is the only one, and is kept if it is empty.
 func TestNamedStore(t *testing.T) {
 	f := newFolder(t)
 	o := f.options("a.csv")
@@ -277,7 +275,7 @@ func TestNamedStore(t *testing.T) {
 	f.wantThere("mine")
 }
 
-// TestFolderNamedAsAnOutput: bulkcat.answers is no store of the output bulkcat.
+// bulkcat.answers is not the own store of an output named bulkcat.
 func TestFolderNamedAsAnOutput(t *testing.T) {
 	f := newFolder(t)
 	s := f.open(f.options("bulkcat"))

@@ -1,24 +1,24 @@
-// Package verify is the balance sheet of a run: it reads an output back, and holds it
-// against all that is known of it.
+// Package verify checks the output of a run: it reads the output back and compares it with all
+// other records of the run.
 //
 // # Terms
 //
-// The output is a file, or a folder of parts, as package writer publishes them. It is held
-// against
+// The output is a file, or a folder of parts, as package writer publishes them. It is compared
+// with
 //
-//	itself       every record once, in order, its rows together and of one mind
+//	itself       every record once, in order, with consistent and adjacent rows
 //	the account  counts by status, and size and hash of each file
 //	the input    each record's input and carried columns, and the files' hashes
 //	the store    each record's entries, or the reason of its rejection
 //
-// of which all but the first may be missing. A [Finding] is one thing that is not as
-// expected. An output without findings is balanced.
+// The account, the input and the store may be missing. A [Finding] is a difference from the
+// expected value. An output without findings is balanced.
 //
 // # Independence
 //
-// Text is read back with encoding/csv and encoding/json, and Parquet with the columns'
-// types as they stand in the file: nothing here shares code with what wrote the rows,
-// except for [writer.Schema], which is the definition of the columns.
+// Text is read back with encoding/csv and encoding/json, and Parquet with the column types in the
+// file: no code is shared with the writer except [writer.Schema], the definition of the columns.
 //
-// Memory is flat: one record of the output, and one of the input, are held at a time.
+// Memory does not grow with the output: one record of the output and one of the input are in
+// memory at a time.
 package verify

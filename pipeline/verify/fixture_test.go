@@ -21,7 +21,7 @@ import (
 
 const service = "https://api.example.com"
 
-// records are the fixture's input. What a host is called is how it is answered.
+// records are the fixture's input. The name of a host decides its answer.
 const records = `url,note
 three.example,"first, with a comma"
 none.example,
@@ -33,7 +33,7 @@ two.example/path,
 one.example,last
 `
 
-// byHost answers with as many entries as the host says.
+// byHost answers with the number of entries that the host names.
 type byHost struct{}
 
 func (byHost) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
@@ -55,7 +55,7 @@ func (byHost) Categorize(_ context.Context, r client.Request) (client.Answer, er
 	return answer, err
 }
 
-// fixture is what a run leaves.
+// fixture has the output, the account and the store of a run.
 type fixture struct {
 	t       *testing.T
 	output  string
@@ -133,7 +133,7 @@ func (f *fixture) sink() writer.Sink {
 	return sink
 }
 
-// verify holds the output against everything.
+// verify compares the output with the account, the input and the store.
 func (f *fixture) verify() Report {
 	f.t.Helper()
 	source := f.open()
@@ -184,8 +184,8 @@ func (f *fixture) typed(r row) writer.Row {
 	return typed
 }
 
-// rewrite writes the output anew, and has the account agree with the file: what is found
-// after that is found in the rows.
+// rewrite writes the output again, and adapts the account to the file, so that all findings are
+// in the rows.
 func (f *fixture) rewrite(rows []writer.Row) {
 	f.t.Helper()
 	sink := f.sink()
@@ -220,7 +220,7 @@ func (f *fixture) check(err error) {
 	}
 }
 
-// wantFinding wants a finding about what.
+// wantFinding fails the test if there is no finding about what.
 func wantFinding(t *testing.T, r Report, what string) {
 	t.Helper()
 	for _, finding := range r.Findings {

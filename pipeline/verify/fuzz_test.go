@@ -9,8 +9,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// FuzzReadback has any bytes verified as an output in each text format: that ends, without
-// a panic, and each row has a cell for each column.
+// FuzzReadback verifies any bytes as an output in each text format: verification ends without a
+// panic, and each row has a cell for each column.
 func FuzzReadback(f *testing.F) {
 	const header = "record,input,status,classification,rank,value,category_id,confidence,level_1,error\n"
 	const titled = "record,input,status,classification,rank,value,category_id,title,confidence,level_1,error\n"

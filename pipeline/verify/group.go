@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// group is the rows of one record in one classification, one below the other in one file.
+// group is the rows of one record in one classification, which are adjacent in one file.
 type group struct {
 	report  *Report
 	account *pipeline.Account // nil if it is missing
@@ -21,22 +21,22 @@ type group struct {
 	layout *layout
 
 	record         int64
-	turn           int    // the place of the classification among those of the report
-	classification string // that the rows should have
+	place          int    // the index of the classification in the report's list
+	classification string // the expected classification of the rows
 	rows           []row
-	more           int // rows that were not kept
+	more           int // the number of rows beyond maxRows
 }
 
-// maxRows bounds what is held of one record: no answer has so many entries.
+// maxRows is the most rows of a record in memory; answers have fewer entries.
 const maxRows = 1 << 16
 
 // start begins a file.
 func (g *group) start(path string, l *layout) { g.path, g.layout = path, l }
 
 // goOn begins the next group of the same record.
-func (g *group) goOn() { g.turn, g.rows, g.more = g.turn+1, g.rows[:0], 0 }
+func (g *group) goOn() { g.place, g.rows, g.more = g.place+1, g.rows[:0], 0 }
 
-// belongs says whether a row is of the group.
+// belongs reports whether a row is of the group.
 func (g *group) belongs(record int64, r row) bool {
 	return record == g.record && (len(g.rows) == 0 || r[atClassification] == g.rows[0][atClassification])
 }
@@ -60,7 +60,7 @@ func (g *group) expect(what, expected, got string) {
 	expect(g.report, Finding{File: g.path, Record: g.record}, what, expected, got)
 }
 
-// check holds the rows against each other, and the columns of a row against each other.
+// check checks that rows are consistent with each other, and the columns of each row.
 func (g *group) check() {
 	if g.more > 0 {
 		g.finding("rows", fmt.Sprintf("at most %d", maxRows), strconv.Itoa(maxRows+g.more))
@@ -75,7 +75,7 @@ func (g *group) check() {
 	}
 }
 
-// checkConstant finds columns of the record that differ from row to row.
+// checkConstant finds differences between rows in the columns of the record.
 func (g *group) checkConstant() {
 	for _, r := range g.rows[1:] {
 		for k := range r {
@@ -86,20 +86,20 @@ func (g *group) checkConstant() {
 	}
 }
 
-// checkClassification learns the classifications from the first record where there is no
-// account.
+// checkClassification checks the classification. Without an account, the first record defines the
+// classifications.
 func (g *group) checkClassification() {
 	got := g.rows[0][atClassification]
-	if g.account == nil && g.report.Records == 0 && g.turn < maxRows {
+	if g.account == nil && g.report.Records == 0 && g.place < maxRows {
 		g.report.Classifications = append(g.report.Classifications, got)
 	}
-	g.classification = textAt(g.report.Classifications, g.turn)
+	g.classification = textAt(g.report.Classifications, g.place)
 	g.expect("classification", g.classification, got)
 }
 
-// checkMissing finds classifications that the record has no rows of.
+// checkMissing finds classifications without rows of the record.
 func (g *group) checkMissing() {
-	for _, name := range g.report.Classifications[min(g.turn, len(g.report.Classifications)):] {
+	for _, name := range g.report.Classifications[min(g.place, len(g.report.Classifications)):] {
 		g.expect("classification", name, "")
 	}
 }
@@ -118,8 +118,8 @@ func (g *group) checkStatus() {
 	}
 }
 
-// checkEntries finds ranks that do not count up from 1, entries without a value, and
-// levels that are not those of the value.
+// checkEntries finds ranks that are not 1, 2, 3, ..., entries without a value, and levels that
+// differ from the value's.
 func (g *group) checkEntries() {
 	var levels []string
 	for i, r := range g.rows {
@@ -139,7 +139,7 @@ func (g *group) checkEntries() {
 	}
 }
 
-// checkNoEntry finds more than the one row, and values in it, of a record without entries.
+// checkNoEntry checks that a record without entries has one row, without values.
 func (g *group) checkNoEntry() {
 	if len(g.rows) != 1 {
 		g.finding("rows", fmt.Sprintf("1, for the status is %s", g.status()), strconv.Itoa(len(g.rows)))
@@ -149,7 +149,7 @@ func (g *group) checkNoEntry() {
 	}
 }
 
-// agrees says whether nothing speaks against the record's stored outcome.
+// agrees reports whether the record is consistent with its stored outcome.
 func (g *group) agrees(o answers.Outcome) bool {
 	trial := *g
 	trial.report = new(Report)
@@ -157,7 +157,7 @@ func (g *group) agrees(o answers.Outcome) bool {
 	return len(trial.report.Findings) == 0
 }
 
-// compareAnswer holds the record against its stored outcome.
+// compareAnswer compares the record with its stored outcome.
 func (g *group) compareAnswer(o answers.Outcome) {
 	if o.Rejection != nil {
 		g.expect("status, by the store", string(writer.StatusRejected), string(g.status()))
@@ -197,7 +197,7 @@ func (g *group) compareEntries(stored []writer.Row) {
 	}
 }
 
-// confidence reads one; nothing is NaN.
+// confidence parses a confidence; "" is NaN.
 func confidence(text string) (float64, bool) {
 	if text == "" {
 		return math.NaN(), true

@@ -11,11 +11,11 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// row is one row of the output as text, by column; "" is null. Numbers are as Go writes
-// them, or as the file has them if it is text.
+// row is one row of the output as text, by column; "" is null. Numbers are as in a text file, or
+// as Go formats them.
 type row []string
 
-// The places of the columns that every output begins with.
+// The indexes of the columns that every output begins with.
 const (
 	atRecord = iota
 	atInput
@@ -27,19 +27,19 @@ const (
 	afterCategoryID
 )
 
-// layout says which columns the rows have.
+// layout describes the columns of the rows.
 type layout struct {
-	schema       writer.Schema // but for Carry
+	schema       writer.Schema // without Carry
 	names        []string
 	atTitle      int // -1 if there are no titles
 	atConfidence int
 	atError      int
-	carried      int // the place of the first carried column
+	carried      int // the index of the first carried column
 	places       []int
 }
 
-// newLayout tells the layout of an output by its columns, which must be those that the
-// account promises, and carry those of the input; either may be nil.
+// newLayout returns the layout of an output with the given columns, or a finding if they differ
+// from those of the account's settings and the input. account and input may be nil.
 func newLayout(names []string, account *pipeline.Account, input []string) (*layout, *Finding) {
 	names, input = sameTexts(names), sameTexts(input)
 	schema := schemaOf(names)
@@ -76,7 +76,7 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 	return l, nil
 }
 
-// schemaOf tells the columns of an output without account.
+// schemaOf derives the schema of an output without an account from its columns.
 func schemaOf(names []string) writer.Schema {
 	var s writer.Schema
 	after := names[min(afterCategoryID, len(names)):]
@@ -92,8 +92,8 @@ func schemaOf(names []string) writer.Schema {
 	return s
 }
 
-// carriedNames names the input's columns that the output carries; tail are the output's
-// names of them, which differ where they were taken.
+// carriedNames returns the names of the input's columns that the output carries; tail are their
+// names in the output, which differ if an output column has the same name.
 func carriedNames(account *pipeline.Account, input, tail []string) (names []string, known bool) {
 	carry := "all"
 	if account != nil {
@@ -120,19 +120,19 @@ func columnNames(s writer.Schema) []string {
 	return names
 }
 
-// ofEntry says whether a column is of one entry, and so may differ within a record.
+// ofEntry reports whether a column describes an entry, and so may differ within a record.
 func (l *layout) ofEntry(column int) bool {
 	return column >= atRank && column < l.atError
 }
 
-// entries gives those that the rows of a record show.
+// entries returns the entries in the rows of a record.
 func (l *layout) entries(rows []row) []writer.Entry {
 	var entries []writer.Entry
 	for _, r := range rows {
 		if r[atValue] == "" {
 			continue
 		}
-		x, _ := confidence(r[l.atConfidence]) // what is none is found elsewhere
+		x, _ := confidence(r[l.atConfidence]) // checkEntries reports malformed ones
 		entries = append(entries, writer.Entry{Value: r[atValue], Title: l.title(r), Confidence: x})
 	}
 	return entries

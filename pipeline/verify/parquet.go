@@ -15,22 +15,22 @@ import (
 // parquetBatch is how many rows are read at once; more gain nothing.
 const parquetBatch = 256
 
-// parquetReader reads the rows of one row group after the other.
+// parquetReader reads the rows of a file by row group.
 type parquetReader struct {
 	names  []string
 	times  []bool // columns that are timestamps in microseconds
 	groups []parquet.RowGroup
-	rows   parquet.Rows // of the current group; nil between two
-	ended  bool         // rows gives no more; those of the batch still point into it
+	rows   parquet.Rows // of the current group; nil between two groups
+	ended  bool         // rows is at its end; rows of the batch still point into its memory
 	batch  []parquet.Row
-	ready  []parquet.Row // read, but not given yet
+	ready  []parquet.Row // read and not returned yet
 }
 
-// errDamaged is all that can be said of a file on which the Parquet library panics, as it
-// does on some that are damaged.
+// errDamaged is the error of a file on which the Parquet library panics, as it does on some
+// damaged files.
 var errDamaged = errors.New("the Parquet file is damaged")
 
-// guard makes the library's panics errors.
+// guard turns panics of the library into errors.
 func guard(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%w: %v", errDamaged, p)
@@ -88,7 +88,7 @@ func (p *parquetReader) next() (_ row, err error) {
 	return r, nil
 }
 
-// read fills ready from the current group, or goes on to the next.
+// read fills ready from the current group, or from the next one.
 func (p *parquetReader) read() error {
 	if p.ended {
 		err := p.rows.Close()
@@ -113,7 +113,7 @@ func (p *parquetReader) read() error {
 	return err
 }
 
-// cell copies the value: its memory is the page's.
+// cell formats a value; it copies the bytes, which belong to the page.
 func cell(v parquet.Value, timestamp bool) string {
 	switch {
 	case v.IsNull():

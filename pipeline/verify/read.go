@@ -14,8 +14,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// rowReader reads the rows of one file. next gives io.EOF after the last row, and any
-// other error where the file is damaged; the row is the caller's to keep.
+// rowReader reads the rows of one file. next returns io.EOF after the last row, and another error
+// if the file is damaged. The caller may keep the row.
 type rowReader interface {
 	columns() []string
 	next() (row, error)
@@ -27,7 +27,7 @@ type file struct {
 	closers []io.Closer
 }
 
-// openFile opens a file of the output. Compression is told by the first bytes.
+// openFile opens a file of the output. It detects compression by the first bytes.
 func openFile(path string, format writer.Format) (*file, error) {
 	body, err := os.Open(path)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// csvReader reads delimited text. encoding/csv reads CR LF as LF inside of quotes too, so
-// that what is compared with its cells must be brought to the same: see [sameText].
+// csvReader reads delimited text. Inside quotes encoding/csv reads CR LF as LF, so values that
+// are compared with its cells must be changed in the same way: see [sameText].
 type csvReader struct {
 	in     *csv.Reader
 	header []string
@@ -19,7 +19,7 @@ type csvReader struct {
 func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
 	in := csv.NewReader(r)
 	in.Comma = comma
-	header, err := in.Read() // every row must be as long
+	header, err := in.Read() // also sets the number of fields of all rows
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("there is no header")
 	}
@@ -29,13 +29,13 @@ func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
 func (c *csvReader) columns() []string  { return c.header }
 func (c *csvReader) next() (row, error) { return c.in.Read() }
 
-// jsonlReader reads JSON objects, one after the other. The first says which columns there
-// are; all have the same members in the same order.
+// jsonlReader reads JSON objects, one after the other. The first object defines the columns; all
+// objects have the same members in the same order.
 type jsonlReader struct {
 	in    *json.Decoder
 	names []string
-	first row // read ahead; nil once it is given
-	n     int // objects read
+	first row // read ahead; nil after next has returned it
+	n     int // the number of objects read
 }
 
 func newJSONLReader(r io.Reader) (*jsonlReader, error) {
@@ -70,7 +70,7 @@ func (j *jsonlReader) next() (row, error) {
 	return r, err
 }
 
-// object reads one object; accept is asked about each member's place and name.
+// object reads one object; accept checks the index and the name of each member.
 func (j *jsonlReader) object(accept func(i int, name string) bool) (row, error) {
 	start, err := j.in.Token()
 	if err != nil {
@@ -103,7 +103,7 @@ func (j *jsonlReader) object(accept func(i int, name string) bool) (row, error) 
 	return r, inside(err)
 }
 
-// inside is err within an object, where the end of the file comes too soon.
+// inside is the error of reading within an object: io.EOF becomes io.ErrUnexpectedEOF.
 func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

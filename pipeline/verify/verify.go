@@ -14,17 +14,17 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Options are an output, and what it is held against.
+// Options are an output, and the records of the run to compare it with.
 type Options struct {
 	Output  string            // a file, or a folder of parts
-	Account *pipeline.Account // of the run that wrote it; nil if it is missing, which is a finding
-	Input   *reader.Reader    // opened as the run did, nothing read yet; nil if it is not given
-	Store   *answers.Store    // of the account's service; nil if it is not given
+	Account *pipeline.Account // of the run; nil if it is missing, which is a finding
+	Input   *reader.Reader    // opened with the run's options and not read yet; nil for none
+	Store   *answers.Store    // of the account's service; nil for none
 }
 
-// Run verifies an output. What is wrong with it goes into the report, a damaged file too;
-// the error says that it could not be verified: it is not there, the store cannot be
-// read, or ctx was ended.
+// Run verifies an output. All faults of the output, damaged files included, are findings of the
+// report. The error says why the output could not be verified: it does not exist, the store
+// cannot be read, or ctx is done.
 func Run(ctx context.Context, o Options) (Report, error) {
 	v := &verification{Options: o, report: Report{
 		Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{},
@@ -57,9 +57,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 type verification struct {
 	Options
 	report Report
-	input  *inputs // nil if it is not given
-	layout *layout // of the files read so far; nil before the first
-	group  group   // of which rows are being read
+	input  *inputs // nil for none
+	layout *layout // of the files so far; nil before the first
+	group  group   // the group that is being read
 	last   int64   // the greatest record number so far
 }
 
@@ -131,7 +131,7 @@ func (v *verification) row(ctx context.Context, r row, figures *pipeline.Output)
 	return nil
 }
 
-// endBefore ends the group, and the record, that a row does not belong to.
+// endBefore ends the present group, and the present record, if a row does not belong to them.
 func (v *verification) endBefore(ctx context.Context, record int64, r row) error {
 	switch {
 	case v.group.belongs(record, r):
@@ -145,7 +145,7 @@ func (v *verification) endBefore(ctx context.Context, record int64, r row) error
 	return context.Cause(ctx)
 }
 
-// endRecord checks the record whose rows have all been read.
+// endRecord checks the present record after its last row.
 func (v *verification) endRecord() error {
 	g := &v.group
 	if len(g.rows) == 0 {
@@ -156,15 +156,15 @@ func (v *verification) endRecord() error {
 	}
 	g.checkMissing()
 	v.report.Records++
-	g.record, g.turn = 0, 0
+	g.record, g.place = 0, 0
 	return nil
 }
 
-// endGroup checks the rows of the record in one classification.
+// endGroup checks the rows of the present group.
 func (v *verification) endGroup() error {
 	g := &v.group
 	defer g.goOn()
-	if g.turn == 0 {
+	if g.place == 0 {
 		v.checkOrder(g)
 	}
 	g.check()
@@ -179,13 +179,13 @@ func (v *verification) endGroup() error {
 	return v.checkAnswer(g, record)
 }
 
-// checkOrder finds holes, and records that come late or again.
+// checkOrder finds missing records, and records that are out of order or repeated.
 func (v *verification) checkOrder(g *group) {
 	where := Finding{File: g.path, What: "records"}
 	switch {
 	case g.record <= v.last:
 		where.Record, where.What = g.record, "order"
-		where.Expected, where.Got = fmt.Sprintf("record %d or later", v.last+1), "a record that was there, or is late"
+		where.Expected, where.Got = fmt.Sprintf("record %d or later", v.last+1), "a record out of order, or again"
 		v.report.add(where)
 		return
 	case g.record > v.last+1:
@@ -196,7 +196,7 @@ func (v *verification) checkOrder(g *group) {
 	v.last = g.record
 }
 
-// checkColumns says whether a file's rows can be read as what they should be.
+// checkColumns reports whether the columns of a file are those of the layout.
 func (v *verification) checkColumns(p part, names []string) bool {
 	if names == nil {
 		return true // JSONL without rows
@@ -230,7 +230,7 @@ func damaged(p part, err error) Finding {
 	return Finding{File: p.path, What: "content", Expected: "whole " + content, Got: err.Error()}
 }
 
-// checkAnswer holds a record against what its input is asked as, and against the store.
+// checkAnswer compares a record with its request and with the store.
 func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	s := v.Account.Settings
 	input := g.rows[0][atInput]
@@ -243,7 +243,7 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	case invalid:
 		g.expect("status", string(writer.StatusInvalid), string(g.status()))
 		return nil
-	case g.status() == writer.StatusInvalid && record == nil: // may be a malformed row
+	case g.status() == writer.StatusInvalid && record == nil: // the row of the input may be malformed
 		return nil
 	case g.status() == writer.StatusInvalid:
 		g.finding("status", "another, for the input is valid", show(string(g.status())))
@@ -266,7 +266,7 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	return nil
 }
 
-// spellings are the requests that a run may have made for one, the first that is stored.
+// spellings are the requests that a run may have made for a request.
 func spellings(s pipeline.Settings, request client.Request) []client.Request {
 	list := []client.Request{request}
 	if site := (client.Normalizer{Scheme: s.Scheme}).Site(request); s.Dedupe != pipeline.DedupeExact && site != request {
@@ -275,9 +275,9 @@ func spellings(s pipeline.Settings, request client.Request) []client.Request {
 	return list
 }
 
-// isLater says whether the store may have another answer than the record got: the run had
-// none for it, or one that cost nothing and so was not stored, and an equal input had more
-// luck; or another run asked again, later or meanwhile.
+// isLater reports whether the stored outcome may differ from the record's: the run has stored no
+// answer for the record, because the record failed or its answer cost nothing, and the answer to
+// an equal input is stored; or another run has asked again, later or at the same time.
 func (v *verification) isLater(g *group, o answers.Outcome) bool {
 	at := o.Answer.AnsweredAt
 	if ended := v.Account.Ended; !ended.IsZero() && at.After(ended) {

@@ -20,8 +20,8 @@ import (
 var formats = []writer.Format{"csv", "tsv", "jsonl", "parquet", "csv.gz", "tsv.zst", "jsonl.gz", "jsonl.zst"}
 
 var (
-	uncompressed = formats[:4]                                    // where it matters how rows are written, but not that they are packed
-	extensions   = []writer.Format{"csv", "parquet", "jsonl.zst"} // where it matters how files are named alone
+	uncompressed = formats[:4]                                    // for tests of the rows
+	extensions   = []writer.Format{"csv", "parquet", "jsonl.zst"} // for tests of file names
 )
 
 func TestBalanced(t *testing.T) {
@@ -49,7 +49,7 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// tamperings are done to the rows, which are
+// tamperings are changes of the rows, which are
 //
 //	0-2 record 1, 3 record 2 (empty), 4 record 3 (rejected), 5-6 record 4,
 //	7 record 5 (invalid), 8-10 record 6, 11-12 record 7, 13 record 8
@@ -116,7 +116,7 @@ func TestTamperedRowsAreFound(t *testing.T) {
 	}
 }
 
-// Two classifications: each record has the rows of one before those of the other. They are
+// With two classifications, each record has the rows of the first before those of the second:
 //
 //	0-2 and 3-5 record 1, 6 and 7 record 2 (empty), 8 and 9 record 3 (rejected), ...
 func TestTwoClassifications(t *testing.T) {
@@ -171,7 +171,7 @@ func deepCopy(rows []writer.Row) []writer.Row {
 	return rows
 }
 
-// What the store has learned since is nothing against the output.
+// Answers that the store got after the run are no findings.
 func TestAnswersThatCameLater(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -312,7 +312,7 @@ func (f *fixture) part(name string) string {
 	return filepath.Join(f.output, name+"."+string(f.format))
 }
 
-// A byte flipped anywhere is found, and does not end the program.
+// A flipped bit in any byte is a finding and causes no panic.
 func TestEveryByteCounts(t *testing.T) {
 	for _, format := range []writer.Format{"csv", "jsonl", "parquet", "csv.gz", "tsv.zst"} {
 		f := newFixture(t, format, false)

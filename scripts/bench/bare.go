@@ -17,9 +17,9 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// bareMode is the loop that bulkcat is held against: net/http and encoding/json, asking
-// the same of the same service, and nothing else. It reads no input, keeps no answer and
-// writes no row.
+// bareMode runs the loop that bulkcat is compared with. The loop makes the same requests to the
+// same service with net/http and encoding/json, and does nothing else: it reads no input, stores
+// no answer and writes no row.
 func bareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) error {
 	var b bare
 	inFlight := 0
@@ -74,7 +74,7 @@ func (b *bare) loop(ctx context.Context) error {
 	}
 }
 
-// bareAnswer is as one would write it.
+// bareAnswer is the plain form of an answer.
 type bareAnswer struct {
 	Entries []struct {
 		Value      string  `json:"value"`
@@ -132,8 +132,8 @@ func (r *rig) bare(ctx context.Context, s *server, records, inFlight int) (effor
 	return e, a, json.Unmarshal(e.said, &a)
 }
 
-// bareRate is how many records a second the loop does that is answered at once: what the
-// length of all other arms goes by, and what is measured without a service is held against.
+// bareRate is the rate, in records a second, of a loop against a service without latency. It sets
+// the number of records of all other arms, and is the base of figures without a service.
 func (r *rig) bareRate(ctx context.Context, records int) (float64, error) {
 	server, err := r.serve(ctx, service.Options{})
 	if err != nil {
@@ -144,5 +144,5 @@ func (r *rig) bareRate(ctx context.Context, records int) (float64, error) {
 	return float64(records) / e.wall.Seconds(), err
 }
 
-// firstRecords are asked for to find the loop's rate, where none is known.
+// firstRecords is the number of records that measure the loop's rate for the first time.
 const firstRecords = 20_000

@@ -13,12 +13,12 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// leastRatio is how far the new rate may fall below the base's before it is a loss:
-// machines that do other work, too, differ by a few percent from one round to the next.
+// leastRatio is the least ratio of the new rate to the base's that is not a loss: on busy
+// machines rates differ by a few percent from round to round.
 const leastRatio = 0.9
 
-// compareMode measures this tree's bulkcat against that of another revision. It fails
-// where a workload has become slower.
+// compareMode compares this tree's bulkcat with another revision's. It returns an error if a
+// workload has become slower.
 func compareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench compare", flag.ContinueOnError)
@@ -29,7 +29,7 @@ func compareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writ
 		return err
 	}
 	if *base == "" {
-		return errors.New("compare with what? Name a revision with -base")
+		return errors.New("name a revision to compare with: -base REVISION")
 	}
 	if err := r.open(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (c *comparison) measure(ctx context.Context, s scale) error {
 	return nil
 }
 
-// again fills a store for each side, as each writes it, and measures with them.
+// again fills a store with each side's program, and measures runs with these stores.
 func (c *comparison) again(ctx context.Context, name string, a arm) error {
 	var sides [2]arm
 	for i, program := range c.programs {
@@ -113,7 +113,7 @@ func (c *comparison) again(ctx context.Context, name string, a arm) error {
 	return c.workload(ctx, name, sides[0], sides[1])
 }
 
-// workload measures both sides in turns and adds a row.
+// workload measures both sides alternately and adds a row.
 func (c *comparison) workload(ctx context.Context, name string, before, now arm) error {
 	c.say("%s: %d records", name, now.input.records)
 	var tallies [2]tally
@@ -127,16 +127,16 @@ func (c *comparison) workload(ctx context.Context, name string, before, now arm)
 			tallies[i].add(e, a.input.records)
 		}
 	}
-	c.judge(name, tallies[0], tallies[1])
+	c.compare(name, tallies[0], tallies[1])
 	return nil
 }
 
-func (c *comparison) judge(name string, before, now tally) {
+func (c *comparison) compare(name string, before, now tally) {
 	rate := report.Claim{Sample: report.Ratios(now.rate, before.rate), Unit: report.Ratio, Bound: report.AtLeast(leastRatio)}
 	cpu := report.Claim{Sample: report.Ratios(now.cpu, before.cpu), Unit: report.Ratio}
 	if !rate.Bound.Keeps(rate.Sample.Median()) {
 		c.slower = append(c.slower, name)
 	}
 	c.table.Add(name, report.Count.Format(before.rate.Median()), report.Count.Format(now.rate.Median()),
-		rate.Figure(), rate.Verdict(), cpu.Figure())
+		rate.Figure(), rate.Status(), cpu.Figure())
 }

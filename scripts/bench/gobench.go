@@ -11,13 +11,13 @@ import (
 // benchmarks are the results of Go benchmarks by name, without the number of processors.
 type benchmarks map[string]metrics
 
-// metrics are the figures of a benchmark by unit, such as "ns/op", a value a round.
+// metrics are the figures of a benchmark by unit, such as "ns/op", with a value for each round.
 type metrics map[string]report.Sample
 
-// perSecond is operations a second, which "ns/op" tells.
+// perSecond is the metric of operations a second, which is computed from "ns/op".
 const perSecond = "op/s"
 
-// sample gives a metric's rounds; MB/s in bytes a second.
+// sample returns a metric's rounds; MB/s as bytes a second.
 func (m metrics) sample(metric string) report.Sample {
 	var s report.Sample
 	switch metric {
@@ -38,7 +38,7 @@ func (m metrics) sample(metric string) report.Sample {
 var processors = regexp.MustCompile(`-\d+$`)
 
 // parseBenchmarks reads lines of the form "BenchmarkRead/csv-8  100  123 ns/op  4 MB/s"
-// and skips all others.
+// and skips other lines.
 func parseBenchmarks(text string) benchmarks {
 	all := make(benchmarks)
 	for line := range strings.Lines(text) {
@@ -53,7 +53,7 @@ func parseBenchmarks(text string) benchmarks {
 		for i := 2; i+1 < len(fields); i += 2 {
 			value, err := strconv.ParseFloat(fields[i], 64)
 			if err != nil || value <= 0 && fields[i+1] == "ns/op" {
-				break // what follows is no pair of a value and a unit either
+				break // the rest is not a list of values and units
 			}
 			all[name][fields[i+1]] = append(all[name][fields[i+1]], value)
 		}

@@ -51,7 +51,7 @@ func growthMode(ctx context.Context, args []string, _ io.Reader, stdout io.Write
 	return report.Growth.Rewrite(*readme, section)
 }
 
-// parseMillions gives numbers of records in the order named.
+// parseMillions returns the numbers of records in the given order.
 func parseMillions(text string) ([]int, error) {
 	var sizes []int
 	for part := range strings.SplitSeq(text, ",") {
@@ -107,8 +107,8 @@ func (g *growth) measure(ctx context.Context, sizes []int) error {
 	return nil
 }
 
-// hosted asks for all, and then again with all answered. What the embedded service
-// finds costs nothing and is not stored, so that there is no such second run of it.
+// hosted measures a run that asks for all records, and a second run with stored answers. The
+// embedded service has no second run, because its answers cost nothing and are not stored.
 func (g *growth) hosted(ctx context.Context, a arm) error {
 	a.store = g.output("answers")
 	for _, answered := range []bool{false, true} {
@@ -119,7 +119,7 @@ func (g *growth) hosted(ctx context.Context, a arm) error {
 	return os.RemoveAll(a.store)
 }
 
-// one runs an arm and adds its row.
+// one measures an arm and adds its row.
 func (g *growth) one(ctx context.Context, w workload, a arm) error {
 	a.format = "parquet"
 	e, err := g.run(ctx, a)
@@ -147,7 +147,7 @@ func (g *growth) one(ctx context.Context, w workload, a arm) error {
 	return nil
 }
 
-// claims holds the last size against the first.
+// claims compares the last size with the first.
 func (g *growth) claims(sizes []int) *report.Table {
 	n := len(sizes) - 1
 	first, last := report.Count.Format(float64(sizes[0])), report.Count.Format(float64(sizes[n]))

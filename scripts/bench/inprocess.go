@@ -22,8 +22,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// pipelineMode is bulkcat's run within this program, where its allocations can be
-// counted: the same packages, joined as the command joins them.
+// pipelineMode runs the packages of bulkcat within this program, in the same way as the command,
+// to count their allocations.
 func pipelineMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) error {
 	var url, input, output string
 	inFlight := 0
@@ -75,7 +75,7 @@ func runPipeline(ctx context.Context, url, input, output string, inFlight int) (
 	return parts.Counters.Snapshot().Written, err
 }
 
-// places carries every column in its place.
+// places are the indexes of all columns, to carry them.
 func places(columns []string) []int {
 	all := make([]int, len(columns))
 	for i := range all {
@@ -84,7 +84,7 @@ func places(columns []string) []int {
 	return all
 }
 
-// measureAllocations counts those of a record, in the bare loop and in the whole run.
+// measureAllocations counts the allocations per record in the bare loop and in a run.
 func (r *rig) measureAllocations(ctx context.Context, records int, t *report.Table) error {
 	r.say("allocations: %d records", records)
 	server, err := r.serve(ctx, service.Options{})

@@ -13,14 +13,14 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// input describes an input file: records of a kind, of which a share is there before.
+// input describes an input file of records of one kind, some of which repeat earlier ones.
 type input struct {
 	kind       client.Kind
 	records    int
 	duplicates int // percent
 }
 
-// write makes the file in a folder, unless it is there, and gives its path.
+// write writes the file to a folder, unless it exists, and returns its path.
 func (in input) write(dir string) (path string, err error) {
 	path = filepath.Join(dir, fmt.Sprintf("%s-%d-%d.csv", in.kind, in.records, in.duplicates))
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -47,8 +47,8 @@ func (in input) write(dir string) (path string, err error) {
 	return path, out.Flush()
 }
 
-// numbers gives for each record the number of its website or title. New ones count up
-// from 0; a duplicate is of any before.
+// numbers yields for each record the number of its website or title. New numbers count up from 0;
+// a duplicate has the number of any earlier record.
 func (in input) numbers() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		fresh := 0
@@ -74,12 +74,12 @@ var (
 	traits    = []string{"black", "red, matte", "stainless steel", "2-pack", "for children", "refurbished", "size L", "waterproof"}
 )
 
-// website gives the URL of a number, as the service is asked for it.
+// website returns the normalized URL with a number.
 func website(number int) string {
 	return fmt.Sprintf("https://%s-%s-%d.example", pick(locations, number), pick(trades, number/7), number)
 }
 
-// title gives the product title of a number: a category's name amid what titles have.
+// title returns the product title with a number: a category's name with a brand and features.
 func title(number int) string {
 	categories := taxonomy.Products().Categories
 	category := categories[scatter(number)%uint64(len(categories))]

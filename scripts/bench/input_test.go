@@ -8,8 +8,8 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// TestInputs reads what is written as bulkcat does: every record can be asked, and as
-// many as wanted are distinct.
+// TestInputs reads inputs as bulkcat does: every record is valid, and the number of distinct
+// records is right.
 func TestInputs(t *testing.T) {
 	for name, test := range map[string]struct {
 		input    input
@@ -62,7 +62,7 @@ func readAll(t *testing.T, path string, kind client.Kind) (records, distinct int
 	}
 }
 
-// TestBareLoopAsksTheSame makes sure that the two sides of a pair get the same answers.
+// The two sides of a pair make the same requests.
 func TestBareLoopAsksTheSame(t *testing.T) {
 	for number := range 1000 {
 		request, err := client.Normalizer{}.Request(client.Website, website(number), client.TaxonomyV3)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// occasion says when, of what and on what machine figures are, and how busy that was
-// before: without it they say nothing. Call it before anything is measured.
+// occasion states the date, the revision, the machine and its load of the figures. Call it before
+// the measurements, which raise the load.
 func occasion(ctx context.Context, command string) string {
 	text := fmt.Sprintf("Measured on %s by `%s`, revision %s: %s, %s/%s, %d cores",
 		time.Now().Format(time.DateOnly), command, revision(ctx), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
@@ -39,8 +39,7 @@ func revision(ctx context.Context) string {
 	return strings.TrimSpace(string(out))
 }
 
-// firstValue gives the value of a line "name : value" of a system's file; "" where there
-// is none.
+// firstValue returns the value of the first line "name : value" in a file; "" if there is none.
 func firstValue(path, name string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -1,15 +1,15 @@
-// Command bench measures bulkcat against what a bare loop over net/http does in the same
-// minute on the same machine, and holds the ratios against what is wanted.
+// Command bench compares bulkcat with a bare loop over net/http at the same time on the same
+// machine, and compares the ratios with targets.
 //
 //	bench [-short] [-readme FILE]        the tables of RESULTS.md, in less than ten minutes
 //	bench growth [-millions 1,2,5,10]    time and memory as inputs grow
 //	bench compare -base REVISION         this tree against another revision
 //
-// Everything measured is a process of its own, so that its processor time and its memory
-// are the system's account and no estimate. The service keeps to one core and what asks
-// it to another. A run over an input is an arm; the arms of a measurement take turns, in
-// rounds, so that what the machine does besides meets all of them alike. Ratios are taken
-// round by round; a figure is the median of its rounds, with the least and the most.
+// Everything that is measured is a process of its own, so that the system reports its processor
+// time and its memory. The service runs on one core, the client on another. A run over an input
+// is an arm. The arms of a measurement alternate in rounds, so that other load on the machine
+// affects all of them. Ratios are computed round by round. A figure is the median of its rounds,
+// with the minimum and the maximum.
 package main
 
 import (
@@ -23,8 +23,7 @@ import (
 	"syscall"
 )
 
-// mode is one of the things that this program can be; the last three are started by the
-// others, as their processes.
+// mode is a mode of this program; the others start the last three as processes.
 type mode func(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error
 
 var modes = map[string]mode{

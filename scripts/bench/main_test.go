@@ -74,13 +74,13 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestJudge wants a loss to be told, and no gain to be taken for one.
-func TestJudge(t *testing.T) {
+// A loss is reported, a gain is not.
+func TestCompare(t *testing.T) {
 	c := comparison{table: new(report.Table)}
 	before := tally{rate: report.Sample{100, 100, 100}, cpu: report.Sample{1, 1, 1}}
-	c.judge("as before", before, tally{rate: report.Sample{91, 100, 80}, cpu: report.Sample{1, 1, 1}})
-	c.judge("slower", before, tally{rate: report.Sample{89, 120, 80}, cpu: report.Sample{1, 1, 1}})
-	c.judge("faster", before, tally{rate: report.Sample{189, 120, 180}, cpu: report.Sample{1, 1, 1}})
+	c.compare("as before", before, tally{rate: report.Sample{91, 100, 80}, cpu: report.Sample{1, 1, 1}})
+	c.compare("slower", before, tally{rate: report.Sample{89, 120, 80}, cpu: report.Sample{1, 1, 1}})
+	c.compare("faster", before, tally{rate: report.Sample{189, 120, 180}, cpu: report.Sample{1, 1, 1}})
 	if !slices.Equal(c.slower, []string{"slower"}) || len(c.table.Rows) != 3 {
 		t.Errorf("slower are %v; rows %v", c.slower, c.table.Rows)
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// pacedRecords are few enough that the first seconds, in which a run learns the rate, count.
+// pacedRecords is small enough for the first seconds, in which a run learns the rate, to matter.
 const pacedRecords = 100_000
 
-// measurePace measures what learning the rate costs where the service sets no limit. Each
-// run begins with a new store, so that none knows the rate of an earlier run.
+// measurePace measures the cost of learning the rate of a service without a limit. Each run
+// begins with a new store, which has no rate from an earlier run.
 func (r *rig) measurePace(ctx context.Context, s scale, t *report.Table) error {
 	r.say("with and without --rate 0: %d records", pacedRecords)
 	server, err := r.serve(ctx, service.Options{})

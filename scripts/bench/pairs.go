@@ -11,7 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// pair is bulkcat beside the bare loop, in one situation.
+// pair compares bulkcat with the bare loop in one situation.
 type pair struct {
 	service   service.Options
 	inFlight  int
@@ -31,8 +31,8 @@ const (
 	distanceSpread = 20 * time.Millisecond
 )
 
-// pairs are all situations in the order of the table. Over TLS, each latency has one row:
-// TLS changes what the connections cost, and the rows of plain HTTP/1.1 show the formats.
+// pairs are all situations in the order of the table. With TLS, each latency has one row: TLS
+// changes the cost of connections, and the rows of plain HTTP/1.1 show the formats.
 func pairs(s scale) []pair {
 	near := pair{
 		formats: formats, arm: s.arm, rounds: s.rounds,
@@ -59,14 +59,14 @@ func pairs(s scale) []pair {
 	}
 }
 
-// with is the pair over a protocol, with a number of requests in flight.
+// with returns the pair with a protocol and a number of requests in flight.
 func (p pair) with(protocol service.Protocol, inFlight int) pair {
 	p.service.Protocol, p.inFlight = protocol, inFlight
 	return p
 }
 
-// records is the number of records of an arm, from the rate of a bare loop that is answered
-// at once. A service with latency answers fewer: each request in flight waits for it.
+// records is the number of records of an arm. bareRate is the rate of the loop without latency;
+// with latency, the number in flight limits the rate.
 func (p pair) records(bareRate float64) int {
 	if p.service.Latency > 0 {
 		bareRate = min(bareRate, float64(p.inFlight)/p.service.Latency.Seconds())
@@ -130,8 +130,8 @@ func (p pair) addRow(t *report.Table, format string, whole, loop tally) {
 		latency = fmt.Sprintf("%d ± %d ms", p.service.Latency.Milliseconds(), p.service.Spread.Milliseconds())
 	}
 	t.Add(p.service.Protocol.String(), latency, strconv.Itoa(p.inFlight), format,
-		report.Count.Format(whole.rate.Median()), rate.Figure(), rate.Verdict(),
-		report.Microseconds.Format(whole.cpu.Median()), cpu.Figure(), cpu.Verdict(),
+		report.Count.Format(whole.rate.Median()), rate.Figure(), rate.Status(),
+		report.Microseconds.Format(whole.cpu.Median()), cpu.Figure(), cpu.Status(),
 		report.MiB.Format(whole.peak.Median()),
 		report.Decimal.Format(whole.calls.Median()), report.Decimal.Format(loop.calls.Median()))
 }

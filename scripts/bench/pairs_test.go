@@ -9,7 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// TestPairs wants a row for each situation, with the marks of its latency.
+// There is a row for each situation, with the targets of its latency.
 func TestPairs(t *testing.T) {
 	rows := make(map[service.Protocol]int)
 	for _, p := range pairs(full) {

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// command is a process to be measured.
+// command is a process that is measured.
 type command struct {
-	cores  string // that it may run on, as taskset takes them; GOMAXPROCS follows
-	dir    string // that it runs in; "" for this one
+	cores  string // the cores, in the form of taskset; they also set GOMAXPROCS
+	dir    string // the working directory; "" for the present one
 	env    []string
-	stdout io.Writer // nil: what it says is kept in effort.said
+	stdout io.Writer // nil for effort.said
 	args   []string
 }
 
-// effort is what a process has taken.
+// effort has the resources that a process has used.
 type effort struct {
 	wall  time.Duration
-	cpu   time.Duration // user's and system's
+	cpu   time.Duration // user and system time
 	peak  int64         // resident memory in bytes
-	calls int64         // of the read and the write family, sockets' included
+	calls int64         // system calls of the read and write families, those on sockets included
 	said  []byte
 }
 
@@ -59,13 +59,13 @@ func (c command) build(ctx context.Context) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = c.dir
-	// The settings of whoever measures are not to be measured.
+	// The user's settings must not affect the measurement.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "BULKCAT_") })
 	cmd.Env = append(cmd.Env, c.env...)
 	return cmd
 }
 
-// pins says whether processes can be kept to their cores here.
+// pins reports whether processes can be pinned to cores.
 func pins() bool {
 	_, err := exec.LookPath("taskset")
 	return err == nil

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// awaitExit waits until a child has ended, but leaves it to be waited for: until then
-// the system still tells of it.
+// awaitExit waits until a child has ended and does not reap it, so that /proc still has its
+// counts.
 func awaitExit(pid int) {
 	const byPID = 1 // P_PID of waitid(2)
 	for {
@@ -21,8 +21,8 @@ func awaitExit(pid int) {
 	}
 }
 
-// callsOf gives how many system calls of the read and the write family a process has
-// made; 0 where the system does not tell (proc_pid_io(5)).
+// callsOf returns the number of read and write system calls of a process; 0 if the system does
+// not count them (proc_pid_io(5)).
 func callsOf(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
 	if err != nil {
@@ -32,16 +32,15 @@ func callsOf(pid int) int64 {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
 		if string(name) == "syscr" || string(name) == "syscw" {
-			n, _ := strconv.ParseInt(string(value), 10, 64) // 0 if it is none
+			n, _ := strconv.ParseInt(string(value), 10, 64) // 0 if malformed
 			calls += n
 		}
 	}
 	return calls
 }
 
-// peakOf gives the resident memory of a process at its highest, in bytes. It is at least
-// that of its parent, whose memory it shares until it starts its program; so this
-// program keeps nothing large.
+// peakOf returns the peak resident memory of a process in bytes. It includes the memory of the
+// parent, which the child shares until exec, so this program must stay small.
 func peakOf(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -4,7 +4,7 @@ package main
 
 import "os"
 
-// Elsewhere there is no common way to learn these.
+// Other systems have no common way to measure these.
 
 func awaitExit(int) {}
 

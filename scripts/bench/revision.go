@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// buildRevision builds bulkcat as it was at a revision, in a work tree of its own, and
-// gives the program's path.
+// buildRevision builds the bulkcat of a revision in a temporary work tree, and returns the
+// program's path.
 func (r *rig) buildRevision(ctx context.Context, revision string) (program string, err error) {
 	tree := filepath.Join(r.dir, "base")
 	add := command{args: []string{"git", "worktree", "add", "--detach", tree, revision}}
@@ -16,7 +16,7 @@ func (r *rig) buildRevision(ctx context.Context, revision string) (program strin
 	}
 	defer func() {
 		remove := command{args: []string{"git", "worktree", "remove", "--force", tree}}
-		_, removeErr := remove.run(context.WithoutCancel(ctx)) // or git goes on listing it
+		_, removeErr := remove.run(context.WithoutCancel(ctx)) // otherwise git keeps listing the work tree
 		err = errors.Join(err, removeErr)
 	}()
 	program = filepath.Join(r.dir, "bulkcat-base")

@@ -14,20 +14,20 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 )
 
-// rig is where and with what is measured.
+// rig has the programs, folders and cores of a measurement.
 type rig struct {
 	bulkcat string // the program
 	self    string // this program
-	dir     string // of inputs, outputs and stores; on the disk that is to be measured
+	dir     string // of inputs, outputs and stores, on the disk that is measured
 	cores   cores
-	log     io.Writer // of what is being measured
-	outputs int       // named so far
+	log     io.Writer // for the progress
+	outputs int       // the number of outputs so far
 }
 
-// cores are the processors of the two sides, as taskset takes them.
+// cores are the processors of the service and the client, in the form of taskset.
 type cores struct{ server, client string }
 
-// both are for work that asks no service.
+// both are the cores for work without a service.
 func (c cores) both() string { return c.server + "," + c.client }
 
 // Set takes the flag's value.
@@ -43,7 +43,7 @@ func (c *cores) Set(text string) error {
 // String is the flag's value.
 func (c *cores) String() string { return c.server + "," + c.client }
 
-// apiKey is sent by everybody, and looked at by nobody.
+// apiKey is sent with all requests; the service does not check it.
 const apiKey = "key-of-the-benchmark"
 
 func (r *rig) bind(flags *flag.FlagSet) {
@@ -53,7 +53,7 @@ func (r *rig) bind(flags *flag.FlagSet) {
 	flags.Var(&r.cores, "cores", "of the service and of its client")
 }
 
-// open gives the rig its folder, which close takes away.
+// open creates the rig's folder, which close removes.
 func (r *rig) open() (err error) {
 	r.log = os.Stderr
 	if r.self, err = os.Executable(); err != nil {
@@ -66,7 +66,7 @@ func (r *rig) open() (err error) {
 		return fmt.Errorf("%w: build it with `make build`, or name it with -bulkcat", err)
 	}
 	if !pins() {
-		fmt.Fprintln(r.log, "bench: there is no taskset: processes run on any core, and ratios say less")
+		fmt.Fprintln(r.log, "bench: there is no taskset: processes run on any core, and ratios are less reliable")
 	}
 	r.dir, err = os.MkdirTemp(r.dir, "bulkcat-bench-")
 	return err
@@ -76,7 +76,7 @@ func (r *rig) close() error { return os.RemoveAll(r.dir) }
 
 func (r *rig) say(format string, args ...any) { fmt.Fprintf(r.log, "bench: "+format+"\n", args...) }
 
-// output names a file that is not there yet.
+// output returns the path of a file that does not exist.
 func (r *rig) output(extension string) string {
 	r.outputs++
 	return filepath.Join(r.dir, fmt.Sprintf("out-%d.%s", r.outputs, extension))
@@ -90,13 +90,13 @@ type arm struct {
 	cores    string
 	input    input
 	inFlight int
-	learns   bool   // the rate that the service allows, instead of asking without a limit
+	learns   bool   // learn the rate, instead of asking without a limit
 	format   string // of the output: csv or parquet
-	store    string // folder; "" for the one beside the output, which goes with it
-	piped    bool   // write to standard output, where there is no store but one that is named
+	store    string // folder; "" for the store beside the output, which is removed with the output
+	piped    bool   // write to standard output, without a store unless store is set
 }
 
-// run runs an arm and removes what it has written, but for a named store.
+// run runs an arm and removes its files, except for a store that the arm names.
 func (r *rig) run(ctx context.Context, a arm) (effort, error) {
 	path, err := a.input.write(r.dir)
 	if err != nil {
@@ -139,10 +139,10 @@ func (a arm) serviceArgs() []string {
 	return args
 }
 
-// removeOutput removes an output and what lies beside it, the store of the folder included, so that the
-// next run asks again. What stays goes with the rig.
+// removeOutput removes an output and the files beside it, the folder's store included, so that
+// the next run makes the same requests.
 func removeOutput(path string) {
-	for _, suffix := range []string{"", ".run.json", ".answers"} { // where revisions before kept the store
+	for _, suffix := range []string{"", ".run.json", ".answers"} { // the store in earlier revisions
 		_ = os.RemoveAll(path + suffix)
 	}
 	_ = os.RemoveAll(filepath.Join(filepath.Dir(path), stores.Name))

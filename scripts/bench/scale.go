@@ -2,39 +2,38 @@ package main
 
 import "time"
 
-// scale is how much is measured. Arms are given in time, and the number of their records
-// by what the machine does in it.
+// scale sets the lengths of measurements. The duration of an arm and the speed of the machine
+// define its number of records.
 type scale struct {
 	rounds        int
-	arm           time.Duration // of a bare loop that is answered at once
+	arm           time.Duration // of a bare loop without latency
 	distantRounds int           // of arms with latency
 	distantArm    time.Duration
 	secureRounds  int           // of arms over TLS without latency
-	secureArm     time.Duration // of a bare loop that is answered at once, without TLS; TLS takes longer for its records
+	secureArm     time.Duration // of a bare loop without latency and TLS; TLS takes longer for the same records
 	paceRounds    int           // of a run that learns the rate
 	titles        int           // records of an embedded run
 	kept          time.Duration // of an arm with or without a store
-	stored        time.Duration // of asking, to fill a store
+	stored        time.Duration // of the requests that fill a store
 	answered      int           // records of a run over stored answers
-	starts        int           // of a program that does next to nothing
+	starts        int           // of the program for start-up time
 	benchTime     time.Duration // of one Go benchmark
 	benchCount    int
 }
 
 var (
-	// full keeps the table under ten minutes on a slow machine. An arm lasts long enough
-	// that its start and its end, a tenth of a second, are some percent of it; with
-	// latency, where two percent are all that may be lost, one. Two rounds of those are
-	// enough, as their rates hardly differ from round to round. With and without a store
-	// they are longer, as both sides are close together, and a store's first logs,
-	// which the next ones are made of, cost the most.
+	// full takes under ten minutes on a slow machine. The start and the end of an arm take a
+	// tenth of a second, which is some percent of an arm, and one percent with latency, where
+	// the target allows a loss of two percent. Rates with latency hardly vary, so two rounds
+	// are enough. Arms with and without a store are longer: their rates are close to each
+	// other, and the first logs of a store cost the most.
 	full = scale{
 		rounds: 5, arm: 2500 * time.Millisecond, distantRounds: 2, distantArm: 10 * time.Second,
 		secureRounds: 3, secureArm: 1500 * time.Millisecond, paceRounds: 3,
 		titles: 150_000, kept: 5 * time.Second, stored: 10 * time.Second, answered: 500_000, starts: 21,
 		benchTime: 300 * time.Millisecond, benchCount: 3,
 	}
-	// short takes a minute or two: its ratios suffer from the shortness of its arms.
+	// short takes a minute or two; its ratios are less exact.
 	short = scale{
 		rounds: 2, arm: time.Second, distantRounds: 1, distantArm: 2 * time.Second,
 		secureRounds: 1, secureArm: time.Second, paceRounds: 1,
@@ -43,7 +42,7 @@ var (
 	}
 )
 
-// recordsIn gives the records that a rate makes in a time, in whole hundreds.
+// recordsIn returns the number of records at a rate in a time, in whole hundreds.
 func recordsIn(rate float64, d time.Duration) int {
 	return max(100, int(rate*d.Seconds())/100*100)
 }

@@ -42,7 +42,7 @@ func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Wr
 	}
 	context.AfterFunc(ctx, func() { l.Close() })
 	go func() {
-		_, _ = io.Copy(io.Discard, stdin) // however it ends, it has ended
+		_, _ = io.Copy(io.Discard, stdin) // an error ends the input, too
 		l.Close()
 	}()
 	fmt.Fprintf(stdout, "%s://%s\n", options.Protocol.Scheme(), l.Addr())
@@ -50,7 +50,7 @@ func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Wr
 	return nil
 }
 
-// server is the service, running.
+// server is a running service.
 type server struct {
 	url      string
 	protocol service.Protocol
@@ -94,5 +94,5 @@ func (r *rig) serve(ctx context.Context, options service.Options) (*server, erro
 
 func (s *server) close() {
 	s.stdin.Close()
-	_ = s.cmd.Wait() // it has served its purpose
+	_ = s.cmd.Wait() // the exit status does not matter
 }

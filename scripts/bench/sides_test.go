@@ -55,8 +55,8 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestBareLoopKeepsToItsProtocol wants an answer in each protocol, and an error where the
-// service speaks another one than the loop is measured with.
+// The bare loop gets an answer in each protocol, and an error if the service speaks another
+// protocol.
 func TestBareLoopKeepsToItsProtocol(t *testing.T) {
 	for _, spoken := range []service.Protocol{service.HTTP1, service.HTTP1TLS, service.HTTP2TLS} {
 		url, caFile := startService(t, spoken)
@@ -103,7 +103,7 @@ func startService(t *testing.T, protocol service.Protocol) (url, caFile string) 
 	return strings.TrimSpace(url), caFile
 }
 
-// TestServeEndsWithItsInput leaves no service behind.
+// The service ends with its standard input.
 func TestServeEndsWithItsInput(t *testing.T) {
 	var out bytes.Buffer
 	if err := serveMode(t.Context(), nil, strings.NewReader(""), &out); err != nil {
@@ -117,7 +117,7 @@ func TestServeEndsWithItsInput(t *testing.T) {
 func TestServeNeedsAFileForTLS(t *testing.T) {
 	args := []string{"-protocol", "HTTP/2 TLS"}
 	if err := serveMode(t.Context(), args, strings.NewReader(""), io.Discard); err == nil {
-		t.Error("nobody can trust its certificate, but it runs")
+		t.Error("the service runs without a file for its certificate")
 	}
 }
 

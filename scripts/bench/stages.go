@@ -12,13 +12,13 @@ import (
 type stage struct {
 	name      string
 	folder    string // of the package
-	benchmark string // the function, and "/" and the case if it has several
+	benchmark string // the function, with "/" and the case if it has several
 	metric    string // of its output
 	unit      report.Unit
-	mark      float64 // that is wanted; 0 for none
+	target    float64 // that is wanted; 0 for none
 }
 
-// stages are in the order of a record's way.
+// stages are in the order in which a record passes them.
 var stages = []stage{
 	{"read csv", "reader", "BenchmarkRead/csv", "MB/s", report.MBPerSecond, 0},
 	{"read csv, quoted", "reader", "BenchmarkRead/quoted", "MB/s", report.MBPerSecond, 0},
@@ -56,7 +56,7 @@ func (r *rig) measureStages(ctx context.Context, s scale, bareRate float64) (*re
 			results[st.folder] = found
 		}
 		rounds := results[st.folder][st.benchmark].sample(st.metric)
-		if st.mark == 0 {
+		if st.target == 0 {
 			t.AddClaim(st.name, report.Claim{Sample: rounds, Unit: st.unit})
 			continue
 		}
@@ -68,13 +68,13 @@ func (r *rig) measureStages(ctx context.Context, s scale, bareRate float64) (*re
 			}
 			loop = append(loop, rate)
 		}
-		addMarked(t, st.name, rounds, loop, st.mark)
+		addTarget(t, st.name, rounds, loop, st.target)
 	}
 	return t, nil
 }
 
-// benchmark builds a package's tests and runs its benchmarks pinned, where the package
-// is: building is not to be pinned, and tests find their files by their folder.
+// benchmark builds a package's tests and runs its benchmarks pinned to the client's core, in the
+// package's folder, where the tests find their files. The build is not pinned.
 func (r *rig) benchmark(ctx context.Context, s scale, folder string) (benchmarks, error) {
 	program := filepath.Join(r.dir, filepath.Base(folder)+".test")
 	build := command{args: []string{"go", "test", "-c", "-o", program, "./" + folder}}
@@ -83,7 +83,7 @@ func (r *rig) benchmark(ctx context.Context, s scale, folder string) (benchmarks
 	}
 	e, err := command{
 		cores: r.cores.client, dir: folder,
-		env: []string{"TMPDIR=" + r.dir}, // stores are to lie on the disk that is measured
+		env: []string{"TMPDIR=" + r.dir}, // stores are on the disk that is measured
 		args: []string{program, "-test.run", "^$", "-test.bench", "Read|Lookup|Commit|Write",
 			"-test.benchtime", s.benchTime.String(), "-test.count", strconv.Itoa(s.benchCount)},
 	}.run(ctx)

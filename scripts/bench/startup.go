@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// measureStart measures the program itself: its size and how soon it is at work.
+// measureStart measures the size of the program and its start-up time.
 func (r *rig) measureStart(ctx context.Context, s scale, t *report.Table) error {
 	r.say("start-up")
 	var help, request report.Sample
@@ -40,8 +40,8 @@ func (r *rig) measureStart(ctx context.Context, s scale, t *report.Table) error 
 	return nil
 }
 
-// untilRequest is the time from a start of bulkcat to its first categorization; asking
-// for what is left of the account comes before it, and counts.
+// untilRequest is the time from the start of bulkcat to its first categorization, including the
+// request for the quota.
 func (r *rig) untilRequest(ctx context.Context) (time.Duration, error) {
 	var (
 		once  sync.Once
@@ -61,7 +61,7 @@ func (r *rig) untilRequest(ctx context.Context) (time.Duration, error) {
 		url: server.URL, cores: r.cores.client, inFlight: 1, format: "csv",
 		input: input{kind: client.Website, records: 1},
 	}
-	if _, err := a.input.write(r.dir); err != nil { // making it is not part of the start
+	if _, err := a.input.write(r.dir); err != nil { // writing the input is not part of the start
 		return 0, err
 	}
 	began := time.Now()

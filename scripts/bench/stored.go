@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
-// measureStore measures what a durable store costs, and what it saves.
+// measureStore measures the cost of a durable store, and a run with stored answers.
 func (r *rig) measureStore(ctx context.Context, s scale, bareRate float64, t *report.Table) error {
 	server, err := r.serve(ctx, service.Options{})
 	if err != nil {
@@ -28,8 +28,8 @@ func (r *rig) measureStore(ctx context.Context, s scale, bareRate float64, t *re
 	return r.measureAnswered(ctx, a, s, bareRate, t)
 }
 
-// measureDurability runs with and without a store. Only a run to standard output has
-// none, so both sides write there, to a file.
+// measureDurability compares runs with and without a store. Only a run to standard output has no
+// store, so both sides write to standard output, a file.
 func (r *rig) measureDurability(ctx context.Context, a arm, rounds, records int, t *report.Table) error {
 	r.say("with and without a store: %d records", records)
 	a.input, a.format, a.piped = input{kind: client.Website, records: records}, "csv", true
@@ -58,12 +58,11 @@ func (r *rig) measureDurability(ctx context.Context, a arm, rounds, records int,
 	return nil
 }
 
-// answeredMarks are records a second.
-var answeredMarks = map[string]float64{"csv": 400_000, "parquet": 300_000}
+// answeredTargets are records a second.
+var answeredTargets = map[string]float64{"csv": 400_000, "parquet": 300_000}
 
-// measureAnswered fills a store and runs with it again, on both cores: nothing is asked
-// then. To ask for as many as such a run needs would take minutes, so that what is beyond
-// the first records is put into the store directly.
+// measureAnswered fills a store and measures runs with stored answers on both cores. Requests for
+// all of their records would take minutes, so most answers are put into the store directly.
 func (r *rig) measureAnswered(ctx context.Context, a arm, s scale, bareRate float64, t *report.Table) error {
 	records := recordsIn(bareRate, s.stored)
 	r.say("to fill a store: %d records", records)
@@ -106,7 +105,7 @@ func (r *rig) measureAnswered(ctx context.Context, a arm, s scale, bareRate floa
 		}
 	}
 	for _, format := range formats {
-		addMarked(t, "records whose answers are stored, on two cores, to "+format, again[format].rate, loop, answeredMarks[format])
+		addTarget(t, "records whose answers are stored, on two cores, to "+format, again[format].rate, loop, answeredTargets[format])
 	}
 	return os.RemoveAll(a.store)
 }
@@ -137,7 +136,7 @@ func topUp(a arm, from, to int) (err error) {
 	return nil
 }
 
-// answerBytes are those of the answers to the first websites.
+// answerBytes is the size of the answers to the first websites.
 func answerBytes(records int) (sum int64) {
 	var body []byte
 	for number := range records {

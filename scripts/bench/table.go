@@ -45,7 +45,7 @@ func tableMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer
 	return report.Performance.Rewrite(*readme, section)
 }
 
-// parse wants flags only.
+// parse parses flags, and returns an error for other arguments.
 func parse(flags *flag.FlagSet, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bareRate, err = r.bareRate(ctx, firstRecords); err != nil { // the machine's hour may have changed
+	if bareRate, err = r.bareRate(ctx, firstRecords); err != nil { // the machine's speed may have changed
 		return nil, err
 	}
 	rest := report.NewClaims("Store, embedded service, start-up and allocations")

@@ -2,7 +2,7 @@ package main
 
 import "github.com/bulkcat/bulkcat/scripts/bench/report"
 
-// tally is what the rounds of an arm have taken.
+// tally has the measurements of an arm's rounds.
 type tally struct {
 	rate  report.Sample // records a second
 	cpu   report.Sample // seconds a record

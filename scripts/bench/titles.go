@@ -7,7 +7,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
 )
 
-// measureTitles has the embedded service categorize product titles, on both cores.
+// measureTitles measures the embedded service with product titles, on both cores.
 func (r *rig) measureTitles(ctx context.Context, s scale, bareRate float64, t *report.Table) error {
 	r.say("product titles, categorized here: %d records", s.titles)
 	a := arm{cores: r.cores.both(), input: input{kind: client.Product, records: s.titles}, format: "parquet"}
@@ -27,6 +27,6 @@ func (r *rig) measureTitles(ctx context.Context, s scale, bareRate float64, t *r
 		}
 		titles.add(e, s.titles)
 	}
-	addMarked(t, "product titles by the embedded service, on two cores, to parquet", titles.rate, loop, 60_000)
+	addTarget(t, "product titles by the embedded service, on two cores, to parquet", titles.rate, loop, 60_000)
 	return nil
 }

@@ -1,10 +1,10 @@
-// Command crash kills bulkcat many times, at every instant of a run, and compares what
-// it writes in the end with the output of a run that nobody disturbed.
+// Command crash kills bulkcat many times, at all moments of a run, and compares the final output
+// with the output of an undisturbed run.
 //
 //	go run ./scripts/crash -bulkcat bin/bulkcat -kills 1000 -format all
 //
-// The exit status is 1 when bulkcat has written, kept or asked something wrong; the
-// folders of the cycles in question stay.
+// The exit status is 1 if an output, a store or the requests are wrong; the folders of failed
+// cycles are kept.
 package main
 
 import (

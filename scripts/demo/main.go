@@ -1,5 +1,5 @@
-// Command demo prints the first rows of Parquet files that bulkcat wrote, as tables, and the
-// rows that say why an input could not be asked.
+// Command demo prints tables of the first rows in bulkcat's Parquet files, and of the rows
+// without an answer with their reasons.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// row holds the columns that are shown; the files have more.
+// row has the columns that are shown; the files have more columns.
 type row struct {
 	Record     int64    `parquet:"record"`
 	Input      *string  `parquet:"input,optional"`
@@ -23,8 +23,7 @@ type row struct {
 	Error      *string  `parquet:"error,optional"`
 }
 
-// A line of a table has 80 columns: these are for inputs and categories, the others for the
-// figures.
+// The widths of the columns for inputs and categories. The table has 80 columns in all.
 const (
 	rowsShown    = 12
 	inputShown   = 24
@@ -66,7 +65,7 @@ func show(out io.Writer, path string) error {
 	return table.Flush()
 }
 
-// text is nothing for a null.
+// text formats a value; null is "".
 func text[T any](v *T) string {
 	if v == nil {
 		return ""
@@ -74,7 +73,7 @@ func text[T any](v *T) string {
 	return fmt.Sprint(*v)
 }
 
-// head is the beginning of a text, on one line.
+// head returns the beginning of a text, on one line.
 func head(s string, longest int) string {
 	if runes := []rune(s); len(runes) > longest {
 		s = string(runes[:longest-1]) + "…"
@@ -82,8 +81,7 @@ func head(s string, longest int) string {
 	return strings.ReplaceAll(s, "\n", " ")
 }
 
-// tail is the end of a text: of a category's path the levels that say most, of an error the
-// reason.
+// tail returns the end of a text: the lowest levels of a path, the reason of an error.
 func tail(s string, longest int) string {
 	if runes := []rune(s); len(runes) > longest {
 		return "…" + string(runes[len(runes)-longest+1:])

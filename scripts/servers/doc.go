@@ -23,8 +23,8 @@
 // Package authority makes the certificate authority that nginx and Caddy use and that
 // bulkcat trusts by --ca-file.
 //
-// A plan states the servers, the flags and the marks of one run; [perform] carries it out
-// and compares the outcome with the marks. The marks are:
+// A plan states the servers, the flags and the targets of one run; [perform] carries it out
+// and compares the result with the targets. The targets are:
 //
 //   - ideal: the records divided by the rate that the servers allow.
 //   - at most: the longest time that the run may take.

@@ -54,7 +54,7 @@ func connections(limit int, http2 bool) plan {
 	}
 }
 
-// unlimited is a plan with nginx and no limit; the mark is not that of a rate.
+// unlimited is a plan with nginx and no limit; the target is not that of a rate.
 func unlimited(records int, ideal time.Duration, config nginx.Config) plan {
 	return plan{
 		records: records, service: ordinary, nginx: &config,

@@ -17,7 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
-// A plan is one run of bulkcat with its servers and its marks.
+// A plan is one run of bulkcat with its servers and its targets.
 type plan struct {
 	records     int
 	prefix      string // of the inputs; "" for r
@@ -35,7 +35,7 @@ type plan struct {
 	// during acts on the servers while bulkcat runs; it must return when stop is closed.
 	during func(s *stage, stop <-chan struct{}) error
 
-	ideal, atMost time.Duration // atMost also sets the deadline; 0 for no mark
+	ideal, atMost time.Duration // atMost also sets the deadline; 0 for no target
 	warnings      int           // at most
 	refused       float64       // share at most, after the first 10 seconds
 	exit          int
@@ -44,7 +44,7 @@ type plan struct {
 	lost          func(s *stage, v service.Visit) bool // answers that cannot have reached bulkcat; nil for none
 }
 
-// stage is what a plan has started.
+// stage has the servers that a plan has started.
 type stage struct {
 	dir     string
 	tls     authority.Files
@@ -58,16 +58,16 @@ type stage struct {
 
 type interval struct{ from, to time.Time }
 
-// outcome is what the run of a plan has come to.
-type outcome struct {
+// result is the result of a plan's run with the servers' logs.
+type result struct {
 	run.Result
 	stage    *stage
 	arrivals []arrival
 }
 
-// perform carries out a plan, fills the report's line and compares the outcome with the
-// marks.
-func perform(t *testing.T, row *line, p plan) outcome {
+// perform carries out a plan, fills the report's line and compares the result with the
+// targets.
+func perform(t *testing.T, row *line, p plan) result {
 	t.Helper()
 	s := newStage(t, p)
 	bulkcat := p.start(t, s)
@@ -79,12 +79,12 @@ func perform(t *testing.T, row *line, p plan) outcome {
 		}
 		acted <- p.during(s, stop)
 	}()
-	result := bulkcat.Wait(t)
+	ended := bulkcat.Wait(t)
 	close(stop)
 	if err := <-acted; err != nil {
 		t.Fatalf("acting on the servers: %v", err)
 	}
-	o := outcome{Result: result, stage: s, arrivals: arrivals(t, s)}
+	o := result{Result: ended, stage: s, arrivals: arrivals(t, s)}
 	p.compare(t, row, o)
 	return o
 }
@@ -103,7 +103,7 @@ func (p plan) start(t *testing.T, s *stage) *run.Run {
 
 func (p plan) inputs() []string { return run.Inputs(cmp.Or(p.prefix, "r"), p.records) }
 
-// deadline leaves room beyond the mark, so that the report tells how late a run was.
+// deadline is later than the target, so that the report shows how late a run was.
 func (p plan) deadline() time.Duration {
 	if p.atMost == 0 {
 		return 2 * time.Minute
@@ -133,7 +133,7 @@ func newStage(t *testing.T, p plan) *stage {
 	return s
 }
 
-// address is what bulkcat is told: the base URL and the certificate authority's file.
+// address returns the base URL and the file of the certificate authority for bulkcat.
 func (s *stage) address(t *testing.T, p plan) (baseURL, caFile string) {
 	t.Helper()
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
-// The ways in which nginx says when to come again.
+// The forms of nginx's Retry-After.
 const (
 	inSeconds = "add_header Retry-After 1 always;"
 	asDate    = "error_page 429 = @refusal;"
@@ -88,15 +88,15 @@ func kept(p plan, perSecond, limit int) func(*testing.T, *line) {
 	}
 }
 
-// clockTurn is how far the times of the access log can be off: nginx reads the clock once
-// for all requests that one turn of its event loop finds.
-const clockTurn = 5 * time.Millisecond
+// clockError is the largest error of times in the access log: nginx reads the clock once for all
+// requests of an iteration of its event loop.
+const clockError = 5 * time.Millisecond
 
 // fullestSecond returns the most requests that arrived within a second, wherever it begins.
 func fullestSecond(all []arrival) int {
 	most, first := 0, 0
 	for last, a := range all {
-		for a.at.Sub(all[first].at) >= time.Second-clockTurn {
+		for a.at.Sub(all[first].at) >= time.Second-clockError {
 			first++
 		}
 		most = max(most, last-first+1)

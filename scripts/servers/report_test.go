@@ -10,10 +10,10 @@ import (
 
 // line is one line of the report. A field that a case does not measure stays "".
 type line struct {
-	name, ideal, atMost, took, refused, warnings, exit, repeats, verdict string
+	name, ideal, atMost, took, refused, warnings, exit, repeats, status string
 }
 
-// note adds what a run has come to; a case may have several runs.
+// note adds the figure of a run; a case may have several runs.
 func note(field *string, value string) {
 	if *field != "" {
 		value = *field + ", " + value
@@ -29,11 +29,11 @@ var report table
 func (r *table) add(row *line, skipped, failed bool) {
 	switch {
 	case failed:
-		row.verdict = "FAILED"
+		row.status = "FAILED"
 	case skipped:
-		row.verdict = "skipped"
+		row.status = "skipped"
 	default:
-		row.verdict = "passed"
+		row.status = "passed"
 	}
 	r.lines = append(r.lines, row)
 }
@@ -55,11 +55,11 @@ func (r *table) write() error {
 // String is a Markdown table.
 func (r *table) String() string {
 	var text strings.Builder
-	text.WriteString("| case | ideal | at most | took | refused after 10 s | warnings | answered twice | exit | verdict |\n")
+	text.WriteString("| case | ideal | at most | took | refused after 10 s | warnings | answered twice | exit | status |\n")
 	text.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|---|\n")
 	for _, l := range r.lines {
 		fmt.Fprintf(&text, "| %s |\n", strings.Join([]string{
-			l.name, l.ideal, l.atMost, l.took, l.refused, l.warnings, l.repeats, l.exit, l.verdict,
+			l.name, l.ideal, l.atMost, l.took, l.refused, l.warnings, l.repeats, l.exit, l.status,
 		}, " | "))
 	}
 	return text.String()

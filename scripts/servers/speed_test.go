@@ -26,7 +26,7 @@ func sideBySide(t *testing.T, row *line) {
 	a.prefix, b.prefix = "a", "b"
 	runs := []plan{a, b}
 	first, second := a.start(t, s), b.start(t, s)
-	results := []outcome{{Result: first.Wait(t)}, {Result: second.Wait(t)}}
+	results := []result{{Result: first.Wait(t)}, {Result: second.Wait(t)}}
 	all := arrivals(t, s)
 	for i := range results {
 		results[i].stage, results[i].arrivals = s, having(runs[i].prefix, all)
@@ -58,7 +58,7 @@ func having(prefix string, all []arrival) []arrival {
 
 // both returns the interval from the first arrival of the later run to the last arrival of
 // the run that ends first.
-func both(runs []outcome) (from, to time.Time) {
+func both(runs []result) (from, to time.Time) {
 	for i, o := range runs {
 		if len(o.arrivals) == 0 {
 			return time.Time{}, time.Time{}.Add(time.Second)

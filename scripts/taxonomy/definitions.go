@@ -13,11 +13,11 @@ const (
 )
 
 var (
-	// exclusions say what a definition does not cover.
+	// exclusions match the parts of a definition about other industries.
 	exclusions = regexp.MustCompile(`(?is)cross-references.*|excluded from this .*|\(except[^()]*(\([^()]*\)[^()]*)*\)|except [^,.;]*|establishments primarily engaged in--.*`)
-	// boundaries part the phrases of a definition.
+	// boundaries match the separators of phrases in a definition.
 	boundaries = regexp.MustCompile(`[^\pL\pN' -]+|\s+-+\s+|\n|\b(?:and/or|and|or|such as|including|for|to|in|of|on|by|from|with|as|that|which|using|used|at|through|into|who|are|is|may|these|this|other than)\b`)
-	// boilerplate opens or fills definitions and says nothing about the industry.
+	// boilerplate words are in many definitions and say nothing about the industry.
 	boilerplate = words(`a all also an any applicable associated based basis both combination comprise comprises conducting contract
 		directly distribution engaged establishment establishments example examples fee following generally goods group
 		illustrative industries industry known least limited mainly manufacture manufacturing materials merchant more most not
@@ -27,9 +27,9 @@ var (
 		activities activity combinations description items cell national`)
 )
 
-// definitionPhrases picks from an industry's definitions the short phrases that
-// name what it does or makes, in their order, without repetitions. Several
-// definitions share the room for phrases, so that none of them crowds out another.
+// definitionPhrases returns the short phrases of an industry's definitions that name activities
+// or products, in their order, without repetitions. Several definitions get equal shares of the
+// phrases.
 func definitionPhrases(definitions []string) []string {
 	var phrases []string
 	for i, definition := range definitions {
@@ -63,9 +63,8 @@ func shortPhrases(definition string) iter.Seq[string] {
 	}
 }
 
-// essence is a definition's first sentence and its list of examples. The
-// sentences between and after them draw boundaries to other industries in the
-// words of those industries.
+// essence is the first sentence of a definition and its list of examples. The other sentences
+// mention other industries.
 func essence(definition string) string {
 	const opening, examples = " comprise", "illustrative examples:"
 	_, rest, ok := strings.Cut(definition, opening)

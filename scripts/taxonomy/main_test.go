@@ -82,7 +82,7 @@ func TestGenerateErrors(t *testing.T) {
 	}
 }
 
-// naics.txt is generated, and must have been since the table last changed.
+// naics.txt was generated after the last change of the table.
 func TestChangesAreApplied(t *testing.T) {
 	changes, err := parseChanges(naics2022)
 	if err != nil {

@@ -14,20 +14,20 @@ const naicsHeader = "# NAICS 2022: code, title, phrases of its definition. Gener
 
 // Depths of codes, the sectors being at 0.
 const (
-	// industryGroup is the depth from which definitions list what an industry does;
-	// those of sectors and subsectors explain the classification instead.
+	// industryGroup is the least depth at which definitions list activities; those of
+	// sectors and subsectors explain the classification.
 	industryGroup = 2
 	sixDigits     = 4 // the deepest
 )
 
-// industry is what one code stands for.
+// industry is the industry of a code.
 type industry struct {
 	title       string
-	definitions []string // its own, or those of the codes it comes from
+	definitions []string // its own, or those of the codes that it replaces
 }
 
-// naicsOutline turns the source, an object of industries by code, into an
-// outline in the order of the codes, with the table of changes applied.
+// naicsOutline converts the source, an object of industries by code, to an outline in the order
+// of the codes, with the table of changes applied.
 func naicsOutline(data []byte, table string) (string, error) {
 	changes, err := parseChanges(table)
 	if err != nil {
@@ -59,8 +59,8 @@ func naicsOutline(data []byte, table string) (string, error) {
 	return out.String(), err
 }
 
-// checkParent makes sure that a code stands under its own prefix, which an outline
-// does not know of. Above subsectors it holds by their order.
+// checkParent checks that the parent of a code is its prefix, which outlines do not require.
+// Subsectors follow their sectors in the order of the codes.
 func checkParent(industries map[string]industry, code string) error {
 	if depth(code) < industryGroup {
 		return nil
@@ -84,9 +84,8 @@ func readIndustries(data []byte) (map[string]industry, error) {
 	return industries, nil
 }
 
-// industryPhrases returns the phrases of the definitions by code, without those
-// that industries of six digits share: such a phrase ("market", "under cover")
-// tells none of them apart.
+// industryPhrases returns the phrases of the definitions by code. It leaves out phrases that
+// several six-digit industries have ("market", "under cover"), which do not distinguish them.
 func industryPhrases(industries map[string]industry) map[string][]string {
 	phrases := make(map[string][]string, len(industries))
 	holders := make(map[string]int)
@@ -115,8 +114,8 @@ func depth(code string) int {
 	return len(code) - 2
 }
 
-// cleanTitle removes the mark "T" that the source appends to titles shared by
-// the three countries (a superscript in the printed manual).
+// cleanTitle removes the "T" that the source appends to titles shared by the three countries (a
+// superscript in the printed manual).
 func cleanTitle(title string) string {
 	title = strings.Join(strings.Fields(title), " ")
 	title = strings.ReplaceAll(title, "’", "'")

@@ -2,10 +2,10 @@ package evaluate
 
 import "strings"
 
-// Levels parts a value into its levels.
+// Levels splits a value into its levels.
 type Levels func(value string) []string
 
-// PathLevels parts a path at '>'.
+// PathLevels splits a path at '>'.
 func PathLevels(path string) []string {
 	var levels []string
 	for name := range strings.SplitSeq(path, ">") {
@@ -21,7 +21,7 @@ var ranges = map[string]string{
 	"31": "31-33", "32": "31-33", "33": "31-33", "44": "44-45", "45": "44-45", "48": "48-49", "49": "48-49",
 }
 
-// CodeLevels parts a NAICS code into its sector and its longer prefixes: "311111"
+// CodeLevels splits a NAICS code into its sector and its longer prefixes: "311111"
 // into "31-33", "311", "3111", "31111" and "311111".
 func CodeLevels(code string) []string {
 	code = strings.TrimSpace(code)

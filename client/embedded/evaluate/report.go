@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// Report is what a Tally has found. Shares are between 0 and 1, and 0 where there
-// is nothing to take a share of.
+// Report is the result of a Tally. Shares are between 0 and 1; a share of no records is 0.
 type Report struct {
 	Records    int64 `json:"records"`
-	Invalid    int64 `json:"invalid"`        // could not be asked
-	Unlabelled int64 `json:"unlabelled"`     // have no label; not counted below
-	Labelled   int64 `json:"labelled"`       // counted below
-	Unknown    int64 `json:"unknown_labels"` // whose label is not in the taxonomy, so that nothing can be right
-	Answered   int64 `json:"answered"`       // labelled, and answered with an entry at least
+	Invalid    int64 `json:"invalid"`        // records that could not be asked
+	Unlabelled int64 `json:"unlabelled"`     // records without a label, which do not count below
+	Labelled   int64 `json:"labelled"`       // records with a label
+	Unknown    int64 `json:"unknown_labels"` // labelled records whose label is not in the taxonomy: no answer is right
+	Answered   int64 `json:"answered"`       // labelled records with at least one entry
 
-	Coverage       float64 `json:"coverage"` // answered, of the labelled
+	Coverage       float64 `json:"coverage"` // share of the labelled records that are answered
 	Top1           float64 `json:"top_1"`
 	Top3           float64 `json:"top_3"`
 	Top1OfAnswered float64 `json:"top_1_of_answered"`
@@ -25,10 +24,10 @@ type Report struct {
 	Bins             []Bin       `json:"reliability"`
 	CalibrationError float64     `json:"calibration_error"`
 	Confusions       []Confusion `json:"confusions"`
-	Uncounted        int64       `json:"confusions_uncounted"` // of pairs beyond the first 65,536 different ones
+	Uncounted        int64       `json:"confusions_uncounted"` // confusions that are not in the first 65,536 different pairs
 }
 
-// Level is how often the first answer agrees with the label down to a level.
+// Level is the share of first answers that agree with the label down to a level.
 type Level struct {
 	Level    int     `json:"level"`    // 1 at the top
 	Labelled int64   `json:"labelled"` // records whose label is this deep
@@ -53,7 +52,7 @@ type Confusion struct {
 
 const mostConfusions = 20
 
-// Report sums up what was counted.
+// Report returns the results so far.
 func (t *Tally) Report() Report {
 	r := Report{
 		Records: t.records, Invalid: t.invalid, Unlabelled: t.unlabelled, Labelled: t.labelled,
@@ -74,7 +73,7 @@ func (t *Tally) Report() Report {
 	return r
 }
 
-// reliability leaves out empty bins.
+// reliability returns the bins with records, and the calibration error.
 func (t *Tally) reliability() ([]Bin, float64) {
 	list, all, wrong := []Bin{}, int64(0), 0.0
 	for i, b := range t.byBin {

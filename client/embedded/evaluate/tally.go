@@ -7,10 +7,10 @@ import (
 
 const (
 	bins     = 10 // of confidence, each a tenth wide
-	maxLevel = 20 // deeper than any taxonomy; what lies below is not told apart
+	maxLevel = 20 // deeper than any taxonomy; deeper levels do not count
 
-	// maxPairs bounds the memory of confusions. The most frequent pairs of a file
-	// come up long before so many different ones have.
+	// maxPairs is the most different confusions in memory. Frequent pairs occur long before so
+	// many different ones have.
 	maxPairs = 1 << 16
 	maxShown = 200 // bytes of a value in a pair
 )
@@ -21,8 +21,8 @@ type Answer struct {
 	Confidence float64 // 0 to 1; NaN if the service gave none
 }
 
-// Tally counts answers against labels, in memory that does not grow with the
-// records. It is not safe for concurrent use.
+// Tally compares answers with labels. Its memory does not grow with the number of records. It is
+// not safe for concurrent use.
 type Tally struct {
 	levels Levels
 	known  func(level string) bool
@@ -45,8 +45,8 @@ type bin struct {
 
 type pair struct{ label, answer string }
 
-// New returns a Tally of values with these levels. known reports whether a label's
-// allowed value is in the taxonomy, as its levels joined by " > ".
+// New returns a Tally. levels splits values; known reports whether an allowed value, its levels
+// joined by " > ", is in the taxonomy.
 func New(levels Levels, known func(value string) bool) *Tally {
 	return &Tally{levels: levels, known: known, confusions: make(map[pair]int64)}
 }
@@ -78,7 +78,7 @@ func (t *Tally) Add(label string, answers []Answer) {
 	}
 }
 
-// parse parts a label into the levels of its allowed values.
+// parse splits a label into the levels of its allowed values.
 func (t *Tally) parse(label string) [][]string {
 	var allowed [][]string
 	isKnown := false
@@ -107,8 +107,8 @@ func (t *Tally) isRight(allowed [][]string, answers []Answer, n int) bool {
 	return false
 }
 
-// addLevels counts a record at every level that its label has, as right at a level
-// if the first answer agrees with an allowed value down to it.
+// addLevels counts a record at every level of its label. The record is right at a level if the
+// first answer agrees with an allowed value down to that level.
 func (t *Tally) addLevels(allowed [][]string, answers []Answer) {
 	deepest, agreed := 0, 0
 	for _, want := range allowed {
@@ -141,7 +141,8 @@ func (t *Tally) confuse(label []string, answer string) {
 	t.confusions[p]++
 }
 
-// shown cuts what no taxonomy has, and copies what it keeps out of the record.
+// shown cuts values that are longer than any taxonomy's, and copies the string, so that the
+// record can be freed.
 func shown(value string) string {
 	return strings.ToValidUTF8(strings.Clone(value[:min(len(value), maxShown)]), "")
 }

@@ -114,7 +114,7 @@ func TestReportOfNothing(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the records: neither pairs nor what they hold.
+// The number of pairs and the length of their values are limited.
 func TestConfusionsAreBounded(t *testing.T) {
 	tally := New(PathLevels, everything)
 	for i := range maxPairs + 10 {
@@ -130,7 +130,7 @@ func TestConfusionsAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever labels and answers hold, shares are shares and levels only lose.
+// For any labels and answers, shares are between 0 and 1, and do not grow with the level.
 func FuzzTally(f *testing.F) {
 	f.Add("A > B|C", "A > B", 0.5)
 	f.Add("5415", "541511", 1.0)

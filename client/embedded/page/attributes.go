@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// attributes are those of one tag that say something here. Their bytes are the
-// tokenizer's, good until its next token.
+// attributes are the attributes of one tag that this package uses. Their bytes are valid until
+// the tokenizer's next token.
 type attributes struct {
 	id, class, role, style    []byte
 	name, property, httpEquiv []byte
@@ -17,8 +17,7 @@ type attributes struct {
 	hidden                    bool
 }
 
-// read takes the attributes of the current tag; of a repeated one the first
-// counts.
+// read reads the attributes of the current tag; the first of equal ones counts.
 func (a *attributes) read(z *html.Tokenizer, more bool) {
 	*a = attributes{}
 	for more {
@@ -32,11 +31,11 @@ func (a *attributes) read(z *html.Tokenizer, more bool) {
 	}
 }
 
-// hints are in every tag whose attributes make a difference to a container.
+// hints: a container whose tag has none of these words is neither hidden nor a banner.
 var hints = wordList("hidden none role cookie consent gdpr trust didomi usercentrics qc-cmp iubenda-cs borlabs cmplz termly klaro osano")
 
-// telling says whether a tag may have attributes of interest. Taking them out
-// costs the tokenizer two allocations each, and most are not.
+// telling reports whether a tag may have attributes that this package uses. The tokenizer makes
+// two allocations for every attribute that it reads.
 func telling(tag atom.Atom, raw []byte) bool {
 	switch tag {
 	case atom.Meta, atom.Script, atom.Iframe, atom.Frame, atom.Img:
@@ -95,7 +94,7 @@ func (a *attributes) field(key []byte) *[]byte {
 	return nil
 }
 
-// isHidden tells an element that visitors do not see, by its own attributes.
+// isHidden reports whether an element's own attributes hide it.
 func (a *attributes) isHidden() bool {
 	if a.hidden {
 		return true
@@ -115,20 +114,18 @@ func hasPrefixFold(text []byte, prefix string) bool {
 	return len(text) >= len(prefix) && bytes.EqualFold(text[:len(prefix)], []byte(prefix))
 }
 
-// consentWords name the programs that ask for consent to cookies, and what they
-// do. One of them in an element's id or class is enough.
+// consentWords are the names and the subjects of programs that ask for consent to cookies. An id
+// or a class with one of them is that of a banner.
 var consentWords = wordList("consent gdpr onetrust cookiebot cookieconsent cookielaw cookieyes cookiefirst " +
 	"didomi usercentrics qc-cmp truste iubenda-cs borlabs cmplz termly klaro osano")
 
-// bannerWords make a banner of an element that speaks of cookies: a bakery has
-// those too.
+// bannerWords distinguish a cookie banner from a bakery's cookies: a banner has one of them.
 var bannerWords = wordList("banner bar notice popup modal dialog overlay message msg law policy info accept alert " +
 	"warning disclaimer settings preferences privacy wall hint layer manager container wrapper")
 
 func wordList(words string) [][]byte { return bytes.Fields([]byte(words)) }
 
-// isConsent tells the element of a cookie or consent banner, by its id and its
-// classes.
+// isConsent reports whether an element's id or class is that of a cookie or consent banner.
 func (a *attributes) isConsent() bool {
 	if isConsentName(a.id, a.role) {
 		return true
@@ -156,7 +153,7 @@ func isConsentName(name, role []byte) bool {
 	return containsAny(lower, bannerWords) || hasPrefixFold(role, "dialog") || hasPrefixFold(role, "alert")
 }
 
-// isState tells a class that says of a whole page that it has a banner, or none.
+// isState reports whether a class only states that the page has a banner, or has none.
 func isState(name []byte) bool {
 	for _, prefix := range []string{"has-", "no-", "with-", "is-", "show-", "needs-", "js-"} {
 		if bytes.HasPrefix(name, []byte(prefix)) {

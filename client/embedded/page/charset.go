@@ -11,12 +11,12 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// maxHead is how much of a page its character set is told by. Browsers start
-// over when a meta element names one later than that.
+// maxHead is the number of bytes in which the character set is looked for. Browsers reload a page
+// whose meta element comes later.
 const maxHead = 16 << 10
 
-// decode turns r into UTF-8. Unlike charset.NewReader it leaves r's error where
-// it stands: that one takes a message cut off in its first bytes for a whole one.
+// decode converts r to UTF-8. Unlike charset.NewReader, it keeps the error of a body that breaks
+// off in its first bytes.
 func decode(r *bufio.Reader, contentType string) io.Reader {
 	head, _ := r.Peek(maxHead)
 	enc := detect(head, contentType)
@@ -26,9 +26,9 @@ func decode(r *bufio.Reader, contentType string) io.Reader {
 	return enc.NewDecoder().Reader(r)
 }
 
-// detect tells the character set of a page by its beginning. What the page or
-// its header claims holds, unless the bytes show that one of the two most common
-// claims, UTF-8 and Windows-1252, is a server's or an editor's default.
+// detect determines the character set of a page from its first bytes and its header. A declared
+// character set holds, unless it is UTF-8 or Windows-1252, the defaults of servers and editors,
+// and the bytes contradict it.
 func detect(head []byte, contentType string) encoding.Encoding {
 	enc, name, certain := charset.DetermineEncoding(head, contentType)
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
@@ -44,7 +44,7 @@ func detect(head []byte, contentType string) encoding.Encoding {
 	case name == "windows-1252" && valid > 0 && broken == 0:
 		return encoding.Nop
 	case name == "windows-1252" && valid == 0 && broken == 0:
-		return encoding.Nop // plain ASCII so far; what follows will be UTF-8
+		return encoding.Nop // plain ASCII so far: UTF-8 is likely
 	case name == "utf-8" && valid == 0 && broken > 0:
 		return charmap.Windows1252
 	case name == "utf-8":
@@ -53,8 +53,7 @@ func detect(head []byte, contentType string) encoding.Encoding {
 	return enc
 }
 
-// lateMeta returns text from the first meta element on that speaks of a charset,
-// or nil.
+// lateMeta returns text from the first meta element with a charset on, or nil.
 func lateMeta(text []byte) []byte {
 	for {
 		at := bytes.Index(text, []byte("<meta"))

@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	// resolveTimeout bounds one name lookup. Resolvers answer in well under a
+	// resolveTimeout is the time limit of a name lookup. Resolvers answer in well under a
 	// second; without a network they can hang for half a minute.
 	resolveTimeout = 3 * time.Second
 
-	// maxAddresses is how many addresses of one name are tried: enough for a
-	// broken one of each family and a second of each.
+	// maxAddresses is the most addresses of a name that are tried: two of each family, in case
+	// the first is unreachable.
 	maxAddresses = 4
 
-	// streamBuffer bounds what is held of a page that is not read yet, over
-	// HTTP/2: net/http's own 4 MiB are more than is read of any.
+	// streamBuffer is the most bytes of an unread body over HTTP/2. The default of net/http,
+	// 4 MiB, is more than this package reads of a page.
 	streamBuffer = 256 << 10
 
-	// maxHeaderBytes bounds a response's header; real ones stay under 16 KiB.
+	// maxHeaderBytes is the most bytes of a response's header; real headers have under 16 KiB.
 	maxHeaderBytes = 256 << 10
 )
 
 // lookupFunc has the shape of net.Resolver.LookupNetIP.
 type lookupFunc func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// routes sends a request the way it has to go. Two transports, because the
-// proxy is usually on the local network where a direct fetch must not go.
+// routes sends a request directly or through the proxy. Both have a transport of their own,
+// because the proxy is usually on the local network, which direct fetches must not reach.
 type routes struct {
 	proxy   func(*http.Request) (*url.URL, error)
 	direct  *http.Transport // guards the addresses it connects to
@@ -41,7 +41,7 @@ type routes struct {
 }
 
 func newRoutes(opts Options, proxy func(*http.Request) (*url.URL, error), lookup lookupFunc) *routes {
-	// An address that swallows packets must leave time for the next one.
+	// An address that drops packets must leave time for the next address.
 	open := net.Dialer{Timeout: opts.Timeout / 2}
 	guarded := open
 	if !opts.AllowPrivate {
@@ -67,16 +67,14 @@ func newTransport(d *dialer) *http.Transport {
 		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
 		TLSHandshakeTimeout:    d.Timeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		// A site is visited once: a connection is worth keeping for the hops of
-		// one redirect and no longer.
+		// A site is visited once: connections are kept only for the hops of a redirect.
 		MaxIdleConns:        64,
 		MaxIdleConnsPerHost: 1,
 		IdleConnTimeout:     5 * time.Second,
 	}
 }
 
-// RoundTrip sends the request through the proxy where one is set for its URL,
-// and directly where not.
+// RoundTrip sends the request through the proxy if one is set for its URL, else directly.
 func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
 	proxy, err := r.proxy(req)
 	switch {
@@ -88,7 +86,7 @@ func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.direct.RoundTrip(req)
 }
 
-// checkConnect names the proxy as the one who refused an https site.
+// checkConnect makes the proxy's refusal to connect to an https site an error of the proxy.
 func checkConnect(_ context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
 	if res.StatusCode == http.StatusOK {
 		return nil
@@ -96,8 +94,7 @@ func checkConnect(_ context.Context, _ *url.URL, _ *http.Request, res *http.Resp
 	return &Error{Reason: Proxy, Err: fmt.Errorf("the proxy answered CONNECT with status %d", res.StatusCode)}
 }
 
-// dialer connects to the addresses of a name in turn, with a limit of its own
-// on the lookup.
+// dialer connects to the first address of a name that accepts. The lookup has its own time limit.
 type dialer struct {
 	net.Dialer
 	lookup  lookupFunc
@@ -119,8 +116,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 		if err == nil {
 			return conn, nil
 		}
-		// The resolver lists the address most likely to work first, so its
-		// error says most.
+		// The resolver lists the likeliest address first, so its error is the most useful.
 		if first == nil {
 			first = err
 		}

@@ -11,21 +11,20 @@ import (
 	"syscall"
 )
 
-// ErrPaused is returned at once while a Fetcher in mode Auto has paused because
-// the machine seems to have no Internet.
+// ErrPaused is the error of a Fetcher in mode Auto while the machine seems to have no Internet.
 var ErrPaused = errors.New("fetching is paused: no Internet")
 
-// ErrNever is returned at once by a Fetcher in mode Never.
+// ErrNever is the error of a Fetcher in mode Never.
 var ErrNever = errors.New("fetching is switched off")
 
-// Reason says in one word why a page could not be fetched.
+// Reason is the reason why a page could not be fetched.
 type Reason string
 
 const (
 	BadURL      Reason = "url"         // not an http or https URL with a host
 	Blocked     Reason = "blocked"     // an address of the local network
-	DNS         Reason = "dns"         // the name did not resolve, in time or at all
-	Refused     Reason = "refused"     // nothing listens there
+	DNS         Reason = "dns"         // the name did not resolve, or not in time
+	Refused     Reason = "refused"     // no server listens at the address
 	Unreachable Reason = "unreachable" // no route to the network or the host
 	Timeout     Reason = "timeout"     // no whole page within Options.Timeout
 	Canceled    Reason = "canceled"    // the caller's context ended first
@@ -34,19 +33,19 @@ const (
 	Redirects   Reason = "redirects"   // more hops than Options.MaxRedirects
 	Status      Reason = "status"      // an HTTP status other than 2xx, in Error.Status
 	NotHTML     Reason = "not html"    // an image, a download, an API
-	Broken      Reason = "broken"      // the connection or the message broke off
-	Robots      Reason = "robots"      // the site's robots.txt keeps us out, or is out of order
-	Parked      Reason = "parked"      // a page for a site that is not there: for sale, not set up, suspended
-	ErrorPage   Reason = "error page"  // an error told with a status of 2xx
-	Challenge   Reason = "challenge"   // a page that lets people in and programs not
+	Broken      Reason = "broken"      // the connection or the body ended early
+	Robots      Reason = "robots"      // the site's robots.txt forbids the fetch, or cannot be read
+	Parked      Reason = "parked"      // a page without a site: for sale, not set up, suspended
+	ErrorPage   Reason = "error page"  // an error page with a status of 2xx
+	Challenge   Reason = "challenge"   // a page that blocks programs
 )
 
-// Error is a page that could not be fetched.
+// Error says why a page could not be fetched.
 type Error struct {
 	URL    string // the URL that failed, after redirects, without user and query
 	Reason Reason
 	Status int   // the HTTP status, for reason Status; else 0
-	Err    error // the cause; nil where Reason says it all
+	Err    error // the cause; nil if the Reason is enough
 
 	recalled bool // from an earlier fetch
 }
@@ -68,8 +67,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// asError gives a failed exchange with u its reason. An *Error made on the way
-// (such as by the dial guard) keeps its own.
+// asError makes the error of an exchange with u an *Error. An *Error in the chain, such as the
+// dial guard's, keeps its reason.
 func asError(ctx context.Context, u *url.URL, err error) *Error {
 	var known *Error
 	if errors.As(err, &known) {
@@ -89,7 +88,7 @@ func reasonOf(err error) Reason {
 	var op *net.OpError
 	var timeout net.Error
 	switch {
-	case errors.As(err, &op) && op.Op == "proxyconnect": // before DNS: it may be the proxy's name
+	case errors.As(err, &op) && op.Op == "proxyconnect": // checked before DNS, because the failed name may be the proxy's
 		return Proxy
 	case errors.As(err, &dns):
 		return DNS
@@ -113,7 +112,7 @@ func isTLS(err error) bool {
 	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &verify) || errors.As(err, &host)
 }
 
-// redact returns u without what may be secret: user, query and fragment.
+// redact returns u without the parts that may be secret: user, query and fragment.
 func redact(u *url.URL) string {
 	bare := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return bare.String()

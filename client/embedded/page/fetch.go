@@ -12,36 +12,34 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options says how pages are fetched. The zero value works.
+// Options are the options of a Fetcher. The zero value has usable defaults.
 type Options struct {
 	// Mode defaults to Auto.
 	Mode Mode
-	// Rate bounds the pages a second over all hosts; 0 is no limit. There is
-	// none by default, because a host gets one request at a time in any case: a
-	// limit spares the own network, not the sites.
+	// Rate is the most pages a second over all hosts; 0 for no limit. There is no default
+	// limit: every host gets one request at a time, so a limit protects only the machine's own
+	// network.
 	Rate rate.Limit
-	// Timeout bounds one page with all its hops and what robots.txt takes, not
-	// counting the wait for a turn. Default 10 s: nearly every site that answers
-	// at all does so by then.
+	// Timeout is the time limit of a page with all its hops and robots.txt, without the wait
+	// for the host and the rate. Default 10 s: nearly every site that answers does so by then.
 	Timeout time.Duration
-	// MaxBytes bounds what is read of one page, after decompression. Default
-	// 2 MiB: what a page is about stands at its beginning.
+	// MaxBytes is the most bytes that are read of a page, after decompression. Default 2 MiB:
+	// a page shows its subject at its beginning.
 	MaxBytes int64
-	// MaxRedirects bounds the hops. Default 5: http to https, to www, to a
-	// language, to a consent page, and one more.
+	// MaxRedirects is the most hops. Default 5: http to https, to www, to a language, to a
+	// consent page, and one more.
 	MaxRedirects int
 	// UserAgent defaults to UserAgent("dev").
 	UserAgent string
-	// AllowPrivate also connects to addresses of the local network.
+	// AllowPrivate allows connections to addresses of the local network.
 	AllowPrivate bool
-	// Transport replaces the network, with its proxy and its address guard.
+	// Transport replaces the network, including the proxy and the check of addresses.
 	Transport http.RoundTripper
 	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }
 
-// UserAgent names this version of bulkcat to the sites it visits, and where
-// their owners can read what it is.
+// UserAgent is the header User-Agent of a version of bulkcat, with a URL for the owners of sites.
 func UserAgent(version string) string {
 	return product + "/" + version + " (+https://github.com/bulkcat/bulkcat)"
 }
@@ -75,37 +73,36 @@ func (o Options) applyDefaults() Options {
 type Fetcher struct {
 	opts      Options
 	transport http.RoundTripper
-	gate      *gate // nil unless Mode is Auto
+	breaker   *breaker // nil unless Mode is Auto
 	pace      *rate.Limiter
-	hosts     turns // by host name
-	rulebook  rulebook
+	hosts     keyLocks // by host name
+	ruleCache ruleCache
 }
 
 // New returns a Fetcher.
 func New(opts Options) *Fetcher {
 	opts = opts.applyDefaults()
 	f := &Fetcher{opts: opts, transport: opts.Transport, pace: rate.NewLimiter(opts.Rate, 1)}
-	online := func(context.Context) bool { return false } // a Transport speaks for itself
+	online := func(context.Context) bool { return false } // a Transport need not be the network
 	if f.transport == nil {
 		f.transport = newRoutes(opts, http.ProxyFromEnvironment, net.DefaultResolver.LookupNetIP)
 		online = rootAnswers
 	}
 	if opts.Mode == Auto {
-		f.gate = &gate{online: online, logger: opts.Logger}
+		f.breaker = &breaker{online: online, logger: opts.Logger}
 	}
 	return f
 }
 
-// Timeout returns the longest a Fetch takes, the wait for its turn aside.
+// Timeout returns the time limit of a Fetch, without the wait for the host and the rate.
 func (f *Fetcher) Timeout() time.Duration { return f.opts.Timeout }
 
-// Fetch gets the page at rawURL, an http or https URL, and reads it. It follows
-// redirects, and a meta refresh on a page that says little else, and keeps to
-// the robots.txt of each site on the way. It never tries another URL than it was
-// given or sent to: not http for https, not www. It waits its turn, at the host
-// and by Options.Rate, until the context ends.
+// Fetch fetches and reads the page at rawURL, an http or https URL. It follows redirects, and a
+// meta refresh on a page with little text, and follows the robots.txt of each site. It tries no
+// other URLs, neither http instead of https nor www. It sends one request at a time to a host,
+// and at most Options.Rate pages a second; it waits for both until the context ends.
 //
-// Its errors are *Error with a Reason, or ErrPaused or ErrNever.
+// Errors are *Error with a Reason, ErrPaused or ErrNever.
 func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (Page, error) {
 	if f.opts.Mode == Never {
 		return Page{}, ErrNever
@@ -115,16 +112,16 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (Page, error) {
 		// The parser's error repeats the URL, secrets included.
 		return Page{}, &Error{Reason: BadURL, Err: errors.New("it does not parse")}
 	}
-	if f.gate == nil {
+	if f.breaker == nil {
 		return f.fetch(ctx, u)
 	}
-	if err := f.gate.enter(); err != nil {
+	if err := f.breaker.enter(); err != nil {
 		return Page{}, err
 	}
 	page, err := f.fetch(ctx, u)
 	var failed *Error
 	errors.As(err, &failed)
-	f.gate.leave(ctx, failed)
+	f.breaker.leave(ctx, failed)
 	return page, err
 }
 
@@ -140,12 +137,11 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL) (Page, error) {
 	return page, nil
 }
 
-// wait waits until the rate lets another page through. Unlike rate.Limiter.Wait
-// it does not give up early where the context's deadline is too near: its caller
-// would take the failure for the page's.
+// wait waits until the rate allows another page. Unlike rate.Limiter.Wait it waits even if the
+// context ends first: an early error would look like a failure of the page.
 func (f *Fetcher) wait(ctx context.Context) error {
-	turn := f.pace.Reserve()
-	delay := turn.Delay()
+	reservation := f.pace.Reserve()
+	delay := reservation.Delay()
 	if delay == 0 {
 		return nil
 	}
@@ -155,7 +151,7 @@ func (f *Fetcher) wait(ctx context.Context) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		turn.Cancel()
+		reservation.Cancel()
 		return ctx.Err()
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// transport stands in for the network.
+// transport replaces the network.
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

@@ -10,17 +10,15 @@ import (
 )
 
 const (
-	// freeToken is how long a tag or a stretch of text may be that each page has
-	// the memory for, in bytes.
+	// freeToken is the most bytes of a tag or a text that take no part of allTokens.
 	freeToken = 16 << 10
 
-	// allTokens bounds the memory that the longer tokens of all pages take
-	// together: a hundred inline scripts of 100 KiB.
+	// allTokens is the most bytes of memory that the longer tokens of all pages take
+	// together: enough for a hundred inline scripts of 100 KiB.
 	allTokens = 48 << 20
 
-	// The bytes of memory that one byte of a token may take: the tokenizer keeps
-	// a name, a place and an entry of a map for each attribute, and parsed JSON
-	// has a map for each object.
+	// The most bytes of memory for one byte of a token: the tokenizer has a name, a position
+	// and an entry of a map for each attribute, and parsed JSON has a map for each object.
 	tagCost  = 32
 	jsonCost = 48
 	textCost = 4
@@ -28,10 +26,9 @@ const (
 
 var tokens = room.New(allTokens)
 
-// A filler fills the tokenizer's buffer, as far as there is something to read,
-// piece by piece. The tokenizer copies its token with every read, which takes
-// the square of the token's length where a server sends a few bytes at a time.
-// Before a long token grows, the filler takes its share of the memory for all.
+// A filler reads larger pieces than a slow server sends: the tokenizer copies its token with
+// every read, and small reads would take quadratic time. Before a long token grows, the filler
+// takes the memory from allTokens.
 type filler struct {
 	io.Reader
 	ctx       context.Context
@@ -56,15 +53,15 @@ func (f *filler) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// admit takes the memory that a token needs which is to grow by a piece. What
-// was taken stays taken, as the tokenizer keeps its memory.
+// admit takes the memory for a token that will grow by a piece. It is not given back before the
+// page ends, because the tokenizer keeps its buffer.
 func (f *filler) admit(token []byte) error {
 	if len(token) < freeToken {
 		return nil
 	}
 	cost := textCost
 	switch {
-	case token[0] == '<' && token[1] >= 'A' && f.scanner.script == noScript: // and no comment
+	case token[0] == '<' && token[1] >= 'A' && f.scanner.script == noScript: // a tag, not a comment
 		cost = tagCost
 		if len(token) > maxTag {
 			return io.EOF

@@ -36,7 +36,7 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// However many pages have a tag with very many attributes, together they take a bounded memory.
+// Many pages, each with a tag of very many attributes, take a limited memory together.
 func TestHeavyPagesShareTheMemory(t *testing.T) {
 	const (
 		pages  = 16

@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A folder collects text with its white space folded: every run of it becomes
-// one space, and none stands at either end. It keeps at most max bytes, cut
-// between characters.
+// A folder collects text and folds white space: a run of white space becomes one space, and there
+// is none at either end. It keeps at most max bytes, cut between characters.
 type folder struct {
 	max   int
 	text  []byte
@@ -27,8 +26,8 @@ func (f *folder) write(text []byte) {
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			f.space = true
 		case r == utf8.RuneError || unicode.Is(unicode.Cf, r):
-			// Broken bytes, byte order marks, soft hyphens, zero-width joiners:
-			// invisible, and in the way of telling words apart.
+			// Invalid bytes, byte order marks, soft hyphens and zero-width joiners are
+			// invisible and would split words.
 		default:
 			f.add(text[i : i+size])
 		}
@@ -65,7 +64,7 @@ func (f *folder) add(chars []byte) {
 	f.text = append(f.text, chars...)
 }
 
-// gap parts what was written from what will be, as the edge of a block does.
+// gap separates the text before and after it, as the edge of a block does.
 func (f *folder) gap() { f.space = true }
 
 func (f *folder) String() string { return string(f.text) }

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// blocked lists what netip has no method for: addresses that belong to no site
-// of the public Internet, per the IANA special-purpose address registries.
+// blocked lists the addresses without sites of the public Internet that netip has no method for,
+// from the IANA special-purpose address registries.
 var blocked = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),        // this network
 	netip.MustParsePrefix("100.64.0.0/10"),    // carrier NAT; 100.100.100.200 serves metadata
@@ -35,8 +35,8 @@ var (
 	sixTo4 = netip.MustParsePrefix("2002::/16")
 )
 
-// isBlocked tells whether a fetch must not connect to the address: loopback,
-// private, link-local (where clouds serve credentials), multicast or reserved.
+// isBlocked reports whether fetches must not connect to the address: loopback, private,
+// link-local (where clouds serve credentials), multicast or reserved.
 func isBlocked(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	if addr.IsLoopback() || addr.IsPrivate() || addr.IsUnspecified() ||
@@ -63,9 +63,8 @@ func embeddedIPv4(addr netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// guard is a net.Dialer's Control: it sees the very address about to be
-// connected to, so a name that resolves differently the second time gains
-// nothing.
+// guard is a net.Dialer's Control. It checks the address of the connection itself, so that a name
+// that resolves to another address the second time is no way around the check.
 func guard(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {

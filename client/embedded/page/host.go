@@ -11,13 +11,13 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// localNames end the names that the public Internet does not know (RFC 6761,
-// 6762 and 8375, and ICANN for internal). The guard knows them by their
-// addresses; behind a proxy, which resolves for us, there is only the name.
+// localNames are the suffixes of names that the public Internet does not have (RFC 6761, 6762 and
+// 8375, and ICANN for internal). The guard checks addresses; a proxy resolves the name itself, so
+// the name must be checked.
 var localNames = []string{".localhost", ".local", ".internal", ".home.arpa"}
 
-// checkURL refuses what is no web address. A blocked address spelled out in the
-// URL is refused here already, because a proxy would connect to it unseen.
+// checkURL returns an error for a URL that is no web address. It also refuses a blocked address
+// in the URL, which the guard does not see if a proxy connects.
 func (f *Fetcher) checkURL(u *url.URL) error {
 	fail := func(reason Reason, why string) error {
 		return &Error{URL: redact(u), Reason: reason, Err: errors.New(why)}
@@ -43,8 +43,8 @@ func (f *Fetcher) checkURL(u *url.URL) error {
 	return nil
 }
 
-// isLocal tells a name of the local network, in lower case. No site of the
-// public Internet has a name without a dot.
+// isLocal reports whether a lower-case name is of the local network. All names of the public
+// Internet's sites have a dot.
 func isLocal(name string) bool {
 	for _, suffix := range localNames {
 		if strings.HasSuffix(name, suffix) {
@@ -56,10 +56,9 @@ func isLocal(name string) bool {
 
 var errNumber = errors.New("its host ends in a number but is no address")
 
-// spelledOut reads a host that is an address and not a name, in every spelling
-// that some resolver takes for one: 127.0.0.1, ::1, 127.1, 0x7f000001,
-// 017700000001. A host whose last label is a number is an address or an error,
-// as in the URL standard of the WHATWG.
+// spelledOut parses a host that is an address, in every spelling that a resolver accepts:
+// 127.0.0.1, ::1, 127.1, 0x7f000001, 017700000001. As in the URL standard of the WHATWG, a host
+// whose last label is a number is an address or an error.
 func spelledOut(host string) (addr netip.Addr, ok bool, err error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr, true, nil
@@ -74,7 +73,7 @@ func spelledOut(host string) (addr netip.Addr, ok bool, err error) {
 	}
 	var sum uint64
 	for i, label := range labels {
-		// The last number fills all the bytes that are left.
+		// The last number fills the remaining bytes.
 		bits := 8
 		if i == last {
 			bits = 8 * (4 - last)
@@ -88,8 +87,8 @@ func spelledOut(host string) (addr netip.Addr, ok bool, err error) {
 	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), true, nil
 }
 
-// number reads a label as C does: octal behind 0, hexadecimal behind 0x. One
-// too large for 64 bits is a number all the same, beyond every address.
+// number parses a label as C does: octal after 0, hexadecimal after 0x. A number of more than 64
+// bits is larger than every address.
 func number(label string) (uint64, bool) {
 	base, digits := 10, label
 	switch {

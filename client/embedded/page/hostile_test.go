@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// endless repeats a text for ever, and counts what was read of it.
+// endless repeats a text without end, and counts the bytes that were read.
 type endless struct {
 	text string
 	read int64
@@ -30,8 +30,7 @@ func (e *endless) Read(b []byte) (int, error) {
 
 func (*endless) Close() error { return nil }
 
-// only returns a Fetcher from a network whose sites have no robots.txt and one
-// way to answer.
+// only returns a Fetcher in a network whose sites have no robots.txt and all answer in one way.
 func only(opts Options, answer func(req *http.Request) *http.Response) *Fetcher {
 	opts.Transport = transport(func(req *http.Request) (*http.Response, error) {
 		if req.URL.Path == robotsPath {
@@ -47,7 +46,7 @@ func TestEndlessPage(t *testing.T) {
 		body := &endless{text: text}
 		var opts Options
 		if i > 0 {
-			opts.MaxBytes = 256 << 10 // the first reads as much as is usual, which takes a second
+			opts.MaxBytes = 256 << 10 // only the first case uses the default, which takes a second
 		}
 		f := only(opts, func(req *http.Request) *http.Response {
 			res := respond(req, 200, "", "Content-Type", mediaHTML)

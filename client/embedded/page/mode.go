@@ -6,13 +6,13 @@ import "fmt"
 type Mode string
 
 const (
-	// Auto fetches, and pauses while the machine has no Internet: when three
-	// names in a row do not resolve, nor do the root's name servers, or when
-	// thirty sites in a row are silent. One fetch in five minutes then tries.
+	// Auto fetches, and pauses while the machine seems to have no Internet: after three
+	// consecutive failed lookups, if the root name servers do not resolve either, and after
+	// thirty consecutive sites that do not respond. A probe every five minutes ends the pause.
 	Auto Mode = "auto"
-	// Always fetches every page, however many fail.
+	// Always fetches every page and never pauses.
 	Always Mode = "always"
-	// Never fetches nothing: every Fetch returns ErrNever.
+	// Never fetches no page: every Fetch returns ErrNever.
 	Never Mode = "never"
 )
 
@@ -23,7 +23,7 @@ func (m *Mode) Set(name string) error {
 		*m = Mode(name)
 		return nil
 	}
-	return fmt.Errorf("%q is not a way to fetch: use %s, %s or %s", name, Auto, Always, Never)
+	return fmt.Errorf("%q is not a mode of fetching: use %s, %s or %s", name, Auto, Always, Never)
 }
 
 // String returns the mode's name.

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The limits, in bytes, on the parts of a Page. Honest pages stay under them;
-// they are there for pages that repeat a keyword ten thousand times.
+// The most bytes of the parts of a Page. Only pages that repeat keywords thousands of times
+// exceed them.
 const (
 	maxTitle       = 512
 	maxDescription = 2 << 10
@@ -24,23 +24,22 @@ const (
 	maxText        = 32 << 10
 	maxURL         = 2 << 10
 
-	// maxAside bounds the text set aside, and maxBanner what a banner says at
-	// most: lists of partners and purposes are long, but not that long.
+	// maxAside is the most bytes of text set aside, and maxBanner the most of a banner, whose
+	// lists of partners and purposes are long.
 	maxAside  = maxText
 	maxBanner = 8 << 10
 
-	// maxToken bounds one stretch of text, such as an inline script, and maxTag
-	// one tag, such as an image within it. A longer one ends the reading: the
-	// page is what came before.
+	// maxToken is the most bytes of one text, such as an inline script, and maxTag of one tag,
+	// such as an inline image. Reading ends at a longer one, and the page is the part before.
 	maxToken = 2 << 20
 	maxTag   = 1 << 20
 )
 
-// maxRefreshDelay, in seconds, tells a page that sends its visitors on from one
-// that reloads itself every few minutes.
+// maxRefreshDelay, in seconds, distinguishes a redirect from a page that reloads itself every few
+// minutes.
 const maxRefreshDelay = 5
 
-// Page is what a page says of its site. White space is folded throughout.
+// Page has the parts of a page that describe its site. White space is folded in all of them.
 type Page struct {
 	Title         string
 	Description   string   // <meta name="description">
@@ -49,30 +48,29 @@ type Page struct {
 	OGDescription string   // <meta property="og:description">
 	SiteName      string   // <meta property="og:site_name">, or the name of the schema.org organization
 	Section       string   // of a newspaper: <meta property="article:section">, or schema.org articleSection
-	Types         []string // what schema.org and og:type call it, in words: "Auto Repair"; none that fits any page
+	Types         []string // the types of schema.org and og:type in words, such as "Auto Repair", without types of any page
 	Product       string   // the name of the first schema.org Product
 	Category      string   // that Product's category
 	Breadcrumb    []string // the names of the schema.org BreadcrumbList, but for the home page
 	Headings      []string // h1 to h3, in order, at most 40
-	Text          string   // what a visitor reads, without navigation, footer and banners
-	Refresh       string   // where a meta refresh of at most 5 s leads, as written
-	ParkedBy      string   // the domain parking service whose scripts or frames it shows
+	Text          string   // the visible text, without navigation, footer and banners
+	Refresh       string   // the URL of a meta refresh of at most 5 s, as written
+	ParkedBy      string   // the domain parking service whose scripts or frames the page has
 }
 
-// buffers are readers that hold enough of a page to tell its character set by.
+// buffers are readers whose buffers hold enough of a page to determine its character set.
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxHead) }}
 
 // Read reads the HTML in r. The character set is that of the byte order mark,
 // of contentType (a Content-Type header; may be empty), or of the page's own
-// meta element, in this order, unless its bytes disprove it. Every input reads
-// as some Page; the error is that of r, and the Page then holds what came before
-// it.
+// meta element, in this order, unless the bytes contradict it. Every input gives
+// a Page. The error is that of r; the Page then has the parts before the error.
 func Read(r io.Reader, contentType string) (Page, error) {
 	return read(context.Background(), r, contentType)
 }
 
-// read waits, until the context ends, where the page has a long token and too
-// much memory is taken by those of others.
+// read waits, until the context ends, if the page has a long token and the long tokens of other
+// pages take all of the memory for them.
 func read(ctx context.Context, r io.Reader, contentType string) (Page, error) {
 	buffer := buffers.Get().(*bufio.Reader)
 	buffer.Reset(r)
@@ -101,8 +99,7 @@ func read(ctx context.Context, r io.Reader, contentType string) (Page, error) {
 	return s.page(), nil
 }
 
-// meta takes note of one meta element. The first of a kind counts, as it does
-// for search engines.
+// meta reads a meta element. The first of a kind counts, as for search engines.
 func (p *Page) meta(a *attributes) {
 	name := bytes.TrimSpace(a.name)
 	if len(name) == 0 {
@@ -135,8 +132,8 @@ func setOnce(field *string, text []byte, max int) {
 	}
 }
 
-// refreshURL reads `5; url='https://example.com/'`, and returns "" where the
-// delay is longer than maxRefreshDelay or the page means itself.
+// refreshURL parses `5; url='https://example.com/'`. It returns "" if the delay is longer than
+// maxRefreshDelay or there is no URL.
 func refreshURL(content string) string {
 	end := strings.IndexAny(content, ";,")
 	if end < 0 {

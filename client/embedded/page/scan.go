@@ -8,22 +8,21 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// skipped lists the elements whose content is not written for readers, or is
-// the same on every page of the site.
+// skipped lists the elements whose content is invisible or the same on all pages of a site.
 var skipped = map[atom.Atom]bool{
 	atom.Style: true, atom.Noscript: true, atom.Template: true,
 	atom.Svg: true, atom.Math: true, atom.Iframe: true, atom.Object: true,
 	atom.Nav: true, atom.Footer: true, atom.Select: true, atom.Textarea: true,
 }
 
-// containers lists the elements that are set aside when they are hidden, or a
-// banner: those whose end tag is seldom missing.
+// containers lists the elements that are set aside if they are hidden or a banner. Their end tags
+// are seldom missing.
 var containers = map[atom.Atom]bool{
 	atom.Div: true, atom.Section: true, atom.Aside: true, atom.Form: true, atom.Dialog: true,
 	atom.Span: true, atom.Ul: true, atom.Ol: true, atom.Table: true, atom.Header: true, atom.A: true,
 }
 
-// inline lists the elements that do not part words: <b>S</b>hop is one word.
+// inline lists the elements that do not separate words: <b>S</b>hop is one word.
 var inline = map[atom.Atom]bool{
 	atom.A: true, atom.Abbr: true, atom.B: true, atom.Bdi: true, atom.Bdo: true, atom.Big: true,
 	atom.Cite: true, atom.Code: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Ins: true,
@@ -31,8 +30,8 @@ var inline = map[atom.Atom]bool{
 	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Tt: true, atom.U: true, atom.Wbr: true,
 }
 
-// A scanner turns tokens into a Page. It keeps no tree, so neither depth nor
-// disorder of the elements matters to it.
+// A scanner makes a Page of tokens. It keeps no tree, so elements may be nested deeply or
+// wrongly.
 type scanner struct {
 	parts Page
 	attrs attributes
@@ -45,14 +44,14 @@ type scanner struct {
 
 	inTitle, inHeading bool
 	script             script
-	skip               atom.Atom // the kind of element being left out; 0 is none
-	depth              int       // open elements of the kind skip
-	why                why       // it is left out
-	asideStart         int       // where its text begins in aside
+	skip               atom.Atom // the kind of element that is being left out; 0 for none
+	depth              int       // the number of open elements of the kind skip
+	why                why       // the element is left out
+	asideStart         int       // the start of its text in aside
 }
 
-// why says why an element is left out. What is left out by its name is no text;
-// of the others that is a guess, so their text is set aside.
+// why is the reason to leave out an element. The text of elements that are left out by their
+// names is dropped; leaving out others is a guess, so their text is set aside.
 type why int
 
 const (
@@ -61,7 +60,7 @@ const (
 	isBanner
 )
 
-// script says what kind of script the tokenizer is in.
+// script is the kind of script that the tokenizer is in.
 type script int
 
 const (
@@ -70,7 +69,7 @@ const (
 	jsonLD
 )
 
-// scanners keep their buffers from page to page.
+// scanners are reused with their buffers.
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
 func (s *scanner) reset() {
@@ -153,7 +152,7 @@ func (s *scanner) leaveOut(tag atom.Atom, why why) {
 	s.skip, s.depth, s.why, s.asideStart = tag, 1, why, len(s.aside.text)
 }
 
-// notice takes what counts wherever it stands.
+// notice reads elements that count in every part of a page.
 func (s *scanner) notice(tag atom.Atom) {
 	switch tag {
 	case atom.Script:
@@ -185,7 +184,7 @@ func (s *scanner) open(z *html.Tokenizer, tag atom.Atom) {
 		}
 		s.text.gap()
 	case atom.Noframes:
-		z.NextIsNotRawText() // this page has no frames either
+		z.NextIsNotRawText() // frames are not shown, so <noframes> is
 	}
 }
 
@@ -193,9 +192,8 @@ func isNavigation(role []byte) bool {
 	return bytes.EqualFold(role, []byte("navigation")) || bytes.EqualFold(role, []byte("contentinfo"))
 }
 
-// reopens tells whether a tag ends the element being skipped although its end
-// tag is missing: the main part of a page stands in neither navigation nor
-// footer nor banner.
+// reopens reports whether a tag ends the skipped element, whose end tag is missing: navigation,
+// footers and banners do not contain the main part of a page.
 func (s *scanner) reopens(tag atom.Atom) bool {
 	if tag != atom.Main && tag != atom.Article || foreign(s.skip) || s.skip == atom.Template {
 		return false
@@ -230,8 +228,8 @@ func (s *scanner) end(tag atom.Atom) {
 	}
 }
 
-// endSkip ends what was left out. A banner that says more than any banner does
-// was the page itself; another is forgotten.
+// endSkip ends a skipped element. A text longer than that of any banner was the page's own text;
+// a shorter one is dropped.
 func (s *scanner) endSkip() {
 	s.skip = 0
 	if s.why != isBanner {
@@ -243,14 +241,14 @@ func (s *scanner) endSkip() {
 	s.aside.text = s.aside.text[:s.asideStart]
 }
 
-// takeAside makes what was set aside, from start on, part of the text.
+// takeAside moves the text that was set aside, from start on, to the page's text.
 func (s *scanner) takeAside(start int) {
 	s.text.gap()
 	s.text.write(s.aside.text[start:])
 	s.text.gap()
 }
 
-// edge parts the words on its two sides, unless the element is inline.
+// edge separates the words before and after a tag, unless its element is inline.
 func (s *scanner) edge(tag atom.Atom) {
 	if inline[tag] {
 		return
@@ -286,7 +284,7 @@ func (s *scanner) page() Page {
 	s.endTitle()
 	s.endHeading()
 	switch {
-	case s.skip != 0 && s.why != byName: // its end tag is missing: it may hold anything
+	case s.skip != 0 && s.why != byName: // its end tag is missing, so the text may be the page's own
 		s.takeAside(s.asideStart)
 	case len(s.text.text) == 0: // such as a page that a program makes visible
 		s.takeAside(0)

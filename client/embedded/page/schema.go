@@ -11,29 +11,28 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The limits on what a page says in the words of schema.org.
+// The limits of the schema.org data of a page.
 const (
 	maxName     = 256       // bytes of a name
 	maxTypes    = 8         // a count
 	maxCrumbs   = 12        // a count
-	maxJSON     = 256 << 10 // bytes of JSON-LD in all, which is parsed in memory
-	maxJSONDeep = 6         // objects within objects, as far as they are looked into
+	maxJSON     = 256 << 10 // bytes of JSON-LD in all
+	maxJSONDeep = 6         // levels of nested objects that are read
 )
 
-// A schema collects what a page says in the words of schema.org: as JSON-LD, in
-// scripts, and as microdata, in attributes of the elements that visitors see.
-// The zero value is ready.
+// A schema collects the schema.org data of a page: JSON-LD in scripts, and microdata in
+// attributes of visible elements. The zero value is ready to use.
 type schema struct {
 	found      Page // the parts named in fill
-	jsonCrumbs bool // the breadcrumb came as JSON-LD, which is whole and in order
+	jsonCrumbs bool // the breadcrumb is from JSON-LD, which is complete and in order
 	json       int  // bytes of JSON-LD seen
 
-	// Microdata nests; without a tree the type said last has to do.
+	// Microdata nests; there is no tree, so the last type is used.
 	scope   string
 	inCrumb bool
 	prop    folder
-	field   string    // the property whose text is being collected; "" is none
-	tag     atom.Atom // the element it stands in
+	field   string    // the property whose text is being collected; "" for none
+	tag     atom.Atom // the element with the property
 }
 
 func (s *schema) reset() {
@@ -41,7 +40,7 @@ func (s *schema) reset() {
 	*s = schema{prop: s.prop}
 }
 
-// fill adds to a Page what was found, where its other parts do not say it.
+// fill sets the empty parts of a Page from the data.
 func (s *schema) fill(p *Page) {
 	for _, t := range s.found.Types {
 		p.Types = appendOnce(p.Types, t, maxTypes)
@@ -55,14 +54,13 @@ func (s *schema) fill(p *Page) {
 	}
 }
 
-// readJSON reads the objects of one script. What is between them (brackets,
-// commas, comments meant for old browsers) does not matter; what follows a
-// broken one is lost.
+// readJSON reads the objects of one script. It ignores the text between them (brackets, commas,
+// comments for old browsers) and stops at a malformed object.
 func (s *schema) readJSON(text []byte) {
 	if s.json += len(text); s.json > maxJSON {
 		return
 	}
-	// Line breaks within strings are a common mistake, and are none elsewhere.
+	// Line breaks within strings are a common mistake; elsewhere they do not matter.
 	for i, c := range text {
 		if c < ' ' {
 			text[i] = ' '
@@ -83,9 +81,8 @@ func (s *schema) readJSON(text []byte) {
 	}
 }
 
-// subjects are the members that lead to what a page is about, in the order they
-// are looked at. Others lead to what it merely mentions: reviews, offers, other
-// products.
+// subjects are the members with the subject of a page, in the order in which they are read. Other
+// members have things that the page only mentions: reviews, offers, other products.
 var subjects = []string{"@graph", "mainEntity", "mainEntityOfPage", "breadcrumb", "about", "hasVariant"}
 
 // object reads one JSON-LD object and those it holds.
@@ -161,7 +158,7 @@ func (s *schema) addCrumb(name string) {
 	}
 }
 
-// homes are what breadcrumbs call the page they start from.
+// homes are the names of the start page in breadcrumbs.
 var homes = []string{"home", "homepage", "home page", "start", "startseite", "accueil", "inicio", "início", "hem", "hjem", "forside", "etusivu", "strona główna", "главная", "ホーム", "トップ", "首页"}
 
 func isHome(name string) bool { return slices.Contains(homes, strings.ToLower(name)) }
@@ -181,8 +178,8 @@ func each(value any) func(yield func(any) bool) {
 	}
 }
 
-// nameOf returns a text, the name of an object, or that of the first element of
-// an array.
+// nameOf returns a string as it is, the name of an object, or the name of an array's first
+// element.
 func nameOf(value any) string {
 	for range 3 { // an array of objects that hold a name
 		switch v := value.(type) {
@@ -200,7 +197,7 @@ func nameOf(value any) string {
 	return ""
 }
 
-// start looks for microdata in a start tag.
+// start reads the microdata of a start tag.
 func (s *schema) start(tag atom.Atom, a *attributes) {
 	if a.itemtype != nil && bytes.Contains(a.itemtype, []byte("schema.org/")) {
 		s.scope = typeName(string(a.itemtype[:min(len(a.itemtype), maxName)]))
@@ -231,7 +228,7 @@ func (s *schema) chars(text []byte) {
 	}
 }
 
-// end takes the property whose element ends.
+// end stores the property whose element ends.
 func (s *schema) end(tag atom.Atom) {
 	if s.field == "" || tag != s.tag {
 		return
@@ -248,14 +245,13 @@ func (s *schema) end(tag atom.Atom) {
 	s.field = ""
 }
 
-// typeName returns the name of a type without its vocabulary, which is written
-// as a URL or a prefix.
+// typeName returns the name of a type without its vocabulary, a URL or a prefix.
 func typeName(name string) string {
 	name = strings.TrimRight(strings.TrimSpace(name), "/")
 	return name[strings.LastIndexAny(name, "/#:")+1:]
 }
 
-// anyType lists the types, in lower case, that pages about anything have.
+// anyType lists the types, in lower case, that say nothing about a page's subject.
 var anyType = func() map[string]bool {
 	types := map[string]bool{}
 	for _, t := range strings.Fields(`aboutpage aggregateoffer aggregaterating answer article blogposting brand
@@ -271,7 +267,7 @@ var anyType = func() map[string]bool {
 	return types
 }()
 
-// addType adds a type in words, unless pages about anything have it.
+// addType adds a type in words, unless anyType has it.
 func (p *Page) addType(name string) {
 	name = typeName(name) // og:type has prefixes of its own
 	if len(name) > 64 || anyType[strings.ToLower(name)] {
@@ -282,7 +278,7 @@ func (p *Page) addType(name string) {
 	}
 }
 
-// splitCamel parts the words of "AutoRepair", "HVACBusiness" and
+// splitCamel separates the words of "AutoRepair", "HVACBusiness" and
 // "restaurant.menu_item".
 func splitCamel(name string) string {
 	runes := []rune(name)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestNoWayIn tries to get at a server on the loopback by every known detour.
+// TestNoWayIn tries to reach a server on the loopback interface by every known detour.
 func TestNoWayIn(t *testing.T) {
 	var reached atomic.Int64
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -81,7 +81,7 @@ func TestNoWayIn(t *testing.T) {
 	}
 }
 
-// TestNoWayInByRedirect sends a visitor inward from the open.
+// TestNoWayInByRedirect redirects from a public site to the local network.
 func TestNoWayInByRedirect(t *testing.T) {
 	for _, to := range []string{
 		"http://127.0.0.1/", "//169.254.169.254/latest/", "http://[::ffff:a9fe:a9fe]/", "http://0x7f.1/", "http://localhost:8080/",
@@ -103,14 +103,14 @@ func TestNoWayInByRedirect(t *testing.T) {
 	}
 }
 
-// TestRebinding has a name resolve outward for robots.txt, and inward for the
-// page.
+// In TestRebinding a name resolves to a public address for robots.txt, and to a local address for
+// the page.
 func TestRebinding(t *testing.T) {
 	inside := titled("inside")
 	defer inside.Close()
 	site := "http://rebound.example" + inside.URL[strings.LastIndex(inside.URL, ":"):]
 	f := over(Options{}, "", resolveTo("127.0.0.1"))
-	f.rulebook.keep(chapter{origin: site}, rulesLast)
+	f.ruleCache.keep(originRules{origin: site}, rulesLast)
 	_, err := f.Fetch(t.Context(), site)
 	if failed := wantReason(t, err, Blocked); strings.HasSuffix(failed.URL, robotsPath) {
 		t.Errorf("failed at %s, not at the page", failed.URL)

@@ -7,16 +7,14 @@ import (
 	"unicode"
 )
 
-// A standIn is a kind of page that stands where a site's own should: its words
-// say nothing of the site. Such pages are short; on a longer one the same words
-// are about something.
+// A standIn is a kind of page in place of a site's own, whose words say nothing about the site.
+// Such pages are short; on longer pages the same words have a subject.
 type standIn struct {
 	reason Reason
 	most   int // bytes of text at most
 
-	// A title is a page's whole title, one of the parts that a separator divides
-	// it into, or all its text. A phrase stands anywhere in title or text. Both
-	// are in lower case, without punctuation.
+	// A title is a page's title, a part of the title between separators, or the whole text. A
+	// phrase is a part of the title or the text. Both are in lower case, without punctuation.
 	titles, phrases []string
 }
 
@@ -96,11 +94,11 @@ var standIns = []standIn{
 	},
 }
 
-// longestStandIn is the text of the longest stand-in.
+// longestStandIn is the most bytes of a stand-in's text.
 const longestStandIn = 4 << 10
 
-// checkOwn returns an error for a page that is not the site's own. It was asked
-// for at asked, and found at found.
+// checkOwn returns an error for a page that is not the site's own. asked is the requested URL,
+// found the URL after redirects.
 func checkOwn(p Page, asked, found *url.URL) error {
 	reason, sign := standInFor(p)
 	if service := parkingService([]byte(found.String())); service != "" && parkingService([]byte(asked.String())) == "" {
@@ -112,7 +110,7 @@ func checkOwn(p Page, asked, found *url.URL) error {
 	return &Error{URL: redact(found), Reason: reason, Err: fmt.Errorf("it says %q", sign)}
 }
 
-// standInFor returns the kind of a stand-in and the sign it was told by, or "".
+// standInFor returns the reason and the words of a stand-in, or "".
 func standInFor(p Page) (reason Reason, sign string) {
 	switch {
 	case p.ParkedBy != "":
@@ -143,7 +141,7 @@ func standInFor(p Page) (reason Reason, sign string) {
 	return "", ""
 }
 
-// titleParts returns a title as a whole and in its parts, plain and trimmed.
+// titleParts returns a title and its parts, plain and trimmed.
 func titleParts(title string) map[string]bool {
 	parts := map[string]bool{strings.TrimSpace(plain(title)): true}
 	for part := range strings.FieldsFuncSeq(strings.NewReplacer(" - ", "|", " – ", "|", " — ", "|").Replace(title), func(r rune) bool {
@@ -175,8 +173,8 @@ func plain(text string) string {
 	return b.String()
 }
 
-// parkingServices are the hosts of companies that show pages in the place of
-// sites, for their domains' owners or sellers. Below a host count all others.
+// parkingServices are the hosts of companies that show pages for the owners or sellers of unused
+// domains. Each stands for its subdomains, too.
 var parkingServices = map[string]bool{
 	"sedoparking.com": true, "parkingcrew.net": true, "bodis.com": true, "parklogic.com": true, "above.com": true,
 	"afternic.com": true, "dan.com": true, "hugedomains.com": true, "undeveloped.com": true, "domainmarket.com": true,
@@ -184,8 +182,7 @@ var parkingServices = map[string]bool{
 	"sawbrokers.com": true, "perfectdomain.com": true, "brandbucket.com": true, "parking.reg.ru": true, "searchhounds.com": true,
 }
 
-// parkingService returns the parking service that a URL with a host leads to,
-// or "".
+// parkingService returns the parking service of a URL's host, or "".
 func parkingService(rawURL []byte) string {
 	_, rest, ok := strings.Cut(string(rawURL[:min(len(rawURL), 256)]), "//")
 	if !ok {

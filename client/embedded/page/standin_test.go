@@ -66,7 +66,7 @@ func TestStandIns(t *testing.T) {
 	}
 }
 
-// TestStandInTable keeps the table such that its entries can be found.
+// Every entry of the table can match a page.
 func TestStandInTable(t *testing.T) {
 	for _, kind := range standIns {
 		if kind.most > longestStandIn {

@@ -14,12 +14,11 @@ import (
 )
 
 const (
-	// maxRefreshText is how much text, in bytes, a page may hold and still be no
-	// more than a signpost to the one its meta refresh names.
+	// maxRefreshText is the most bytes of text in a page whose meta refresh is followed.
 	maxRefreshText = 500
 
-	// maxDrain is how long a body may be that is read although nobody wants it,
-	// to keep its connection for the next request.
+	// maxDrain is the most bytes of an unneeded body that are read, to keep the connection for
+	// the next request.
 	maxDrain = 16 << 10
 )
 
@@ -27,10 +26,10 @@ const (
 type visit struct {
 	fetcher *Fetcher
 	hops    int
-	left    time.Duration // of Options.Timeout; waiting for a turn takes none of it
+	left    time.Duration // of Options.Timeout, which does not count the wait for a host
 }
 
-// run gets the page at u, or the one it leads to.
+// run fetches the page at u, following redirects.
 func (v *visit) run(ctx context.Context, u *url.URL) (Page, error) {
 	for start := u; ; {
 		if err := v.fetcher.checkURL(u); err != nil {
@@ -53,7 +52,7 @@ func (v *visit) run(ctx context.Context, u *url.URL) (Page, error) {
 	}
 }
 
-// get makes one request and reads the answer: a page, or where it leads.
+// get makes one request and returns the page or the next URL.
 func (v *visit) get(ctx context.Context, u *url.URL) (page Page, next *url.URL, err error) {
 	err = v.exchange(ctx, u, "text/html, application/xhtml+xml;q=0.9", func(ctx context.Context, res *http.Response) (err error) {
 		if next, err = redirect(res, u); next != nil || err != nil {
@@ -63,20 +62,19 @@ func (v *visit) get(ctx context.Context, u *url.URL) (page Page, next *url.URL, 
 		return err
 	})
 	if err == nil && next == nil {
-		next = signpost(page, u)
+		next = refreshTarget(page, u)
 	}
 	return page, next, err
 }
 
-// exchange sends one request when its host's turn has come, and hands the
-// response to read, with the context of the exchange, and returns its error. All
-// errors become *Error.
+// exchange sends one request while it holds the lock of the host, calls read with the context of
+// the exchange and the response, and returns read's error. All errors become *Error.
 func (v *visit) exchange(ctx context.Context, u *url.URL, accept string, read func(context.Context, *http.Response) error) error {
-	release, err := v.fetcher.hosts.take(ctx, strings.ToLower(u.Hostname()))
+	unlock, err := v.fetcher.hosts.lock(ctx, strings.ToLower(u.Hostname()))
 	if err != nil {
 		return asError(ctx, u, err)
 	}
-	defer release()
+	defer unlock()
 	start := time.Now()
 	defer func() { v.left -= time.Since(start) }()
 	limited, cancel := context.WithTimeout(ctx, v.left)
@@ -92,10 +90,10 @@ func (v *visit) exchange(ctx context.Context, u *url.URL, accept string, read fu
 	return nil
 }
 
-// hangUp closes a body, and reads the rest before if that saves a connection.
+// hangUp closes a body. It reads a short rest before, which keeps the connection.
 func hangUp(res *http.Response) {
 	if 0 < res.ContentLength && res.ContentLength <= maxDrain {
-		_, _ = io.Copy(io.Discard, res.Body) // one that fails is not kept
+		_, _ = io.Copy(io.Discard, res.Body) // after an error the transport closes the connection
 	}
 	res.Body.Close()
 }
@@ -108,14 +106,14 @@ func (f *Fetcher) request(ctx context.Context, u *url.URL, accept string) *http.
 	}}).WithContext(ctx)
 }
 
-// read reads the page of a response that holds one.
+// read reads the page of a response with HTML.
 func (f *Fetcher) read(ctx context.Context, res *http.Response) (Page, error) {
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return Page{}, &Error{Reason: Status, Status: res.StatusCode}
 	}
 	// The transport has undone gzip, the only encoding it asks for.
 	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return Page{}, &Error{Reason: NotHTML, Err: fmt.Errorf("it is encoded as %.20q, unasked", coding)}
+		return Page{}, &Error{Reason: NotHTML, Err: fmt.Errorf("the encoding %.20q is not accepted", coding)}
 	}
 	body := bufio.NewReader(io.LimitReader(res.Body, f.opts.MaxBytes))
 	contentType := res.Header.Get("Content-Type")
@@ -125,7 +123,7 @@ func (f *Fetcher) read(ctx context.Context, res *http.Response) (Page, error) {
 	return read(ctx, body, contentType)
 }
 
-// isHTML judges by the content type, and by the first bytes where there is none.
+// isHTML reports whether the content type or, without one, the first bytes are those of HTML.
 func isHTML(contentType string, body *bufio.Reader) bool {
 	if contentType == "" {
 		head, _ := body.Peek(512) // as much as DetectContentType looks at
@@ -138,9 +136,8 @@ func isHTML(contentType string, body *bufio.Reader) bool {
 	return media == "text/html" || media == "application/xhtml+xml"
 }
 
-// signpost returns where a page sends its visitors, if it does little else; or
-// nil.
-func signpost(p Page, at *url.URL) *url.URL {
+// refreshTarget returns the URL of a page's meta refresh if the page has little text, or nil.
+func refreshTarget(p Page, at *url.URL) *url.URL {
 	if p.Refresh == "" || len(p.Text) > maxRefreshText {
 		return nil
 	}

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Finding is something in a file of a custom taxonomy that makes answers worse, or
-// is likely a slip.
+// Finding is a fault, or a likely mistake, in a file of a custom taxonomy.
 type Finding struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"` // 1-based
@@ -18,13 +17,12 @@ type Finding struct {
 
 func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Problem) }
 
-// maxPhrase is the longest name or alias, in characters, that anybody would write
-// in a title. The longest of the product taxonomy has 66.
+// maxPhrase is the most characters of a name or alias that titles contain. The longest of the
+// product taxonomy has 66.
 const maxPhrase = 80
 
-// Check looks at how the file is built: paths that are there twice, parents that
-// are not there, ids that are not unique, names that are too long, columns that
-// nobody reads. Findings come in the order of their lines.
+// Check finds repeated paths, missing parents, repeated ids, long names and unknown columns.
+// Findings are in the order of their lines.
 func (c *Custom) Check() []Finding {
 	var found []Finding
 	for _, column := range c.unread {
@@ -50,13 +48,13 @@ func (c *Custom) Check() []Finding {
 	return found
 }
 
-// Finding makes a finding in the taxonomy's file.
+// Finding returns a finding in the taxonomy's file.
 func (c *Custom) Finding(line int, format string, args ...any) Finding {
 	return Finding{File: c.File, Line: line, Problem: fmt.Sprintf(format, args...)}
 }
 
-// Line is a category's line or, for a parent that was made, that of the first line
-// below it.
+// Line is the line of a category. For a parent without a line, it is the line of the first
+// descendant.
 func (c *Custom) Line(category int) int {
 	for i := category; i < len(c.Lines); i++ { // descendants follow
 		if c.Lines[i] > 0 {
@@ -66,7 +64,7 @@ func (c *Custom) Line(category int) int {
 	return 1
 }
 
-// SortFindings orders findings by line, those of one line as they are.
+// SortFindings sorts findings by line; the sort is stable.
 func SortFindings(found []Finding) {
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 }

@@ -12,30 +12,29 @@ import (
 )
 
 const (
-	// maxCustomFile bounds a file of a custom taxonomy, in bytes: the product
-	// taxonomy has half a megabyte.
+	// maxCustomFile is the most bytes of a custom taxonomy; the product taxonomy has half a
+	// megabyte.
 	maxCustomFile = 16 << 20
 
-	// maxCustomCategories is near twenty times the product taxonomy. An engine of
-	// that many takes a second to build and some hundred megabytes.
+	// maxCustomCategories is nearly twenty times the product taxonomy. An engine of so many
+	// categories takes a second to build and some hundred megabytes.
 	maxCustomCategories = 100_000
 
-	// maxCustomLevels is deeper than any taxonomy in use; seven is the most seen.
+	// maxCustomLevels is deeper than taxonomies in use, which have at most seven levels.
 	maxCustomLevels = 12
 )
 
-// Custom is a taxonomy of a user's own, read from a file of paths. Its values are
-// the paths.
+// Custom is a user's taxonomy, read from a file of paths. Its values are the paths.
 type Custom struct {
 	Taxonomy
 	File  string
-	Lines []int // by category: its first line, 0 for a parent that the file leaves out
+	Lines []int // by category: its first line, 0 for a parent without a line
 
 	repeats []repeat
-	unread  []string // columns of the file that mean nothing here
+	unread  []string // unknown columns of the file
 }
 
-// repeat is a line whose path an earlier line has.
+// repeat is a line with the path of an earlier line.
 type repeat struct{ category, line int }
 
 // LoadCustom reads the taxonomy called name from a file; see [ReadCustom].
@@ -59,9 +58,9 @@ func LoadCustom(name, path string) (*Custom, error) {
 //	Seating > Sofas,12,couch|settee
 //
 // Blank lines and, without a header, lines that start with '#' are skipped.
-// Parents without a line of their own are made. The categories keep the order of
-// the file, but that those of one parent stand together. Lines that say the same
-// path are one category with the aliases of all.
+// Parents without a line are added. Categories are in the order of the file, except that
+// descendants follow their ancestor. Lines with the same path give one category with the aliases
+// of all.
 //
 // file is only used in errors, which are *[SyntaxErrors] or those of r.
 func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
@@ -86,7 +85,7 @@ func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 	return forest.custom(name, file, unread), nil
 }
 
-// Fingerprint names what rows depend on: paths, their order, aliases and ids. Equal
+// Fingerprint is a hash of the paths, their order, the aliases and the ids. Taxonomies with equal
 // fingerprints give equal rows.
 func (c *Custom) Fingerprint() string {
 	hash := sha256.New()
@@ -97,11 +96,10 @@ func (c *Custom) Fingerprint() string {
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// SyntaxErrors are the lines of a custom taxonomy that break its rules, the first
-// twenty of them.
+// SyntaxErrors are the first twenty malformed lines of a custom taxonomy.
 type SyntaxErrors struct {
 	List []*SyntaxError
-	More int // beyond the list
+	More int // the number of further lines
 
 	file string
 }
@@ -138,7 +136,7 @@ func (e *SyntaxErrors) Unwrap() []error {
 	return list
 }
 
-// forest grows categories from lines in any order.
+// forest builds categories from lines in any order.
 type forest struct {
 	nodes   []node // in the order of their first mention
 	roots   []int
@@ -148,12 +146,11 @@ type forest struct {
 
 type node struct {
 	Category
-	line     int // 0 until its own line has come
+	line     int // 0 before its own line was read
 	children []int
 }
 
-// add adds the category of a line and the ancestors it lacks, or says why it
-// cannot.
+// add adds the category of a line and its missing ancestors, or returns what is wrong.
 func (f *forest) add(l customLine) string {
 	path := strings.Join(l.names, PathSeparator)
 	parent, end := -1, 0
@@ -182,7 +179,7 @@ func (f *forest) add(l customLine) string {
 	return ""
 }
 
-// grow returns the node of a path, which it makes if it is not there.
+// grow returns the node of a path, and creates it if it does not exist.
 func (f *forest) grow(parent, depth int, name, path string) int {
 	if i, ok := f.byPath[path]; ok {
 		return i
@@ -198,8 +195,7 @@ func (f *forest) grow(parent, depth int, name, path string) int {
 	return i
 }
 
-// custom lays the forest out with every category before its children, and these
-// before its next sibling.
+// custom returns the taxonomy of the forest, in depth-first order.
 func (f *forest) custom(name, file string, unread []string) *Custom {
 	c := &Custom{Taxonomy: Taxonomy{Name: name}, File: file, unread: unread}
 	place := make([]int, len(f.nodes))

@@ -26,8 +26,8 @@ const (
 	aliasesColumn = "aliases"
 )
 
-// eachCustomLine calls add for every line that can be read, and tells of the
-// others. It returns the columns that were not read.
+// eachCustomLine calls add for every valid line, and adds the others to problems. It returns the
+// unknown columns.
 func eachCustomLine(file, text string, problems *SyntaxErrors, add func(customLine) string) (unread []string) {
 	take := func(number int, path, id, aliases string) {
 		line, problem := parseCustomLine(path, id, aliases)
@@ -56,8 +56,8 @@ func eachCustomLine(file, text string, problems *SyntaxErrors, add func(customLi
 	return nil
 }
 
-// customHeader says what separates the columns, if the first line that is not
-// blank is a header.
+// customHeader returns the separator of the columns, and whether the first line that is not blank
+// is a header.
 func customHeader(text string) (comma rune, ok bool) {
 	first := ""
 	for line := range strings.Lines(text) {
@@ -84,7 +84,7 @@ func columnNames(row []string) []string {
 	return names
 }
 
-// eachRow reads CSV with a header, and goes on after a row that is broken.
+// eachRow reads CSV with a header, and continues after a malformed row.
 func eachRow(text string, comma rune, problems *SyntaxErrors, take func(number int, path, id, aliases string)) (unread []string) {
 	rows := csv.NewReader(strings.NewReader(text))
 	rows.Comma, rows.FieldsPerRecord, rows.ReuseRecord = comma, -1, true

@@ -59,7 +59,7 @@ func TestReadCustom(t *testing.T) {
 	}
 }
 
-// checkForest holds every category against its parent.
+// checkForest compares every category with its parent.
 func checkForest(t *testing.T, c *Custom) {
 	t.Helper()
 	if len(c.Lines) != len(c.Categories) || len(c.Categories) == 0 {
@@ -104,7 +104,7 @@ func TestReadCustomErrors(t *testing.T) {
 	}
 }
 
-// All broken lines are told, to a bound, and not only the first.
+// The error has all malformed lines, up to a limit.
 func TestReadCustomTellsAllLines(t *testing.T) {
 	_, err := readCustom("a.txt", "A\n>\nB\n>\n")
 	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "a.txt:4: ") {
@@ -148,7 +148,7 @@ func TestLoadCustom(t *testing.T) {
 	}
 }
 
-// The fingerprint changes with what rows depend on, and with nothing else.
+// The fingerprint changes only with the properties that rows depend on.
 func TestFingerprint(t *testing.T) {
 	const text = "path,id,aliases\nA,1,x|y\nB,2,\n"
 	fingerprint := func(file, text string) string {
@@ -184,7 +184,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// Nothing that is read breaks a forest, and what is written back is the same again.
+// Every file gives a valid taxonomy or an error, and writing and reading the taxonomy gives the
+// same taxonomy.
 func FuzzReadCustom(f *testing.F) {
 	f.Add("a.txt", "A > B\n# c\nA>C\n")
 	f.Add("a.csv", "path,id,aliases\nA > B,1,c|d\n\"A, B\",2,\n")

@@ -24,9 +24,9 @@ func NewIndex(t *Taxonomy) *Index {
 	return x
 }
 
-// Find gives the category of a value, which is its path, or its code for NAICS. A path that
-// differs in case or spaces alone counts as long as it is that of one category. A category is
-// never told by its last level alone: other editions have other categories of the same name.
+// Find returns the category of a value: a path or, for NAICS, a code; false if there is none.
+// Case and spaces of a path may differ if the result is unique. The last level alone is not
+// enough: other editions have other categories with the same name.
 func (x *Index) Find(value string) (Category, bool) {
 	i, ok := x.exact[value]
 	if !ok {
@@ -38,7 +38,7 @@ func (x *Index) Find(value string) (Category, bool) {
 	return x.categories[i], true
 }
 
-// fold is a path in lower case, with a space between words and none around levels.
+// fold is a path in lower case, with single spaces between words and none around levels.
 func fold(path string) string {
 	levels := strings.Split(strings.ToLower(path), ">")
 	for i, level := range levels {

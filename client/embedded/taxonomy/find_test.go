@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Every category of the embedded taxonomies has an id of its own, and is found by its path.
+// Every category of the embedded taxonomies has a unique id and is found by its path.
 func TestEmbeddedIDs(t *testing.T) {
 	for _, taxonomy := range []*Taxonomy{IAB(), Products(), NAICS()} {
 		paths, index := map[string]string{}, NewIndex(taxonomy)

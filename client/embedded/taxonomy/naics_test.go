@@ -37,7 +37,7 @@ func isChild(code, parent string) bool {
 	return len(prefix) == len(first) && first <= prefix && prefix <= last
 }
 
-// What an edition has tells it apart from the one before.
+// The codes are those of the 2022 edition and not of the 2017 edition.
 func TestNAICSEdition(t *testing.T) {
 	titles := map[string]string{}
 	for _, c := range NAICS().Categories {
@@ -81,8 +81,8 @@ func TestNAICSEdition(t *testing.T) {
 	}
 }
 
-// An industry with too few aliases is hardly ever found, and an alias of too many
-// industries finds none of them.
+// An industry with few aliases is seldom found, and an alias of many industries distinguishes
+// none of them.
 func TestNAICSAliases(t *testing.T) {
 	const (
 		fewest     = 3
@@ -112,7 +112,7 @@ func TestNAICSAliases(t *testing.T) {
 	}
 }
 
-// Overlay passes over an alias that is there already, so the file is looked at alone.
+// Overlay skips repeated aliases, so this test reads the file itself.
 func TestNAICSAliasesOnce(t *testing.T) {
 	written, err := Parse("naics.aliases.txt", naicsAliases)
 	if err != nil {

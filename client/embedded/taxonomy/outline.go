@@ -10,11 +10,10 @@ import (
 // PathSeparator joins the names of a path.
 const PathSeparator = " > "
 
-// maxLine bounds an outline's line in bytes: the longest one we write has a few
-// dozen aliases, anything beyond this is a mistake.
+// maxLine is the most bytes of a line; the longest lines have a few dozen aliases.
 const maxLine = 8 << 10
 
-// SyntaxError is a line of an outline that breaks its rules.
+// SyntaxError is a malformed line of an outline.
 type SyntaxError struct {
 	File    string
 	Line    int    // 1-based
@@ -47,10 +46,9 @@ func Parse(file, text string) ([]Category, error) {
 	return b.categories, nil
 }
 
-// Overlay adds to categories the aliases of a second outline that they lack. The outline has
-// the same format but names only the categories it has aliases for, and their
-// ancestors. Errors are of type *[SyntaxError]; after one, categories may have
-// been changed in part.
+// Overlay adds the aliases of a second outline to categories. The outline has the same format,
+// but only the categories with further aliases and their ancestors. Errors are of type
+// *[SyntaxError]; after an error, some aliases may have been added.
 func Overlay(categories []Category, file, text string) error {
 	byPath := make(map[string]int, len(categories))
 	for i := range categories {
@@ -84,8 +82,8 @@ type entry struct {
 	aliases []string
 }
 
-// eachEntry calls add for every entry of an outline and turns the problem it
-// returns, unless empty, into an error at the entry's line.
+// eachEntry calls add for every entry of an outline. If add returns a problem, eachEntry returns
+// an error with the entry's line.
 func eachEntry(file, text string, add func(entry) string) error {
 	line := 0
 	for raw := range strings.Lines(text) {
@@ -173,7 +171,7 @@ type builder struct {
 	open       []int           // open[d] is the last category at depth d on the current branch
 }
 
-// add appends a category, or says why it cannot.
+// add appends a category, or returns what is wrong.
 func (b *builder) add(e entry) string {
 	if e.depth > len(b.open) {
 		return fmt.Sprintf("%q is indented by %d tabs under a parent indented by %d: remove tabs, or add the levels between", e.name, e.depth, len(b.open)-1)

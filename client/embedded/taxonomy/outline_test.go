@@ -105,8 +105,8 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// The keywords decide what websites are taken for, so every category needs
-// enough of them, and none may be a word that says nothing.
+// Aliases decide the categories of websites, so every category needs enough of them, and none may
+// be a word without meaning.
 func TestIABAliases(t *testing.T) {
 	const (
 		leastUpper = 15 // of the two upper tiers
@@ -142,12 +142,12 @@ func TestIABAliases(t *testing.T) {
 	}
 }
 
-// emptyWords stand in texts of all kinds.
+// emptyWords are in texts on all subjects.
 var emptyWords = strings.Fields(`a about all also an and any are as at be best but by can do for from get good great has have he how
 	if in is it its make me more most my new no not now of off on one online or other our out over page read see service she site so some
 	than that the their there they this time to today up us use very was way we web welcome what when where who why will with you your`)
 
-// Whatever Parse accepts can be written back and read again.
+// Writing and parsing an outline gives the same categories.
 func FuzzParse(f *testing.F) {
 	f.Add("A\n\tB: c, d\n\t\tE\nF\n")
 	f.Add("# comment\n\n31-33\tManufacturing\n\t311\tFood: canned food\n")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Titles say "sneakers" where the taxonomy says "Shoes": without aliases they are not
-// found. An alias of too many categories finds none of them.
+// Titles have "sneakers" instead of the taxonomy's "Shoes", so categories need aliases. An alias
+// of many categories distinguishes none of them.
 func TestProductAliases(t *testing.T) {
 	const (
 		leastCategories = 2000

@@ -54,9 +54,8 @@ func Products() *Taxonomy { return products() }
 // to the six-digit industries.
 func NAICS() *Taxonomy { return naics() }
 
-// load parses an outline and its overlay. Both are part of the program and are
-// checked by its tests, so an error here is a broken build and not a run-time
-// condition.
+// load parses an outline and its overlay. Both are part of the program and tested, so an error is
+// a fault of the build.
 func load(name, file, outline, overlay string) *Taxonomy {
 	categories, err := Parse(file+".txt", outline)
 	if err == nil && overlay != "" {

@@ -43,7 +43,7 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// checkCategory holds a category against its parent.
+// checkCategory compares a category with its parent.
 func checkCategory(t *testing.T, categories []Category, i int) {
 	t.Helper()
 	c := categories[i]

@@ -1,18 +1,18 @@
 package report
 
-// Bound is what a claim has to keep. The zero value is no bound.
+// Bound is the target of a claim. The zero value is no bound.
 type Bound struct {
 	value float64
 	kind  string // "at least", "at most" or ""
 }
 
-// AtLeast is kept by values from v on.
+// AtLeast returns a bound that values of v and more keep.
 func AtLeast(v float64) Bound { return Bound{v, "at least"} }
 
-// AtMost is kept by values up to v.
+// AtMost returns a bound that values of v and less keep.
 func AtMost(v float64) Bound { return Bound{v, "at most"} }
 
-// Keeps says whether a value keeps the bound; any keeps none.
+// Keeps reports whether a value keeps the bound. Every value keeps the zero Bound.
 func (b Bound) Keeps(v float64) bool {
 	switch b.kind {
 	case "at least":
@@ -23,14 +23,14 @@ func (b Bound) Keeps(v float64) bool {
 	return true
 }
 
-// Claim is a figure, and the bound that its median has to keep.
+// Claim is a figure with the bound of its median.
 type Claim struct {
 	Sample Sample
 	Unit   Unit
 	Bound  Bound
 }
 
-// Figure is the claim's value in words, with its spread if there were several rounds.
+// Figure is the median as text, with the spread if there were several rounds.
 func (c Claim) Figure() string {
 	if len(c.Sample) == 0 {
 		return "not measured"
@@ -43,8 +43,8 @@ func (c Claim) Figure() string {
 	return text + " (" + c.Unit.number(least) + " to " + c.Unit.number(most) + ")"
 }
 
-// Verdict is the claim's bound in words, and whether it is kept; "" without a bound.
-func (c Claim) Verdict() string {
+// Status is the bound as text, and whether the median keeps it; "" without a bound.
+func (c Claim) Status() string {
 	if c.Bound.kind == "" {
 		return ""
 	}

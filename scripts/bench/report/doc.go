@@ -1,5 +1,5 @@
 // Package report turns measurements into tables.
 //
-// A sample is one figure measured in several rounds: its median stands for it, its
-// smallest and largest value are its spread. A claim is a sample that is to keep a bound.
+// A sample has the values of one figure in several rounds. Its median is the figure; its minimum
+// and maximum are the spread. A claim is a sample with a bound.
 package report

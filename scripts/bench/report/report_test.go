@@ -64,7 +64,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-func TestVerdict(t *testing.T) {
+func TestStatus(t *testing.T) {
 	for name, test := range map[string]struct {
 		claim Claim
 		want  string
@@ -78,7 +78,7 @@ func TestVerdict(t *testing.T) {
 		"the median":   {Claim{Unit: Ratio, Sample: Sample{9, 1, 1}, Bound: AtMost(1.5)}, "at most 1.50: met"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := test.claim.Verdict(); got != test.want {
+			if got := test.claim.Status(); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -5,7 +5,7 @@ import "slices"
 // Sample is one figure, measured in several rounds.
 type Sample []float64
 
-// Median is the value in the middle, or between the two in the middle; 0 of none.
+// Median is the median; 0 without values.
 func (s Sample) Median() float64 {
 	if len(s) == 0 {
 		return 0
@@ -18,7 +18,7 @@ func (s Sample) Median() float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// Spread is the smallest and the largest value; 0 and 0 of none.
+// Spread returns the minimum and the maximum; 0 and 0 without values.
 func (s Sample) Spread() (least, most float64) {
 	if len(s) == 0 {
 		return 0, 0
@@ -26,8 +26,8 @@ func (s Sample) Spread() (least, most float64) {
 	return slices.Min(s), slices.Max(s)
 }
 
-// Ratios divides round by round, for what the machine does besides meets both sides of a
-// round alike. Rounds that only one side has, or whose divisor is 0, are left out.
+// Ratios divides round by round, because other load on the machine affects both sides of a round.
+// It leaves out rounds that one side lacks and rounds whose divisor is 0.
 func Ratios(over, under Sample) Sample {
 	var ratios Sample
 	for i := range min(len(over), len(under)) {

@@ -5,27 +5,27 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table of texts. Its rows are as long as its head.
+// Table is a table of strings. Its rows have the length of its head.
 type Table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
 }
 
-// NewClaims is a table for AddClaim.
+// NewClaims returns a table for AddClaim.
 func NewClaims(title string) *Table {
 	return &Table{Title: title, Head: []string{"measured", "result", "wanted"}}
 }
 
 // AddClaim adds a row.
 func (t *Table) AddClaim(name string, c Claim) {
-	t.Add(name, c.Figure(), c.Verdict())
+	t.Add(name, c.Figure(), c.Status())
 }
 
 // Add adds a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Markdown is the table under its title, its columns aligned to be read as they are, too.
+// Markdown is the title and the table with aligned columns, in Markdown.
 func (t *Table) Markdown() string {
 	var b strings.Builder
 	b.WriteString("**" + t.Title + "**\n\n")
@@ -59,7 +59,7 @@ func writeRow(b *strings.Builder, row []string, widths []int) {
 	b.WriteString("|\n")
 }
 
-// escape keeps a cell in its cell.
+// escape escapes the separator of cells.
 func escape(cell string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell)
 }

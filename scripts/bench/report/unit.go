@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Unit is how a figure is written.
+// Unit is the unit and the format of a figure.
 type Unit struct {
 	name   string
 	digits int     // after the decimal point
-	scale  float64 // what a figure is divided by to be in this unit; 0 for 1
+	scale  float64 // the divisor of a figure; 0 for 1
 }
 
 // The units. Times are measured in seconds, sizes in bytes.

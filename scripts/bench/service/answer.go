@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// entries of an answer. More is rare; three paths make the usual 250 bytes.
+// entries is the number of entries of an answer, the usual number: 250 bytes.
 const entries = 3
 
 // AppendAnswer appends the body of the answer to an input, without a line's end.
@@ -34,7 +34,7 @@ func AppendAnswer(dst []byte, classification, input string) []byte {
 	return append(dst, "]}"...)
 }
 
-// categoriesOf gives the taxonomy of the kind that has the classification.
+// categoriesOf returns the categories of a classification.
 func categoriesOf(classification string) []taxonomy.Category {
 	if classification == client.TaxonomyV3 {
 		return taxonomy.IAB().Categories
@@ -42,7 +42,7 @@ func categoriesOf(classification string) []taxonomy.Category {
 	return taxonomy.Products().Categories
 }
 
-// confidence falls with the rank, and has two digits as services give them.
+// confidence decreases with the rank and has two digits, as in real answers.
 func confidence(sum uint64, rank int) float64 {
 	return float64(95-25*rank-int(sum>>32%25)) / 100
 }

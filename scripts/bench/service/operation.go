@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Usage is the answer of the usage operation: an account that can pay any measurement. The
-// number of requests left is a string, as the interface has it.
+// Usage is the answer of the usage operation: a quota for any measurement. The number of requests
+// left is a string, as in the interface.
 const Usage = `{"plan":"benchmark","remaining":"1000000000"}`
 
-// appendBody appends the body that answers a request, and gives the status with it. It
-// takes as long as the latency of the operation.
+// appendBody waits for the latency of the operation, appends the body of the answer to dst, and
+// returns the body with its status.
 func (o Options) appendBody(dst []byte, path, query string) (body []byte, status int) {
 	switch path {
 	case "/api/usage":
@@ -38,13 +38,12 @@ func (o Options) delay() time.Duration {
 	return o.Latency - o.Spread + rand.N(2*o.Spread)
 }
 
-// parameter gives the value of one parameter, "" if it is not there; net/url would make
-// a map of all.
+// parameter returns the value of one parameter, "" if it is missing, without the map of net/url.
 func parameter(query, name string) string {
 	for pair := range strings.SplitSeq(query, "&") {
 		key, value, _ := strings.Cut(pair, "=")
 		if key == name {
-			text, _ := url.QueryUnescape(value) // "" where it is no value
+			text, _ := url.QueryUnescape(value) // "" if malformed
 			return text
 		}
 	}

@@ -14,9 +14,9 @@ type Options struct {
 	Certificate tls.Certificate // of a protocol with TLS
 }
 
-// Serve answers all connections of a listener until it is closed, whose error it gives. A
-// session answers HTTP/1.1 over TLS, too: the server of net/http takes more processor time,
-// so that a client would wait for it.
+// Serve answers all connections of a listener until the listener is closed, and returns its
+// error. It answers HTTP/1.1 without the server of net/http, which takes so much processor time
+// that clients would wait for it.
 func Serve(l net.Listener, options Options) error {
 	switch options.Protocol {
 	case HTTP2TLS:

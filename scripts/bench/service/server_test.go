@@ -17,7 +17,7 @@ import (
 
 var protocols = []Protocol{HTTP1, HTTP1TLS, HTTP2TLS}
 
-// TestClientIsAnswered holds the service against the client that it is made for.
+// The client of this project gets answers from the service.
 func TestClientIsAnswered(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestUnknownPath(t *testing.T) {
 	}
 }
 
-// TestOtherProtocol wants a service of HTTP/2 to answer in no other protocol.
+// A service of HTTP/2 answers in no other protocol.
 func TestOtherProtocol(t *testing.T) {
 	url, roots := listen(t, Options{Protocol: HTTP2TLS})
 	for _, offered := range [][]string{nil, {"http/1.1"}} {
@@ -124,7 +124,7 @@ func TestProtocolFlag(t *testing.T) {
 	}
 }
 
-// TestHostileRequests ends the connection, and nothing else.
+// A malformed request ends its connection and no other.
 func TestHostileRequests(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":     "",
@@ -162,7 +162,7 @@ func TestLatency(t *testing.T) {
 	})
 }
 
-// listen gives the URL of a service, and its certificate authority if it has one.
+// listen starts a service and returns its URL and its certificate authority, nil without TLS.
 func listen(t *testing.T, options Options) (url string, roots *x509.CertPool) {
 	t.Helper()
 	if options.Protocol.TLS() {

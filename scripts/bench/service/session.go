@@ -14,7 +14,7 @@ type session struct {
 	conn    net.Conn
 	in      *bufio.Reader
 	options Options
-	body    []byte // every response uses both buffers again
+	body    []byte // both buffers are reused
 	out     []byte
 }
 
@@ -23,7 +23,7 @@ func newSession(conn net.Conn, options Options) *session {
 }
 
 func (s *session) serve() {
-	defer s.conn.Close() // the client knows what it has received
+	defer s.conn.Close() // the client detects an incomplete answer
 	for {
 		target, err := s.readRequest()
 		if err != nil {
@@ -35,8 +35,8 @@ func (s *session) serve() {
 	}
 }
 
-// readRequest reads a request to its end, the empty line, and gives its target. An error
-// ends the connection: that of bufio for a line of more than 4,096 bytes, too.
+// readRequest reads a request up to the empty line and returns its target. All errors end the
+// connection, also bufio's for a line of more than 4,096 bytes.
 func (s *session) readRequest() (string, error) {
 	line, err := s.in.ReadSlice('\n')
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *session) readRequest() (string, error) {
 	return target, nil
 }
 
-// respond gives the whole response, valid until the next.
+// respond returns the whole response, which is valid until the next call.
 func (s *session) respond(target string) []byte {
 	path, query, _ := strings.Cut(target, "?")
 	var status int

@@ -7,8 +7,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
-// faults are few, because each costs a wait of up to a quarter of a second, but every
-// cycle meets some. None hangs: a run would take as long as its time limit.
+// faults are rare, because each costs a wait of up to a quarter of a second, but every cycle has
+// some. No request hangs, which would take the client's time limit.
 var faults = map[clienttest.Fault]float64{
 	clienttest.Error500: 0.005, clienttest.Error503: 0.005, clienttest.Calculating: 0.005,
 	clienttest.Reset: 0.005, clienttest.Truncated: 0.005, clienttest.HTML: 0.005, clienttest.Slow: 0.01,
@@ -22,7 +22,7 @@ type cycle struct {
 	kills int
 }
 
-// run starts bulkcat until it ends by itself, and checks what it leaves behind.
+// run starts bulkcat until a start is not killed, and checks the files.
 func (c *cycle) run(ctx context.Context) error {
 	service := newService(c.want.seed, faults)
 	defer service.close()
@@ -72,7 +72,7 @@ func (c *cycle) start(ctx context.Context, service *service) (killed bool, err e
 	return false, nil
 }
 
-// published checks that what is there of the output is whole.
+// published checks that all published files are complete.
 func (c *cycle) published() error {
 	got, err := readTree(c.dir)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *cycle) published() error {
 	return got.within(c.want.tree)
 }
 
-// complete checks that the cycle's folder is as an undisturbed run leaves it.
+// complete checks that the cycle's folder is equal to that of an undisturbed run.
 func (c *cycle) complete() error {
 	got, err := readTree(c.dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *cycle) complete() error {
 	return got.same(c.want.tree)
 }
 
-// audit enters into the report how often the service was asked.
+// audit adds the service's counts to the report.
 func (c *cycle) audit(service *service) {
 	inputs, twice := service.audit()
 	c.report.Inputs += inputs

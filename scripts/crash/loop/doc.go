@@ -1,12 +1,11 @@
-// Package loop kills bulkcat again and again, at every instant of a run, and compares
-// what it has written in the end with the output of a run that nobody disturbed.
+// Package loop kills bulkcat repeatedly, at all moments of a run, and compares the final output
+// with the output of an undisturbed run.
 //
-// A start is one process. A cycle is one output: it begins with nothing but the input,
-// and is started as often as it takes until a start ends by itself. A kill is SIGKILL to
-// the process at a moment of one of the [Phases].
+// A start is one process. A cycle is one output: it begins with the input alone, and starts
+// bulkcat until a start is not killed. A kill is SIGKILL to the process at a moment of one of the
+// [Phases].
 //
-// After every kill, what is published must be whole: a file of the output is not there,
-// or has all its bytes. After every cycle the folder must hold the files, byte for byte,
-// that an undisturbed run leaves behind, and no other. The service is a faulty one that
-// counts what it answers: only what was in flight at a kill may be asked twice.
+// After every kill, each file of the output is either missing or complete. After every cycle the
+// folder has exactly the files of an undisturbed run, byte for byte. The service is faulty and
+// counts its answers: only requests that were in flight at a kill may be answered twice.
 package loop

@@ -12,8 +12,8 @@ var (
 	traits = []string{"red", "blue, matte", "10\"", "2-pack", "for children", "refurbished"}
 )
 
-// makeInput makes a CSV of n records: product titles, a tenth of them again, and a few
-// rows that cannot be asked.
+// makeInput returns a CSV of n records: product titles, a tenth of them repeated, and some
+// invalid rows.
 func makeInput(n int, seed uint64) []byte {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var (

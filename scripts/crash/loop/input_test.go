@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestInput makes sure that an input has what makes a run interesting: equal titles,
-// rows without one, and rows that are no records.
+// An input has equal titles, rows without a title, and malformed rows.
 func TestInput(t *testing.T) {
 	const records = 400
 	input := makeInput(records, 1)

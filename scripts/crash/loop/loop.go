@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Workers is the number of requests in flight, at most.
+// Workers is the most requests in flight.
 const Workers = 16
 
-// waiting is the number of answers that wait for an fsync, at most, while Workers requests are in
-// flight to a service of this machine: those of some milliseconds.
+// waiting is the most answers that wait for an fsync: those of some milliseconds with Workers
+// requests in flight to a service on this machine.
 const waiting = 64
 
 // Options describe a loop.
@@ -28,22 +28,21 @@ type Options struct {
 
 const (
 	variants    = 3                // inputs, of different titles in different orders
-	mostKills   = 25               // in a cycle; then it is left in peace, so that it ends
-	mostFailed  = 5                // cycles; more would tell nothing new
-	startsAKill = 10               // on average, at most: a loop that seldom hits ends, too
-	hung        = 60 * time.Second // for one start, of a second or less
+	mostKills   = 25               // in a cycle; later starts are not killed
+	mostFailed  = 5                // cycles until the loop ends
+	startsAKill = 10               // starts per kill, on average, until the loop gives up
+	hung        = 60 * time.Second // the time limit of a start, which takes a second or less
 )
 
 // loop is a loop under way.
 type loop struct {
 	Options
 	random     *rand.Rand
-	references [variants]*reference // each made when it is first needed
+	references [variants]*reference // each is made on first use
 	report     Report
 }
 
-// Run runs a loop. Cycles that went wrong are in the report; the error is of a loop that
-// could not go on at all.
+// Run runs a loop. Failed cycles are in the report; the error says why the loop could not go on.
 func Run(ctx context.Context, options Options) (Report, error) {
 	began := time.Now()
 	l := &loop{
@@ -74,8 +73,8 @@ func (l *loop) run(ctx context.Context) error {
 	return nil
 }
 
-// cycle runs one cycle. What bulkcat does wrong goes into the report, and the cycle's
-// folder stays; the error is our own trouble.
+// cycle runs one cycle. It adds faults of bulkcat to the report and keeps the folder of a failed
+// cycle; the error is a fault of the loop.
 func (l *loop) cycle(ctx context.Context, number int) error {
 	want, err := l.reference(ctx, number%variants)
 	if err != nil {
@@ -98,7 +97,7 @@ func (l *loop) cycle(ctx context.Context, number int) error {
 	return os.RemoveAll(dir)
 }
 
-// reference is what an undisturbed run over a variant of the input makes of it.
+// reference is the result of an undisturbed run over a variant of the input.
 type reference struct {
 	input    []byte
 	seed     uint64
@@ -107,7 +106,8 @@ type reference struct {
 	duration time.Duration // of the run
 }
 
-// reference makes a variant's reference, with a sound service, on first use.
+// reference returns the reference of a variant. It makes the reference on first use, with a
+// service without faults.
 func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 	if l.references[variant] != nil {
 		return l.references[variant], nil
@@ -126,7 +126,7 @@ func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 	}
 	ended, err := p.wait(ctx, never)
 	if err != nil {
-		return nil, fmt.Errorf("the run that nobody disturbs: %w", err)
+		return nil, fmt.Errorf("the undisturbed run: %w", err)
 	}
 	r.status, r.duration = ended.status, ended.duration
 	if r.tree, err = readTree(dir); err != nil {

@@ -11,8 +11,8 @@ import (
 // Phase is a part of a run that a kill aims at.
 type Phase string
 
-// The phases. Most of what can go wrong lies in a few milliseconds of a run, which
-// moments drawn at random would seldom hit.
+// The phases. Most faults can occur only in a few milliseconds of a run, which random moments
+// would seldom hit.
 const (
 	Startup  Phase = "start-up" // in the first 60 ms
 	Anywhere Phase = "anywhere" // over the duration of a whole run
@@ -20,16 +20,16 @@ const (
 	Publish  Phase = "publish"  // just after a file has appeared
 )
 
-// Phases are all of them, drawn with the same chance.
+// Phases are all phases; each has the same chance.
 var Phases = []Phase{Startup, Anywhere, Commit, Publish}
 
 // moment waits for the time to kill. It returns early when the context ends.
 type moment func(ctx context.Context, dir string)
 
-// never is no moment at all.
+// never is the moment of a start that is not killed.
 func never(ctx context.Context, _ string) { <-ctx.Done() }
 
-// moment draws one in a phase.
+// moment returns a random moment of a phase.
 func (l *loop) moment(phase Phase, service *service) moment {
 	switch phase {
 	case Startup:
@@ -50,12 +50,12 @@ func (l *loop) moment(phase Phase, service *service) moment {
 	}
 }
 
-// within draws a duration.
+// within returns a random duration below d.
 func (l *loop) within(d time.Duration) time.Duration {
 	return time.Duration(l.random.Int64N(int64(d)))
 }
 
-// longest is how long an undisturbed run took.
+// longest is the duration of an undisturbed run.
 func (l *loop) longest() time.Duration {
 	longest := time.Millisecond
 	for _, r := range l.references {
@@ -77,8 +77,8 @@ func after(d time.Duration) moment {
 	}
 }
 
-// appearance is a while after something has changed in the cycle's folder for the n-th
-// time more: the output's draft, a part, the manifest, the account.
+// appearance is delay after the n-th change of the file names in the cycle's folder: the output's
+// draft, a part, the manifest, the account.
 func appearance(n int, delay time.Duration) moment {
 	return func(ctx context.Context, dir string) {
 		seen := names(dir)
@@ -95,7 +95,8 @@ func appearance(n int, delay time.Duration) moment {
 	}
 }
 
-// names are the files of the output and of the account, in one text. Locks come and go beside them.
+// names returns the names of the files of the output and the account as one string, without
+// locks.
 func names(dir string) string {
 	var all strings.Builder
 	for _, dir := range []string{dir, filepath.Join(dir, outputName(Folder))} {

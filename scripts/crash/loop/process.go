@@ -47,7 +47,7 @@ func arguments(format Format) []string {
 	return append(args, "-o", outputName(format))
 }
 
-// process is bulkcat running, with no shell between, so that a kill reaches it.
+// process is a running bulkcat, a direct child, so that a kill reaches it.
 type process struct {
 	cmd    *exec.Cmd
 	dir    string
@@ -55,7 +55,7 @@ type process struct {
 	began  time.Time
 }
 
-// start starts bulkcat over the input in dir, where it puts it first.
+// start writes the input to dir and starts bulkcat.
 func start(bulkcat, dir string, format Format, input []byte, url string) (*process, error) {
 	if err := os.WriteFile(filepath.Join(dir, inputName), input, 0o666); err != nil {
 		return nil, err
@@ -70,25 +70,25 @@ func start(bulkcat, dir string, format Format, input []byte, url string) (*proce
 	return p, p.cmd.Start()
 }
 
-// ending is how a start ended.
+// ending is the end of a start.
 type ending struct {
 	killed   bool // by us
 	status   int
 	duration time.Duration
 }
 
-// wait kills the process at the moment, unless it has ended before. The error is of a
-// process that ended as none may: not killed by us, and neither with status 0 nor 3.
+// wait kills the process at the moment, unless the process has ended before. It returns an error
+// if the process was not killed and its exit status is neither 0 nor 3.
 func (p *process) wait(ctx context.Context, m moment) (ending, error) {
 	running, over := context.WithTimeout(ctx, hung)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = p.cmd.Wait() // ProcessState has it all
+		_ = p.cmd.Wait() // ProcessState has the result
 		over()
 	}()
 	m(running, p.dir)
-	_ = p.cmd.Process.Kill() // fails when it has ended by itself
+	_ = p.cmd.Process.Kill() // fails if the process has ended
 	expired := running.Err() == context.DeadlineExceeded
 	<-ended
 	e := ending{duration: time.Since(p.began), status: p.cmd.ProcessState.ExitCode()}
@@ -99,7 +99,7 @@ func (p *process) wait(ctx context.Context, m moment) (ending, error) {
 	case ctx.Err() != nil:
 		return e, ctx.Err()
 	case expired:
-		return e, fmt.Errorf("it had not ended after %v", hung)
+		return e, fmt.Errorf("the process has not ended after %v", hung)
 	case e.killed, e.status == 0, e.status == 3:
 		return e, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestEndings lets scripts in bulkcat's place end in every way.
+// TestEndings starts scripts instead of bulkcat, which end in every way.
 func TestEndings(t *testing.T) {
 	tests := []struct {
 		name, script string

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Report is what a loop has done and found.
+// Report has the counts and failures of a loop.
 type Report struct {
 	Format   Format
 	Seed     uint64
 	Kills    map[Phase]int
-	Starts   int // of bulkcat, undisturbed runs aside
-	Resumes  int // of them, those after a kill
-	Cycles   int // that ended as they should
-	Inputs   int // distinct ones asked, over all cycles
-	Answers  int // sound ones that the service sent
-	Twice    int // of them, those to inputs it had answered in the same cycle before
+	Starts   int // of bulkcat, without undisturbed runs
+	Resumes  int // starts after a kill
+	Cycles   int // without a failure
+	Inputs   int // distinct inputs with an answer, over all cycles
+	Answers  int // sound answers of the service
+	Twice    int // answers to inputs that were answered before in the same cycle
 	Duration time.Duration
-	Failures []error // cycles that did not end as they should
+	Failures []error // of cycles
 
-	TwiceAKill int // in the cycle where it was most
+	TwiceAKill int // Twice per kill, in the worst cycle
 }
 
 func (r *Report) killed() int {
@@ -31,7 +31,7 @@ func (r *Report) killed() int {
 	return n
 }
 
-// String is the report in words, one line and a line a failure.
+// String is the report as a line of text, and a line for each failure.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d kills (", r.Format, r.killed())

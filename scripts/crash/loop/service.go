@@ -11,22 +11,22 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
-// missing is the share of inputs that the service refuses.
+// missing is the share of inputs that the service rejects.
 const missing = 0.03
 
-// service is a faulty service that tells when it has answered so many requests.
+// service is a faulty service that signals when it has answered a number of requests.
 type service struct {
 	url    string
 	server *httptest.Server
 	sick   *clienttest.Server
 
 	mu      sync.Mutex
-	left    int // requests until reached is closed; 0 when it is, or nobody waits
+	left    int // requests until reached is closed; 0 if reached is closed or not in use
 	reached chan struct{}
 }
 
-// newService starts a service; without faults it is a sound one. What it answers depends
-// on the seed and the input only.
+// newService starts a service with the given faults; nil for none. Answers depend only on the
+// seed and the input.
 func newService(seed uint64, faults map[clienttest.Fault]float64) *service {
 	s := &service{sick: clienttest.New(clienttest.Options{
 		Seed: seed, Faults: faults, Missing: missing,
@@ -44,7 +44,7 @@ func (s *service) close() {
 	s.server.Close()
 }
 
-// ServeHTTP answers, or fails to, and counts.
+// ServeHTTP answers a request, with a fault or without, and counts it.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.count()
 	s.sick.ServeHTTP(w, r)
@@ -61,7 +61,8 @@ func (s *service) count() {
 	}
 }
 
-// after gives a channel that is closed after n more requests. There is one at a time.
+// after returns a channel that is closed after n more requests. One such channel is in use at a
+// time.
 func (s *service) after(n int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// tree is what a cycle's folder holds: contents by path, but nil for what tells times
-// and counts, which differ from run to run. The store is not in it.
+// tree is the content of a cycle's folder by path, without the store. Files with times and
+// counts, which differ from run to run, have the content nil.
 type tree map[string][]byte
 
 func readTree(dir string) (tree, error) {
@@ -43,11 +43,11 @@ func changing(name string) bool {
 	return strings.HasSuffix(name, ".run.json") || filepath.Base(name) == "_manifest.json"
 }
 
-// drafts lie under hidden names until they are published.
+// draft reports whether a name is hidden: drafts have hidden names until they are published.
 func draft(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
 
-// within says what is wrong with an output whose run was killed, where want is the whole
-// one: it may lack files, and have drafts.
+// within returns the faults of an output whose run was killed; want is the complete output. Files
+// may be missing, and there may be drafts.
 func (t tree) within(want tree) error {
 	var errs []error
 	for name, content := range t {
@@ -65,8 +65,7 @@ func (t tree) within(want tree) error {
 	return errors.Join(errs...)
 }
 
-// same says what is wrong with an output that is complete: it has the files of want, and
-// no drafts.
+// same returns the faults of a complete output, which has the files of want and no drafts.
 func (t tree) same(want tree) error {
 	errs := []error{t.within(want), t.lacks(want, func(string) bool { return true })}
 	for name := range t {
@@ -87,7 +86,7 @@ func (t tree) lacks(want tree, which func(string) bool) error {
 	return errors.Join(errs...)
 }
 
-// difference tells where two contents part.
+// difference describes the first difference of two contents.
 func difference(got, want []byte) string {
 	n := 0
 	for n < len(got) && n < len(want) && got[n] == want[n] {

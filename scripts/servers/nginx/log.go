@@ -47,7 +47,7 @@ func (s *Server) Requests(t testing.TB) []Request {
 	return requests
 }
 
-// parse reads a line of the log format arrivals. A request without an input is none for a
+// parse parses a line of the log format arrivals. A request without an input is not for a
 // categorization.
 func parse(line string) (Request, error) {
 	var request Request
@@ -66,7 +66,7 @@ func parse(line string) (Request, error) {
 	return request, nil
 }
 
-// at turns nginx's seconds since 1970 into a time.
+// at converts nginx's seconds since 1970 to a time.
 func at(seconds float64) time.Time {
 	return time.UnixMilli(int64(math.Round(seconds * 1000)))
 }

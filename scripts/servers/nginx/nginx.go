@@ -1,5 +1,5 @@
-// Package nginx runs nginx as a child process in a folder of its own. Nothing of the
-// system's nginx service is read or written, but for the program.
+// Package nginx runs nginx as a child process in a folder of its own. It uses only the program of
+// the system's nginx.
 package nginx
 
 import (

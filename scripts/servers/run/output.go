@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Row is what the rows of a record have in common.
+// Row has the columns that all rows of a record share.
 type Row struct {
 	Record, Input, Status, Error string
 }
@@ -26,8 +26,8 @@ type Line struct {
 	Error   string    `json:"error"`
 }
 
-// readLog keeps the whole log, and its warnings. The level ERROR is that of the error which ends
-// the run.
+// readLog reads the log and its warnings. The level ERROR is only that of the error that ends the
+// run.
 func (r *Result) readLog(t testing.TB, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)

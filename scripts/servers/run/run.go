@@ -1,5 +1,4 @@
-// Package run runs the bulkcat binary as a child process, and reads what the run has logged
-// and written.
+// Package run runs the bulkcat binary as a child process, and reads its log, output and account.
 package run
 
 import (
@@ -79,7 +78,7 @@ func (r *Run) args() []string {
 	return append(args, r.options.Flags...)
 }
 
-// Result is what a run has come to.
+// Result is the result of a run.
 type Result struct {
 	Started  time.Time
 	Took     time.Duration

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Visit is one request for a categorization, and what became of it.
+// Visit is one request for a categorization with its result.
 type Visit struct {
 	Input   string
 	Attempt int // of this input, from 1

@@ -13,7 +13,7 @@ const Always = 1 << 30
 // A fault answers wrongly and returns the status; 0 for none.
 type fault func(http.ResponseWriter) int
 
-// faults are what services do when they fail in passing.
+// faults are typical transient failures of services.
 var faults = []fault{
 	func(w http.ResponseWriter) int { return fail(w, http.StatusInternalServerError) },
 	func(w http.ResponseWriter) int { return fail(w, http.StatusServiceUnavailable) },
@@ -38,7 +38,7 @@ func fail(w http.ResponseWriter, status int) int {
 	return status
 }
 
-// page is an HTML page with the status 200, as a gateway in trouble sends.
+// page is an HTML page with the status 200, as from a failing gateway.
 func page(w http.ResponseWriter) int {
 	w.Header().Set("Content-Type", "text/html")
 	_, _ = io.WriteString(w, "<html><body><h1>We will be back soon</h1></body></html>")

@@ -24,7 +24,7 @@ import (
 // Options say how the service answers. The zero value answers everything at once.
 type Options struct {
 	Latency    func() time.Duration    // of an answer; nil for none
-	Fails      func(input string) int  // how many of an input's first requests fail, in turns of all faults; Always for all
+	Fails      func(input string) int  // the number of an input's first requests that fail, with all faults in rotation; Always for all
 	Errors     func(input string) bool // inputs whose every request gets the status 500
 	Hangs      func(input string) bool // inputs whose requests are never answered
 	HangEvery  int                     // one request in so many is never answered; 0 for none

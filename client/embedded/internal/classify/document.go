@@ -1,0 +1,181 @@
+package classify
+
+// Field is a part of a document.
+type Field struct {
+	Text   string
+	Weight float64 // how much a word counts: 1 for a body, 3 for a title; a field of 0 or less is not read
+}
+
+const (
+	maxDocumentWords = 20_000 // in all fields together: far more than it takes to see a subject
+	maxFieldWeight   = 100
+
+	// The first occurrence of a word in a short text weighs 1/(1+saturation); later ones add
+	// less and less. In a long text words recur by chance.
+	saturation       = 3
+	saturationOfWord = 1.0 / 120 // added for every word of the text
+
+	repeated         = 0.5 // the weight of a term in further phrases of a category
+	commonplaceShare = 0.2 // the weight of a word that every document has
+	apart            = 0.6 // the weight of a phrase whose terms are not adjacent
+	inherited        = 0.4 // the share of a parent's score that a category inherits
+	topShare         = 0.4 // the share of a score that depends on the top level
+)
+
+// Document returns at most limit categories of a web page or a description, the best first, and
+// none if no category fits. It reads the first 20,000 words of the fields, and at most a megabyte
+// of each field.
+func (e *Engine) Document(fields []Field, limit int) []Match {
+	s := e.borrow()
+	defer e.giveBack(s)
+	e.scoreDocument(s, fields)
+	return e.answer(s, limit, e.document)
+}
+
+// scoreDocument ranks the categories for a text's fields.
+func (e *Engine) scoreDocument(s *scratch, fields []Field) {
+	e.readFields(s, fields)
+	e.saturate(s)
+	e.sumPhrases(s)
+	e.rankSums(s, inherited)
+}
+
+// readFields counts the fields' terms and pairs, and reports whether there were
+// words among them.
+func (e *Engine) readFields(s *scratch, fields []Field) bool {
+	before := s.words
+	for _, f := range fields {
+		if !(f.Weight > 0) { // NaN too
+			continue
+		}
+		weight := float32(min(f.Weight, maxFieldWeight))
+		previous := int32(noTerm)
+		s.reader.reset(f.Text)
+		for s.words < maxDocumentWords && s.reader.next() {
+			s.words++
+			if stopWords[string(s.reader.word)] {
+				continue
+			}
+			if s.reader.gap != 0 {
+				previous = noTerm
+			}
+			previous = e.count(s, s.reader.word, weight, previous)
+		}
+	}
+	return s.words > before
+}
+
+// count counts a word and the pair it makes with the term before it. It returns
+// the word's term.
+func (e *Engine) count(s *scratch, word []byte, weight float32, previous int32) int32 {
+	first, t := e.index.resolve(word)
+	if first != noTerm {
+		s.count(first, weight)
+		previous = first
+	}
+	if t == noTerm {
+		return noTerm
+	}
+	s.count(t, weight)
+	if previous != noTerm {
+		if p, ok := e.index.pairs[pairKey(previous, t)]; ok {
+			s.countPair(p, weight)
+		}
+	}
+	return t
+}
+
+// saturate turns counts into weights below 1: further occurrences of a word add little.
+func (e *Engine) saturate(s *scratch) {
+	half := float32(saturation + saturationOfWord*float64(s.words))
+	for _, t := range s.terms {
+		s.weight[t] /= s.weight[t] + half
+		if e.index.commonplace[t] {
+			s.weight[t] *= commonplaceShare
+		}
+	}
+	for _, p := range s.pairList {
+		s.pairs[p] /= s.pairs[p] + half
+	}
+}
+
+// sumPhrases sums the weights of the text's terms for every category and for every top level. A
+// term counts once for a category, with the best of the phrases that hold it: several phrases
+// with the same term say nothing more about the text.
+func (e *Engine) sumPhrases(s *scratch) {
+	e.hitPhrases(s)
+	e.hitPairs(s)
+	for _, p := range s.phrases {
+		phrase, h := &e.index.phrases[p], &s.hits[p]
+		h.overlap = phrase.documentScore(h) / h.covered
+	}
+	for _, t := range s.terms {
+		e.sumTerm(s, t)
+	}
+}
+
+// documentScore is the score of a phrase's terms in the text. A phrase of several terms gets its
+// full score only if they are adjacent.
+func (p *phrase) documentScore(h *hit) float32 {
+	switch {
+	case p.terms == 1:
+		return p.weight * h.overlap
+	case h.pairs > 0 && h.pairs == p.pairs:
+		return h.pair * p.mass
+	}
+	return apart * p.score(h)
+}
+
+// sumTerm adds a term's part to the scores of the phrases that hold it. Phrases are in the order
+// of their categories, so the phrases of a category, and of a top level, are consecutive.
+func (e *Engine) sumTerm(s *scratch, t int32) {
+	category, top := int32(noCategory), int32(noCategory)
+	best, bestOfTop, sum := float32(0), float32(0), float32(0)
+	for _, p := range e.index.byTerm.at(t) {
+		if c := e.index.phrases[p].category; c != category {
+			s.addScore(category, best+repeated*(sum-best))
+			category, best, sum = c, 0, 0
+			if e.top[c] != top {
+				s.addTop(top, bestOfTop)
+				top, bestOfTop = e.top[c], 0
+			}
+		}
+		score := s.hits[p].overlap * e.index.idf[t]
+		sum += score
+		best, bestOfTop = max(best, score), max(bestOfTop, score)
+	}
+	s.addScore(category, best+repeated*(sum-best))
+	s.addTop(top, bestOfTop)
+}
+
+// hitPairs adds the pairs to the hits of the phrases they are from.
+func (e *Engine) hitPairs(s *scratch) {
+	for _, pair := range s.pairList {
+		weight := s.pairs[pair]
+		for _, p := range e.index.byPair.at(pair) {
+			h := &s.hits[p]
+			if h.pairs == 0 || weight < h.pair {
+				h.pair = weight
+			}
+			h.pairs++
+		}
+	}
+}
+
+// rankSums ranks the categories. It adds the scores of ancestors, each generation weighted by
+// share, and scales by the part of all scores under the same top level.
+func (e *Engine) rankSums(s *scratch, share float32) {
+	best := float32(0)
+	for _, c := range s.topList {
+		best = max(best, s.tops[c])
+	}
+	for _, c := range s.categories {
+		score, part := s.scores[c], share
+		for p := e.taxonomy.Categories[c].Parent; p >= 0; p = e.taxonomy.Categories[p].Parent {
+			score += part * s.scores[p]
+			part *= share
+		}
+		score *= 1 - topShare + topShare*s.tops[e.top[c]]/best
+		s.ranked = append(s.ranked, ranked{c, score})
+	}
+}

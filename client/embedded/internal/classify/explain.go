@@ -1,0 +1,186 @@
+package classify
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Contribution is the part of an answered category's score that some words add.
+type Contribution struct {
+	Category int      // the category answered
+	Speaker  int      // the category that has these words: Category, an ancestor, or a child that Category stands for
+	Words    string   // as in their first place in the text, in lower case and without accents
+	Fields   []string // the names of the fields that have the words
+	Weight   float64  // the part of the category's score
+	Share    float64  // the same as a share of the score; the shares of a category add up to 1
+}
+
+// ExplainTitle returns the matches that Title returns for the joined parts, and the contributions
+// in the order of the matches, the largest weight of a match first.
+func (e *Engine) ExplainTitle(parts []Part) ([]Match, []Contribution) {
+	s := newScratch(e.index, len(e.taxonomy.Categories))
+	e.scoreTitle(s, Join(parts))
+	x := explainer{Engine: e, s: s, ranked: slices.Clone(s.ranked), sources: e.titleSources(parts)}
+	matches := e.answer(s, maxTitleMatches, &titleFit)
+	return matches, x.contributions(matches, x.titleSummands)
+}
+
+// ExplainWebsite returns the matches that Website returns, and the contributions in the order of
+// the matches, the largest weight of a match first. names are the names of the page's fields. The
+// words of the URL are in the fields "host" and "path", the meaning of the top-level domain in
+// "domain".
+func (e *Engine) ExplainWebsite(host string, path []string, page []Field, names []string, limit int) ([]Match, []Contribution) {
+	s := newScratch(e.index, len(e.taxonomy.Categories))
+	fit, share := e.name, inheritedByName
+	if e.scoreWebsite(s, host, path, page) {
+		fit, share = e.document, inherited
+	}
+	x := explainer{Engine: e, s: s, ranked: slices.Clone(s.ranked), sources: e.websiteSources(host, path, page, names)}
+	matches := e.answer(s, limit, fit)
+	return matches, x.contributions(matches, func(category int32) []summand {
+		return x.websiteSummands(category, share)
+	})
+}
+
+// explainer splits the scores of a text into parts. Its scratch is not returned to the pool,
+// because scoring in parts leaves it in a state that other texts cannot use.
+type explainer struct {
+	*Engine
+	s       *scratch
+	ranked  []ranked // before parents replaced children
+	sources map[int32]source
+}
+
+// summand is the part of a term in a score that is not scaled yet.
+type summand struct {
+	speaker int32
+	term    int32
+	worth   float64
+}
+
+// contributions scales the summands of every match to its score.
+func (x *explainer) contributions(matches []Match, summands func(category int32) []summand) []Contribution {
+	var all []Contribution
+	for i, m := range matches {
+		r := x.scored(int32(m.Category), i == 0)
+		all = append(all, x.merge(m.Category, float64(r.score), summands(r.category))...)
+	}
+	return all
+}
+
+// scored returns the category that a match has its score from, and the score: the match itself,
+// or the leading child if the first match is a parent that replaced its children.
+func (x *explainer) scored(category int32, isFirst bool) ranked {
+	own, lead := ranked{category: category}, x.ranked[0]
+	for _, r := range x.ranked {
+		if r.category == category {
+			own = r
+		}
+		if r.before(lead) {
+			lead = r
+		}
+	}
+	if isFirst && x.taxonomy.Categories[lead.category].Parent == int(category) {
+		return lead
+	}
+	return own
+}
+
+// merge makes one contribution of summands with the same words and speaker.
+func (x *explainer) merge(category int, score float64, summands []summand) []Contribution {
+	total := 0.0
+	for _, v := range summands {
+		total += v.worth
+	}
+	var list []Contribution
+	for _, v := range summands {
+		from := x.sources[v.term]
+		i := slices.IndexFunc(list, func(c Contribution) bool { return c.Speaker == int(v.speaker) && c.Words == from.words })
+		if i < 0 {
+			i = len(list)
+			list = append(list, Contribution{Category: category, Speaker: int(v.speaker), Words: from.words, Fields: from.fields})
+		}
+		list[i].Share += v.worth / total
+		list[i].Weight += v.worth / total * score
+	}
+	slices.SortStableFunc(list, func(a, b Contribution) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Words, b.Words))
+	})
+	return list
+}
+
+// websiteSummands are the parts of the terms in a category's score, those inherited from
+// ancestors included.
+func (x *explainer) websiteSummands(category int32, share float64) []summand {
+	var list []summand
+	for _, t := range x.s.terms {
+		x.sumAlone(t)
+		part := 1.0
+		for c := int(category); c >= 0; c = x.taxonomy.Categories[c].Parent {
+			if worth := x.s.scores[c]; worth > 0 {
+				list = append(list, summand{int32(c), t, part * float64(worth)})
+			}
+			part *= share
+		}
+	}
+	return list
+}
+
+// sumAlone sets every category's score to the part of one term.
+func (x *explainer) sumAlone(term int32) {
+	for _, c := range x.s.categories {
+		x.s.scores[c] = 0
+	}
+	x.s.categories = x.s.categories[:0]
+	x.sumTerm(x.s, term)
+}
+
+// titleSummands are the parts of the terms of a category's best phrase and of its ancestors'
+// names.
+func (x *explainer) titleSummands(category int32) []summand {
+	var list []summand
+	if best, score := x.bestPhrase(category); score > 0 {
+		for _, t := range x.s.terms {
+			if slices.Contains(x.index.byTerm.at(t), best) {
+				list = append(list, summand{category, t, score * x.worth(t) / float64(x.s.hits[best].overlap)})
+			}
+		}
+	}
+	for _, t := range x.index.ancestry.at(category) {
+		if worth := contextWeight * x.worth(t); worth > 0 {
+			list = append(list, summand{x.ancestorWith(category, t), t, worth})
+		}
+	}
+	return list
+}
+
+// worth is the weighted idf of a term.
+func (x *explainer) worth(term int32) float64 {
+	return float64(x.s.weight[term] * x.index.idf[term])
+}
+
+// bestPhrase returns the phrase with a category's best score, and the score.
+func (x *explainer) bestPhrase(category int32) (best int32, score float64) {
+	for _, p := range x.s.phrases {
+		phrase := &x.index.phrases[p]
+		if phrase.category != category {
+			continue
+		}
+		if worth := float64(phrase.score(&x.s.hits[p])); worth > score {
+			best, score = p, worth
+		}
+	}
+	return best, score
+}
+
+// ancestorWith returns the nearest ancestor whose name has a term.
+func (x *explainer) ancestorWith(category, term int32) int32 {
+	for p := x.taxonomy.Categories[category].Parent; p >= 0; p = x.taxonomy.Categories[p].Parent {
+		for _, word := range Terms(x.taxonomy.Categories[p].Name) {
+			if t, ok := x.index.vocabulary[word]; ok && t == term {
+				return int32(p)
+			}
+		}
+	}
+	return category
+}

@@ -1,0 +1,93 @@
+package classify
+
+const (
+	tie      = 0.97 // share of the best score: higher scores tie with it
+	runnerUp = 0.3  // share of the best score: lower scores are not answered
+
+	leastConfidence = 0.08 // below it fewer than one entry in ten is right
+	maxLeaders      = 16   // entries to be compared with each other, above any sensible limit
+)
+
+// answer returns the best of the ranked categories.
+func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
+	leaders := e.lead(s)
+	var buf [maxLeaders]Match
+	matches := buf[:0]
+	ceiling := 1.0
+	for i := range leaders[:max(0, min(limit, len(leaders)))] {
+		// No entry has a higher confidence than the entry before it.
+		ceiling = min(ceiling, fit.confidence(e.evidence(s, leaders, i)))
+		if ceiling < leastConfidence {
+			break
+		}
+		matches = append(matches, Match{int(leaders[i].category), ceiling})
+	}
+	if len(matches) == 0 {
+		return nil
+	}
+	return append([]Match(nil), matches...)
+}
+
+// lead returns at most maxLeaders of the ranked categories, the best first. If siblings tie for
+// the best score, their parent replaces them.
+func (e *Engine) lead(s *scratch) []ranked {
+	if len(s.ranked) == 0 {
+		return nil
+	}
+	e.promote(s)
+	n := min(len(s.ranked), maxLeaders)
+	for i := range n { // a few of many: selecting beats sorting
+		first := i
+		for j := i + 1; j < len(s.ranked); j++ {
+			if s.ranked[j].before(s.ranked[first]) {
+				first = j
+			}
+		}
+		s.ranked[i], s.ranked[first] = s.ranked[first], s.ranked[i]
+		if s.ranked[i].score < runnerUp*s.ranked[0].score {
+			return s.ranked[:i]
+		}
+	}
+	return s.ranked[:n]
+}
+
+// before orders by score, and equal scores by position in the taxonomy.
+func (r ranked) before(other ranked) bool {
+	return r.score > other.score || r.score == other.score && r.category < other.category
+}
+
+// promote replaces leading siblings with the same score by their parent: the text does not tell
+// them apart.
+func (e *Engine) promote(s *scratch) {
+	best := s.ranked[0]
+	for _, r := range s.ranked {
+		if r.before(best) {
+			best = r
+		}
+	}
+	parent := e.taxonomy.Categories[best.category].Parent
+	if parent < 0 {
+		return
+	}
+	ties := func(r ranked) bool {
+		return r.score >= tie*best.score && e.taxonomy.Categories[r.category].Parent == parent
+	}
+	n := 0
+	for _, r := range s.ranked {
+		if ties(r) {
+			n++
+		}
+	}
+	if n < 2 {
+		return
+	}
+	rest := s.ranked[:0]
+	for _, r := range s.ranked {
+		if !ties(r) && int(r.category) != parent {
+			rest = append(rest, r)
+		}
+	}
+	s.ranked = append(rest, ranked{int32(parent), best.score})
+	s.scores[parent] = max(s.scores[parent], s.scores[best.category])
+	s.categories = append(s.categories, int32(parent)) // to be cleared
+}

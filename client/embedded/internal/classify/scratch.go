@@ -1,0 +1,143 @@
+package classify
+
+// scratch is the working memory of one classification. Between uses all of it is zero or noTerm:
+// it lists the elements that were set, and clears them at the end.
+type scratch struct {
+	reader reader
+	tokens []token // of a title
+
+	weight []float32 // by term
+	place  []float32 // by term of a title: the place weight of a phrase that ends in the term
+	pairs  []float32 // by pair
+	hits   []hit     // by phrase
+	scores []float32 // by category
+	raised []float32 // by category: the score of the descendants that it is raised above
+	tops   []float32 // by top-level category: the sum of the scores under it
+
+	terms      []int32 // set in this use, as in the lists below
+	pairList   []int32
+	phrases    []int32
+	categories []int32
+	topList    []int32
+
+	name     []nameWord // of a host and a path without a page
+	nameHead int32      // the term of a host's last word
+	domain   int32      // the term of the top-level domain's meaning
+
+	ranked []ranked
+	words  int     // of a document, read so far
+	mass   float32 // the weighted idf of all terms in the text
+}
+
+// token is a word of a title.
+type token struct {
+	term     int32 // -1 if no phrase holds the word
+	weight   float32
+	place    float32 // the place weight of a phrase that ends in the word, if the word is the segment's head
+	segment  int32   // the part of the title, or noSegment for a brand and for two words joined
+	modifier bool    // the head of a segment only if no other word is
+}
+
+// nameWord is a word of a host or a path that is no stop word.
+type nameWord struct {
+	term    int32
+	letters int
+}
+
+// The values for no term, no segment and no category.
+const (
+	noTerm     = -1
+	noSegment  = -1
+	noCategory = -1
+)
+
+// hit collects the parts of one phrase in a text.
+type hit struct {
+	overlap float32 // weighted idf of the phrase's terms in the text
+	covered float32 // their plain idf
+	pair    float32 // least weight of its pairs in the text
+	pairs   int32   // the number of its pairs in the text
+	head    float32 // the place weight of its head, 0 if the text does not have the head
+}
+
+// ranked is a category with its score.
+type ranked struct {
+	category int32
+	score    float32
+}
+
+func newScratch(x *index, categories int) *scratch {
+	return &scratch{
+		weight:   make([]float32, len(x.idf)),
+		place:    make([]float32, len(x.idf)),
+		pairs:    make([]float32, len(x.pairs)),
+		hits:     make([]hit, len(x.phrases)),
+		scores:   make([]float32, categories),
+		raised:   make([]float32, categories),
+		tops:     make([]float32, categories),
+		nameHead: noTerm, domain: noTerm,
+	}
+}
+
+// count adds an occurrence of a term.
+func (s *scratch) count(term int32, weight float32) {
+	if s.weight[term] == 0 {
+		s.terms = append(s.terms, term)
+	}
+	s.weight[term] += weight
+}
+
+// countPair adds an occurrence of a pair.
+func (s *scratch) countPair(pair int32, weight float32) {
+	if s.pairs[pair] == 0 {
+		s.pairList = append(s.pairList, pair)
+	}
+	s.pairs[pair] += weight
+}
+
+// addScore adds to a category's score.
+func (s *scratch) addScore(category int32, score float32) {
+	if category == noCategory {
+		return
+	}
+	if s.scores[category] == 0 {
+		s.categories = append(s.categories, category)
+	}
+	s.scores[category] += score
+}
+
+// addTop adds to a top-level category's sum.
+func (s *scratch) addTop(top int32, score float32) {
+	if top == noCategory {
+		return
+	}
+	if s.tops[top] == 0 {
+		s.topList = append(s.topList, top)
+	}
+	s.tops[top] += score
+}
+
+// clear resets all elements that were set.
+func (s *scratch) clear() {
+	for _, t := range s.terms {
+		s.weight[t], s.place[t] = 0, 0
+	}
+	for _, p := range s.pairList {
+		s.pairs[p] = 0
+	}
+	for _, p := range s.phrases {
+		s.hits[p] = hit{}
+	}
+	for _, c := range s.categories {
+		s.scores[c], s.raised[c] = 0, 0
+	}
+	for _, c := range s.topList {
+		s.tops[c] = 0
+	}
+	s.words, s.mass = 0, 0
+	s.reader.reset("") // do not hold on to the caller's text
+	s.tokens, s.ranked = s.tokens[:0], s.ranked[:0]
+	s.terms, s.pairList, s.phrases = s.terms[:0], s.pairList[:0], s.phrases[:0]
+	s.categories, s.topList = s.categories[:0], s.topList[:0]
+	s.name, s.nameHead, s.domain = s.name[:0], noTerm, noTerm
+}

@@ -1,0 +1,125 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+)
+
+// Part is a part of a title with the name of its source.
+type Part struct {
+	Name string
+	Text string
+}
+
+// Join joins parts with bars to one title.
+func Join(parts []Part) string {
+	if len(parts) == 1 {
+		return parts[0].Text
+	}
+	var b strings.Builder
+	for i, p := range parts {
+		if i > 0 {
+			b.WriteString(" | ")
+		}
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// source is the position of a term in a text.
+type source struct {
+	words  string // as in their first place in the text, folded
+	fields []string
+}
+
+// quoter finds the sources of terms. It reads a text in the same way as scoring does.
+type quoter struct {
+	index   *index
+	reader  reader
+	sources map[int32]source
+}
+
+// titleSources finds the terms of a title's words, and of each word joined to the word before, as
+// readTitle does.
+func (e *Engine) titleSources(parts []Part) map[int32]source {
+	q := quoter{index: e.index, sources: make(map[int32]source)}
+	left := maxTitleWords
+	for i, p := range parts {
+		if i == 0 {
+			brand := min(brandPrefix(Join(parts)), len(p.Text))
+			q.readTitle(p.Name, p.Text[:brand], maxBrand) // more words than its bytes can hold
+			p.Text = p.Text[brand:]
+		}
+		left -= q.readTitle(p.Name, p.Text, left)
+	}
+	return q.sources
+}
+
+// readTitle notes the terms of at most most words, and returns the number of words.
+func (q *quoter) readTitle(field, text string, most int) int {
+	n, previous := 0, ""
+	for q.reader.reset(text); n < most && q.reader.next(); n++ {
+		r := &q.reader
+		if r.gap != 0 || roleOf(r)&(link|genitive) != 0 {
+			previous = ""
+		}
+		if word := string(r.word); roleOf(r)&(link|genitive|stopWord|noiseWord) == 0 {
+			if previous != "" {
+				q.note(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
+			}
+			q.noteWord(word, field)
+			previous = word
+		}
+	}
+	return n
+}
+
+// websiteSources finds the terms of a website's name and page. Each field of the
+// page has a name.
+func (e *Engine) websiteSources(host string, path []string, page []Field, names []string) map[int32]source {
+	q := quoter{index: e.index, sources: make(map[int32]source)}
+	words, domain := e.SplitHost(host)
+	q.readText("host", strings.Join(words, " "), maxDocumentWords)
+	q.readText("domain", domain, maxDocumentWords)
+	q.readText("path", strings.Join(path, " "), maxDocumentWords)
+	left := maxDocumentWords
+	for i, f := range page {
+		if f.Weight > 0 {
+			left -= q.readText(names[i], f.Text, left)
+		}
+	}
+	return q.sources
+}
+
+// readText notes the terms of at most most words, and returns the number of words.
+func (q *quoter) readText(field, text string, most int) int {
+	n := 0
+	for q.reader.reset(text); n < most && q.reader.next(); n++ {
+		if word := string(q.reader.word); !stopWords[word] {
+			q.noteWord(word, field)
+		}
+	}
+	return n
+}
+
+// noteWord notes the term of a word, or those it is a compound of.
+func (q *quoter) noteWord(word, field string) {
+	first, t := q.index.resolve([]byte(word))
+	q.note(first, word, field)
+	q.note(t, word, field)
+}
+
+// note records the first place of a term, and all its fields.
+func (q *quoter) note(term int32, words, field string) {
+	if term == noTerm {
+		return
+	}
+	s, ok := q.sources[term]
+	if !ok {
+		s.words = words
+	}
+	if !slices.Contains(s.fields, field) {
+		s.fields = append(s.fields, field)
+	}
+	q.sources[term] = s
+}

@@ -1,0 +1,94 @@
+package classify
+
+import "strings"
+
+// stopWords are left out of phrases and texts.
+var stopWords = wordSet(`a an and are as at be but by de etc for from has have if in is it its la le no not of off on or our per
+	so that the their them they this to until up us we who will with you your i he she his her was were been do does did can into than then
+	also all any other more most such about what which when where how why there here general miscellaneous misc n s t my me out over new`)
+
+// links precede the part of a title that gives the product's purpose, material or accessories.
+var links = wordSet(`for with in by from on at w compatible fits featuring includes including without feat
+	con para mit pour avec und em en aus sin ohne sans um`)
+
+// purposes are the links that precede the product's purpose: a "cover for a grill" is a grill
+// cover.
+var purposes = wordSet(`for compatible fits para pour fur um`)
+
+// units follow a number. "in" and "w" are then no links, nor is "in" in "2 in 1".
+var units = wordSet(`in w g gm gms gram grams kg kgs oz lb lbs`)
+
+// containers follow the product and its weight: "Paprika 75g Jar".
+var containers = wordSet(`jar tin can bottle box bag pouch packet tub tube sachet carton bucket canister`)
+
+// genitives are "of" in languages that name the product before it: a "funda de
+// movil" is a case. The words after a genitive qualify the product.
+var genitives = wordSet(`de del du des di da do dos`)
+
+// noise words are added to titles by sellers for search engines.
+var noise = wordSet(`buy online price prices india sale offer offers deal deals discount shipping delivery bestseller assorted`)
+
+// modifiers name a product only if no other word does: colours, sizes, measures, materials,
+// patterns, cuts, and words for a number of things.
+var modifiers = wordSet(`black white red blue green yellow pink purple brown gray grey orange gold golden silver beige navy maroon multicolor multi
+	color small medium large xl xxl xs mini big long short slim regular size pack packs piece pieces pcs pc set sets combo pair
+	pairs men man women woman boy boys girl girls kid kids unisex adult cm mm inch inches ft oz ml ltr kg gm gb tb mah watt watts volt v x
+	free best quality premium original genuine brand classic vintage modern style design print printed solid plain
+	collection edition series model version type kit sleeve sleeves neck fit self design casual formal party full half round single
+	double striped checkered abstract floral cotton leather silk wool polyester synthetic denim steel metal wood wooden plastic ceramic glass
+	magnetic light dark bright extra ultra power pro plus max super deluxe luxury royal lemon lime orange rose cherry natural organic body
+	peach salmon cream ivory turquoise teal aqua lilac mint olive mustard burgundy charcoal khaki tan taupe coral emerald
+	corduroy velvet linen canvas suede satin nylon fleece flannel tweed jute hemp cashmere chiffon georgette spandex lycra viscose tulle crochet
+	rattan wicker bamboo oak walnut teak pine mahogany acacia marble granite porcelain stainless brass copper aluminum aluminium bronze chrome
+	leatherette faux acrylic resin check checked plaid gingham paisley polka dot dots stripe stripes tartan herringbone houndstooth
+	camo camouflage pattern patterned embroidered`)
+
+// commonplaces are words of every page and every company's description, which say little in a
+// document. Each stands for its singular and its plural.
+var commonplaces = wordSet(`home contact page search login sign site website web click online free menu view post privacy policy term terms
+	cookie cookies read help faq blog link links share follow subscribe news newsletter email account register member name number date
+	time day week month year today latest best top list full welcome find get make use add close open start
+	next back first good great world people life live company companies corporation corp inc incorporated limited ltd plc llc group
+	holding holdings subsidiary subsidiaries business businesses segment segments service services product products solution solutions
+	offer offers provide provides provider focus engaged operate operates operation operations operating based develop developing
+	development market markets marketing portfolio project projects platform system systems management technology technologies
+	international global partner partners customer customers client clients industry industries industrial commercial general type
+	related acquisition acquire sale sell activity material equipment facility work include sector application area part line form
+	public private national united state states america american city local country event story right set office need want know
+	look come way thing house white show say`)
+
+// role is the function of a word in a title.
+type role uint8
+
+const (
+	stopWord role = 1 << iota
+	link
+	genitive
+	noiseWord
+	modifier
+	purpose
+	unit
+	container
+)
+
+// roles maps the words above to their roles, so that one lookup replaces eight.
+var roles = func() map[string]role {
+	all := make(map[string]role)
+	for k, set := range map[role]map[string]bool{
+		stopWord: stopWords, link: links, genitive: genitives, noiseWord: noise, modifier: modifiers,
+		purpose: purposes, unit: units, container: containers,
+	} {
+		for w := range set {
+			all[w] |= k
+		}
+	}
+	return all
+}()
+
+func wordSet(list string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
+}

@@ -1,0 +1,331 @@
+package classify
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+const (
+	maxTitleWords   = 64 // the product is named early; later words are features and keywords
+	maxTitleMatches = 3
+	maxBrandWords   = 5
+	maxBrand        = 40 // bytes
+
+	linkWeight     = 0.35 // after "with", "in": the product's parts, its material
+	purposeWeight  = 0.8  // after "for"
+	unnamedWeight  = 0.7  // after a link word without a product before it: "By Arden, oak table"
+	bracketWeight  = 0.5  // in brackets: sizes, variants, codes
+	brandWeight    = 0.2  // in a brand before the title
+	laterWeight    = 0.85 // after a dash, comma or bar: a restatement, or features
+	modifierWeight = 0.6  // colours, sizes, materials
+	idiomWeight    = 0.3  // the second word of a "hot dog" before the head
+	headBonus      = 1.5  // the head of a segment names the product
+
+	// The weights of a phrase by the place of its head in the title. A segment's head has the
+	// segment's place; a phrase whose head is missing has the weight headless.
+	mainPlace    = 1
+	laterPlace   = 0.75 // in a segment after a segment that names a product
+	purposePlace = 0.6  // after "for", and after "of" in other languages
+	linkPlace    = 0
+	attributive  = 0.85 // before the segment's head; times the segment's place
+
+	contextWeight = 0.15 // for a title's term in an ancestor's name
+	topWeight     = 0.3  // for the share of all scores under the same top level
+	depthPenalty  = 0.02 // per level: of equal categories the more general is preferred
+	candidate     = 0.3  // share of the best phrase's score: lower scores are not ranked
+)
+
+// Title returns at most three categories of a product's title, the best first, and none if no
+// category fits. It reads the first 64 words.
+func (e *Engine) Title(title string) []Match {
+	s := e.borrow()
+	defer e.giveBack(s)
+	e.scoreTitle(s, title)
+	return e.answer(s, maxTitleMatches, &titleFit)
+}
+
+// scoreTitle ranks the categories for a title.
+func (e *Engine) scoreTitle(s *scratch, title string) {
+	brand := brandPrefix(title)
+	e.readBrand(s, title[:brand])
+	named := e.readTitle(s, title[brand:])
+	e.weighTitle(s, named)
+	e.hitBest(s)
+	e.scorePhrases(s)
+	e.scoreCandidates(s)
+}
+
+// brandPrefix returns the length of a brand of the form "Bank of Scotland - "
+// at the start of a title. Otherwise its words would name the product:
+// "Furniture of America - Lamp".
+func brandPrefix(title string) int {
+	brand, _, ok := strings.Cut(title, " - ")
+	if !ok || len(brand) > maxBrand || strings.Count(brand, " ") >= maxBrandWords || strings.Index(brand, " of ") < 1 {
+		return 0
+	}
+	return len(brand)
+}
+
+// readBrand lists a brand's tokens. It has no head.
+func (e *Engine) readBrand(s *scratch, brand string) {
+	s.reader.reset(brand)
+	for s.reader.next() {
+		if !stopWords[string(s.reader.word)] {
+			s.tokens = append(s.tokens, token{term: e.index.lookup(s.reader.word), weight: brandWeight, segment: noSegment, modifier: true})
+		}
+	}
+}
+
+// segment is the part of a title that is being read. Punctuation and link words split a title
+// into segments, each with its own weight, place and head.
+type segment struct {
+	number  int32
+	weight  float32
+	place   float32
+	outside float32 // the weight to return to after a bracket
+	named   bool    // this segment, or one before, has a word that can name the product
+	measure measure // of the last word
+	word    [2 * maxWord]byte
+	length  int // of the last word, unstemmed; it is in word
+}
+
+// measure says whether a word is a number, and of what.
+type measure uint8
+
+const (
+	measuresNothing measure = iota
+	measuresNumber          // without a unit of weight: "12", "50mm"
+	measuresWeight          // "75g", and "g" after a number
+)
+
+// begin opens the next segment.
+func (g *segment) begin(weight, place float32) {
+	g.number++
+	g.weight, g.place = weight, place
+	g.length = 0
+}
+
+// punctuate opens a segment after punctuation.
+func (g *segment) punctuate(gap rune) {
+	place := float32(mainPlace)
+	if g.named {
+		place = laterPlace
+	}
+	switch gap {
+	case '(', '[':
+		g.begin(bracketWeight, place)
+		g.outside = laterWeight
+	case ')', ']':
+		g.begin(g.outside, place)
+	default:
+		g.begin(laterWeight, place)
+	}
+}
+
+// link opens a segment after a link word. If no segment has named the product, a later one does.
+func (g *segment) link(k role) {
+	switch {
+	case !g.named:
+		g.begin(min(g.weight, unnamedWeight), mainPlace)
+	case k&genitive != 0:
+		g.begin(g.weight, purposePlace)
+	case k&purpose != 0:
+		g.begin(min(g.weight, purposeWeight), purposePlace)
+	default:
+		g.begin(min(g.weight, linkWeight), linkPlace)
+	}
+}
+
+// readTitle lists the title's tokens, and reports whether one of them that is no modifier can
+// name a product.
+func (e *Engine) readTitle(s *scratch, title string) bool {
+	g := segment{weight: 1, place: mainPlace, outside: 1}
+	s.reader.reset(title)
+	for n := 0; n < maxTitleWords && s.reader.next(); n++ {
+		r := &s.reader
+		if r.gap != 0 && n > 0 {
+			g.punctuate(r.gap)
+		}
+		k := roleOf(r)
+		switch {
+		case r.parts(k, g.measure):
+			g.link(k)
+		case k&(link|genitive) != 0:
+			g.length = 0
+		case k&(stopWord|noiseWord) == 0:
+			e.readWord(s, &g, k)
+		}
+		g.measure = r.measure(k, g.measure)
+	}
+	return g.named
+}
+
+// roleOf is the role of the reader's word. It compares the spelling of "für", which precedes a
+// purpose, because folding makes it "fur".
+func roleOf(r *reader) role {
+	if string(r.word) == "fur" && r.at-r.start > len("fur") {
+		return link | purpose
+	}
+	return roles[string(r.word)]
+}
+
+// parts reports whether the reader's word starts a segment: a link that is not part of a compound
+// ("clip-in"), not a unit ("24 in") and not in a count ("2 in 1").
+func (r *reader) parts(k role, before measure) bool {
+	inCompound := r.gap == 0 && r.start > 0 && r.text[r.start-1] == '-'
+	return k&(link|genitive) != 0 && !inCompound && !(k&unit != 0 && before == measuresNumber)
+}
+
+// measure returns the measure of the reader's word.
+func (r *reader) measure(k role, before measure) measure {
+	if r.hasDigit {
+		k = roles[strings.TrimLeft(string(r.word), "0123456789")]
+	} else if before != measuresNumber {
+		return measuresNothing
+	}
+	switch {
+	case k&(unit|link) == unit:
+		return measuresWeight
+	case r.hasDigit:
+		return measuresNumber
+	}
+	return measuresNothing
+}
+
+// readWord lists the tokens of the reader's word, and stems it.
+func (e *Engine) readWord(s *scratch, g *segment, k role) {
+	r := &s.reader
+	if g.length > 0 { // "key chain" may be known as "keychain"
+		if t := e.index.lookup(append(g.word[:g.length], r.word...)); t != noTerm {
+			s.tokens = append(s.tokens, token{t, g.weight, g.place, noSegment, true})
+		}
+	}
+	g.length = copy(g.word[:maxWord], r.word)
+	tok := token{weight: g.weight, place: g.place, segment: g.number}
+	tok.modifier = r.hasDigit || r.isOwner || k&modifier != 0 || k&container != 0 && g.named && g.measure == measuresWeight
+	if tok.modifier {
+		tok.weight *= modifierWeight
+	}
+	first, t := e.index.resolve(r.word)
+	if first != noTerm {
+		s.tokens = append(s.tokens, token{first, tok.weight, tok.place, tok.segment, true})
+	}
+	tok.term = t
+	s.tokens = append(s.tokens, tok)
+	g.named = g.named || t != noTerm && !tok.modifier && e.index.heads[t]
+}
+
+// weighTitle sets the weights and places of terms by the tokens. It raises the weight of every
+// segment's head: the last term that is the head of a phrase. A modifier is a head only if no
+// other term is.
+func (e *Engine) weighTitle(s *scratch, named bool) {
+	done := int32(noSegment - 1)
+	for i := len(s.tokens) - 1; i >= 0; i-- {
+		tok := s.tokens[i]
+		switch {
+		case tok.term == noTerm:
+			continue
+		case tok.segment == done:
+			tok.place *= attributive
+			if i > 0 && e.isIdiom(s.tokens[i-1], tok) {
+				tok.weight *= idiomWeight
+			}
+		case e.index.heads[tok.term] && !(tok.modifier && named):
+			tok.weight *= headBonus
+			done = tok.segment
+		}
+		if s.weight[tok.term] == 0 {
+			s.terms = append(s.terms, tok.term)
+		}
+		s.weight[tok.term] = max(s.weight[tok.term], tok.weight)
+		s.place[tok.term] = max(s.place[tok.term], tok.place)
+	}
+}
+
+// isIdiom reports whether two tokens are an idiom.
+func (e *Engine) isIdiom(first, second token) bool {
+	if first.segment != second.segment {
+		return false
+	}
+	pair, ok := e.index.pairs[pairKey(first.term, second.term)]
+	return ok && e.index.idioms[pair]
+}
+
+// hitBest collects the hits of the phrases that hold a weighted term and whose score can reach
+// the score of a candidate. It starts with the terms of the largest weight. Once the remaining
+// terms together weigh less than a candidate, they only add to hits that exist: common words are
+// in thousands of phrases, and following them would take most of the time.
+func (e *Engine) hitBest(s *scratch) {
+	x := e.index
+	worth := func(t int32) float32 { return s.weight[t] * x.idf[t] }
+	slices.SortFunc(s.terms, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(worth(b), worth(a)), cmp.Compare(a, b))
+	})
+	for _, t := range s.terms {
+		s.mass += worth(t)
+	}
+	left, best := s.mass, float32(0)
+	for _, t := range s.terms {
+		begins := left >= candidate*best
+		left -= worth(t)
+		for _, p := range x.byTerm.at(t) {
+			h := &s.hits[p]
+			if h.covered == 0 {
+				if !begins {
+					continue
+				}
+				s.phrases = append(s.phrases, p)
+			}
+			phrase := &x.phrases[p]
+			h.covered += x.idf[t]
+			h.overlap += worth(t)
+			if phrase.head == t {
+				h.head = s.place[t]
+			}
+			if h.covered >= phrase.mass { // the phrase is complete: its category has at least this score
+				best = max(best, phrase.score(h))
+			}
+		}
+	}
+}
+
+// scorePhrases gives every category the score of its best phrase.
+func (e *Engine) scorePhrases(s *scratch) {
+	for _, p := range s.phrases {
+		phrase := &e.index.phrases[p]
+		c := phrase.category
+		if s.scores[c] == 0 {
+			s.categories = append(s.categories, c)
+		}
+		s.scores[c] = max(s.scores[c], phrase.score(&s.hits[p]))
+	}
+}
+
+// scoreCandidates ranks the candidates. It adds the scores of ancestors, and scales by the part
+// of all scores under the same top level.
+func (e *Engine) scoreCandidates(s *scratch) {
+	best := float32(0)
+	for _, c := range s.categories {
+		best = max(best, s.scores[c])
+	}
+	total := float32(0)
+	for _, c := range s.categories {
+		if s.scores[c] < candidate*best {
+			continue
+		}
+		context := float32(0)
+		for _, t := range e.index.ancestry.at(c) {
+			context += s.weight[t] * e.index.idf[t]
+		}
+		score := s.scores[c] + contextWeight*context
+		score *= 1 - depthPenalty*float32(e.taxonomy.Categories[c].Depth)
+		s.ranked = append(s.ranked, ranked{c, score})
+		s.addTop(e.top[c], score*score)
+		total += score * score
+	}
+	for i := range s.ranked {
+		r := &s.ranked[i]
+		r.score *= 1 + topWeight*s.tops[e.top[r.category]]/total
+	}
+}

@@ -1,0 +1,92 @@
+package classify
+
+const (
+	hostWeight   = 2 // a name is short, and chosen for the site's subject
+	domainWeight = 1 // a top-level domain has many sites
+	pathWeight   = 1
+
+	// inheritedByName is the same as inherited for a name without a page: with few words, a
+	// word that the parent has, too, is more reliable.
+	inheritedByName = 1.2
+)
+
+// Website returns at most limit categories of a website, the best first, and none if no category
+// fits. It classifies the host name, the words of the path and the fields of the page. Without
+// text in the page the confidence is lower.
+func (e *Engine) Website(host string, path []string, page []Field, limit int) []Match {
+	s := e.borrow()
+	defer e.giveBack(s)
+	if e.scoreWebsite(s, host, path, page) {
+		return e.answer(s, limit, e.document)
+	}
+	return e.answer(s, limit, e.name)
+}
+
+// scoreWebsite ranks the categories for a website, and reports whether there
+// was a page to read.
+func (e *Engine) scoreWebsite(s *scratch, host string, path []string, page []Field) bool {
+	hasPage := e.readFields(s, page)
+	words, domain := e.SplitHost(host)
+	previous := int32(noTerm)
+	for _, word := range words {
+		previous = e.readName(s, word, hostWeight*trust(word), previous)
+	}
+	s.nameHead = previous
+	s.domain = e.readName(s, domain, domainWeight, noTerm)
+	previous = noTerm
+	for _, word := range path {
+		previous = e.readName(s, word, pathWeight, previous)
+	}
+	e.saturate(s)
+	e.sumPhrases(s)
+	if hasPage {
+		s.name = s.name[:0] // with a page, the name gives no further evidence
+		e.rankSums(s, inherited)
+	} else {
+		e.rankSums(s, inheritedByName)
+		e.raiseParents(s)
+	}
+	return hasPage
+}
+
+// trustInLength is the weight of a host's word by its number of letters: short words are often
+// parts of other words ("tote" in "casinototek").
+var trustInLength = [...]float32{0, 0.1, 0.1, 0.5, 0.8}
+
+func trust(word string) float32 {
+	if len(word) < len(trustInLength) {
+		return trustInLength[len(word)]
+	}
+	return 1
+}
+
+// raiseParents gives an ancestor that matches as well as a descendant the descendant's score, so
+// that the ancestor comes first: "petshop" is about pets in general.
+func (e *Engine) raiseParents(s *scratch) {
+	for _, r := range s.ranked {
+		for p := e.taxonomy.Categories[r.category].Parent; p >= 0; p = e.taxonomy.Categories[p].Parent {
+			if s.scores[p] >= s.scores[r.category] {
+				s.raised[p] = max(s.raised[p], r.score)
+			}
+		}
+	}
+	for i := range s.ranked {
+		r := &s.ranked[i]
+		r.score = max(r.score, s.raised[r.category])
+	}
+}
+
+// readName counts and lists a word of a name. It returns the word's term.
+func (e *Engine) readName(s *scratch, word string, weight float32, previous int32) int32 {
+	s.reader.reset(word)
+	for s.reader.next() {
+		s.words++
+		if stopWords[string(s.reader.word)] {
+			continue
+		}
+		letters := len(s.reader.word)
+		previous = e.count(s, s.reader.word, weight, previous)
+		s.name = append(s.name, nameWord{previous, letters})
+	}
+	return previous
+}

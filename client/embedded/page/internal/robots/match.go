@@ -1,0 +1,76 @@
+package robots
+
+import "strings"
+
+// rule allows or disallows the paths whose beginning matches its pattern. In a pattern * matches
+// any characters, and $ at the end matches the path's end.
+type rule struct {
+	allow   bool
+	pattern string // normalized
+}
+
+// matches looks for each piece between two stars at its first place after the piece before: if
+// the pieces match at any places, they match at the first ones.
+func (r rule) matches(path string) bool {
+	pattern, anchored := strings.CutSuffix(r.pattern, "$")
+	piece, rest, starred := strings.Cut(pattern, "*")
+	path, ok := strings.CutPrefix(path, piece)
+	if !ok {
+		return false
+	}
+	for starred {
+		piece, rest, starred = strings.Cut(rest, "*")
+		if !starred && anchored {
+			return strings.HasSuffix(path, piece)
+		}
+		at := strings.Index(path, piece)
+		if at < 0 {
+			return false
+		}
+		path = path[at+len(piece):]
+	}
+	return !anchored || path == ""
+}
+
+const hex = "0123456789ABCDEF"
+
+// normalize makes paths and patterns comparable octet by octet (§2.2.2): it percent-encodes
+// characters beyond ASCII, decodes characters that need no encoding, and uses upper-case digits.
+func normalize(path string) string {
+	if !strings.ContainsFunc(path, func(c rune) bool { return c == '%' || c >= 0x80 }) {
+		return path
+	}
+	var b strings.Builder
+	b.Grow(len(path) + 16)
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		encoded := c >= 0x80
+		if c == '%' && i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2]) {
+			c = unhex(path[i+1])<<4 | unhex(path[i+2])
+			encoded = !isUnreserved(c)
+			i += 2
+		}
+		if encoded {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+}
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
+// isUnreserved is RFC 3986 §2.3.
+func isUnreserved(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || strings.IndexByte("-._~", c) >= 0
+}

@@ -1,0 +1,116 @@
+package embedded
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/page"
+)
+
+// predictWebsite classifies a website by its name and, if the fetch succeeds, its page.
+func (s *Service) predictWebsite(ctx context.Context, c *classification, input string) (prediction, *apiError) {
+	u, problem := parseURL(input)
+	if problem != nil {
+		return prediction{}, problem
+	}
+	j := prediction{cost: CostNone, host: u.Hostname(), path: pathWords(u.Path)}
+	if p, err := s.fetchSite(ctx, input, u); err == nil {
+		j.cost = CostPage
+		j.fields = websiteFields(p)
+	}
+	j.matches = c.engine().Website(j.host, j.path, j.fields, c.most)
+	return j, nil
+}
+
+// predictProduct classifies a product by its title. The title of a URL is made of the titles in
+// its page and the words of its path.
+func (s *Service) predictProduct(ctx context.Context, c *classification, input string) (prediction, *apiError) {
+	if !isURL(input) {
+		return prediction{matches: c.engine().Title(input), cost: CostNone}, nil
+	}
+	u, problem := parseURL(input)
+	if problem != nil {
+		return prediction{}, problem
+	}
+	j := prediction{cost: CostNone}
+	if p, err := s.fetch(ctx, input); err == nil {
+		j.cost = CostPage
+		j.titles = productTitles(p)
+	}
+	j.titles = append(j.titles, classify.Part{Name: "path", Text: slugTitle(u.Path)})
+	j.matches = c.engine().Title(classify.Join(j.titles))
+	return j, nil
+}
+
+func (s *Service) fetch(ctx context.Context, input string) (page.Page, error) {
+	if s.opts.Fetch == nil {
+		return page.Page{}, page.ErrNever
+	}
+	p, err := s.opts.Fetch.Fetch(ctx, input)
+	if err != nil {
+		s.opts.Logger.DebugContext(ctx, "no page was read", "error", err)
+	}
+	return p, err
+}
+
+// websiteFields returns the parts of a page with their weights: parts that describe the site are
+// short and have the highest weights. Their names are websiteFieldNames.
+func websiteFields(p page.Page) []classify.Field {
+	return []classify.Field{
+		{Text: p.Title, Weight: 3},
+		{Text: p.OGTitle, Weight: 2},
+		{Text: p.Description, Weight: 3},
+		{Text: p.OGDescription, Weight: 2},
+		{Text: p.Keywords, Weight: 1.5}, // written for search engines, and often misleading
+		{Text: strings.Join(p.Types, ". "), Weight: 2},
+		{Text: p.Section, Weight: 2},
+		{Text: p.SiteName, Weight: 1},
+		{Text: strings.Join(p.Breadcrumb, ". "), Weight: 1},
+		{Text: strings.Join(p.Headings, ". "), Weight: 1.5},
+		{Text: p.Text, Weight: 1},
+	}
+}
+
+// productTitles returns a product's titles in its page, the most reliable first: structured data,
+// then titles for visitors. It leaves out the text, most of which is about other products.
+func productTitles(p page.Page) []classify.Part {
+	heading := ""
+	if len(p.Headings) > 0 {
+		heading = p.Headings[0]
+	}
+	var titles []classify.Part
+	for _, said := range []classify.Part{
+		{Name: "product", Text: p.Product},
+		{Name: "category", Text: p.Category},
+		{Name: "breadcrumb", Text: strings.Join(p.Breadcrumb, " | ")},
+		{Name: "heading", Text: heading},
+		{Name: "og:title", Text: p.OGTitle},
+		{Name: "title", Text: p.Title},
+	} {
+		isRepeated := slices.ContainsFunc(titles, func(other classify.Part) bool { return other.Text == said.Text })
+		if said.Text != "" && !isRepeated {
+			titles = append(titles, said)
+		}
+	}
+	return titles
+}
+
+// isURL reports whether the input is an http or https URL and not a product title.
+func isURL(input string) bool {
+	scheme, _, ok := strings.Cut(input, "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
+
+func parseURL(input string) (*url.URL, *apiError) {
+	if !isURL(input) {
+		return nil, malformed("a website must start with http:// or https://")
+	}
+	u, err := url.Parse(input)
+	if err != nil || u.Hostname() == "" {
+		return nil, malformed("the URL is malformed")
+	}
+	return u, nil
+}
