@@ -61,7 +61,7 @@ func TestWindow(t *testing.T) {
 func TestAnswersCountInTheWindow(t *testing.T) {
 	r := &run{Parts: Parts{Counters: new(Counters)}, rows: make(chan *rowBatch, 1), written: make(chan *rowBatch, 1)}
 	r.options.Classifications = []Classification{{Name: client.ProductTaxonomy}}
-	f := flattening{run: r, hard: t.Context(), batch: new(rowBatch), categories: newCategories(&r.options)}
+	f := flattening{run: r, hard: t.Context(), batch: new(rowBatch)}
 	var tasks tasks
 	size := func() int64 { return tasks.next(reader.Record{}, r.answerSize.Load()).size }
 	pass := func(entries int) {

@@ -25,6 +25,7 @@ type rowBatch struct {
 	rows    []writer.Row
 	entries []writer.Entry
 	fields  []string
+	levels  []string // of the entries
 
 	records  int64    // whose last rows it has
 	statuses Statuses // of its records
@@ -38,12 +39,13 @@ func (b *rowBatch) reset() {
 	clear(b.rows)
 	clear(b.entries)
 	clear(b.fields)
-	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], marks: b.marks[:0]}
+	clear(b.levels)
+	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], levels: b.levels[:0], marks: b.marks[:0]}
 }
 
 // flatten walks the tasks in input order and turns each into rows.
 func (r *run) flatten(hard context.Context) {
-	f := flattening{run: r, hard: hard, batch: new(rowBatch), categories: newCategories(&r.options)}
+	f := flattening{run: r, hard: hard, batch: new(rowBatch)}
 	for range rowBatches - 1 {
 		r.written <- new(rowBatch)
 	}
@@ -65,11 +67,10 @@ func (r *run) flatten(hard context.Context) {
 
 // flattening is the state of the stage.
 type flattening struct {
-	run        *run
-	hard       context.Context
-	batch      *rowBatch    // being filled
-	failed     bool         // nothing is passed on any more
-	categories []categories // by classification
+	run    *run
+	hard   context.Context
+	batch  *rowBatch // being filled
+	failed bool      // nothing is passed on any more
 }
 
 // next takes the next task; false at their end. Before it waits for one the rows so far go
@@ -117,12 +118,17 @@ func (f *flattening) pass() bool {
 // add makes the rows of a task.
 func (f *flattening) add(t *task) {
 	b, o := f.batch, &f.run.options
-	result := t.result(o)
+	result, classification := t.result(o), &o.Classifications[t.class]
 	start := len(b.entries)
 	for _, e := range t.answer.Entries {
-		c := f.categories[t.class].of(e.Value)
-		f.run.Counters.Drift.observe(e.Confidence, c.known)
-		b.entries = append(b.entries, writer.Entry{Value: e.Value, ID: c.id, Title: e.Title, Confidence: e.Confidence, Levels: c.levels})
+		id, known := "", true
+		if classification.Category != nil {
+			id, known = classification.Category(e.Value)
+		}
+		f.run.Counters.Drift.observe(e.Confidence, known)
+		first := len(b.levels)
+		b.levels = o.Schema.AppendLevels(b.levels, classification.Name, e.Value)
+		b.entries = append(b.entries, writer.Entry{Value: e.Value, ID: id, Title: e.Title, Confidence: e.Confidence, Levels: b.levels[first:]})
 	}
 	f.run.Counters.Drift.drop(t.answer.Dropped)
 	result.Entries = b.entries[start:]

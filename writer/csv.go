@@ -3,14 +3,11 @@ package writer
 import (
 	"bytes"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/bulkcat/bulkcat/writer/texts"
 )
 
 // newCSV makes an encoder of delimited text: a header line, then a line per row. Fields are quoted
@@ -28,26 +25,24 @@ func newCSV(out compressor, columns []Column, comma byte) encoder {
 	return e
 }
 
-// csvLines writes rows as lines. Much of a line has been written before: the rows of a record differ by
-// their entry only, a category shows the same in all of its rows, and many records have the same status.
-// To copy what was written takes a quarter of the time of writing it again.
+// csvLines writes rows as lines. Consecutive rows of a record differ only in the columns of the entry, and
+// many records share text such as the status, so csvLines copies those bytes from the line before.
 type csvLines struct {
-	columns    []Column
-	comma      byte
-	special    [256]bool                // a field with such a byte is quoted
-	spans      []csvSpan                // of the last line, one behind the other
-	last       Row                      // that the spans of the record are of
-	begun      bool                     // there is a last
-	cells      []csvCell                // of the lines so far, by column; of text columns of the record only
-	categories texts.Cache[csvCategory] // by their value
+	columns []Column
+	comma   byte
+	special [256]bool // a field with such a byte is quoted
+	spans   []csvSpan // of the last line, one behind the other
+	last    Row       // that the spans of the record are of
+	begun   bool      // there is a last
+	cells   []csvCell // of the lines so far, by column; of text columns of the record only
 }
 
-// csvSpan is columns side by side that are all of the record, of the category or of the entry, and where
-// the buffer holds them.
+// csvSpan is a range of adjacent columns, either all of the record or all of the entry, and the bytes of the
+// buffer that hold them for the last line.
 type csvSpan struct {
 	from, to   int // columns
-	of         scope
-	start, end int
+	ofRecord   bool
+	start, end int // bytes of the buffer
 }
 
 // csvCell is a field and where the buffer holds it.
@@ -62,8 +57,9 @@ func newCSVLines(columns []Column, comma byte) *csvLines {
 		l.special[c] = true
 	}
 	for i, c := range columns {
-		if n := len(l.spans); n == 0 || l.spans[n-1].of != c.scope() {
-			l.spans = append(l.spans, csvSpan{from: i, of: c.scope()})
+		ofRecord := c.scope() == scopeRecord
+		if n := len(l.spans); n == 0 || l.spans[n-1].ofRecord != ofRecord {
+			l.spans = append(l.spans, csvSpan{from: i, ofRecord: ofRecord})
 		}
 		l.spans[len(l.spans)-1].to = i + 1
 	}
@@ -81,47 +77,17 @@ func (l *csvLines) append(dst []byte, row *Row) []byte {
 	if !repeats {
 		l.last, l.begun = *row, true
 	}
-	category := l.category(row)
 	for i := range l.spans {
 		s := &l.spans[i]
 		start := len(dst)
-		switch {
-		case s.of == scopeRecord && repeats:
+		if s.ofRecord && repeats {
 			dst = append(dst, dst[s.start:s.end]...)
-		case s.of == scopeCategory:
-			dst = append(dst, category.spans[i]...)
-		default:
+		} else {
 			dst = l.appendSpan(dst, row, s)
 		}
 		s.start, s.end = start, len(dst)
 	}
 	return append(dst, '\n')
-}
-
-// csvCategory is what the spans of a category show, by their index.
-type csvCategory struct {
-	id     string
-	title  string
-	levels []string
-	spans  [][]byte
-}
-
-// category gives what a row's category shows.
-func (l *csvLines) category(row *Row) *csvCategory {
-	c, met := l.categories.Of(row.Value)
-	if met && c.id == row.CategoryID && c.title == row.Title && slices.Equal(c.levels, row.Levels) {
-		return c
-	}
-	c.id, c.title, c.levels = row.CategoryID, row.Title, append(c.levels[:0], row.Levels...)
-	if c.spans == nil {
-		c.spans = make([][]byte, len(l.spans))
-	}
-	for i := range l.spans {
-		if s := &l.spans[i]; s.of == scopeCategory {
-			c.spans[i] = l.appendSpan(c.spans[i][:0], row, s)
-		}
-	}
-	return c
 }
 
 func (l *csvLines) appendSpan(dst []byte, row *Row, s *csvSpan) []byte {
