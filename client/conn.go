@@ -4,21 +4,20 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
-	"runtime"
 	"sync/atomic"
 )
 
 // Dialer opens connections, as http.Transport asks for them.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// watched has a dialer open connections that know their request.
-func watched(dial Dialer, yields bool) Dialer {
+// watched wraps the connections of a dialer in conn.
+func watched(dial Dialer) Dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &conn{Conn: c, yields: yields}, nil
+		return &conn{Conn: c}, nil
 	}
 }
 
@@ -28,8 +27,6 @@ func watched(dial Dialer, yields bool) Dialer {
 // was not written is still sent again by net/http, at once.
 type conn struct {
 	net.Conn
-	yields bool // before a write
-
 	sharing atomic.Int32            // whether several requests share the connection; 0 while unknown
 	owner   atomic.Pointer[attempt] // whose request the connection carries
 	wrote   atomic.Bool             // some of that request
@@ -68,14 +65,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write lets other goroutines run first, if the connection yields: requests that become ready
-// together then leave together, and a service on this machine is woken once for several of
-// them. With 256 in flight that saves an eighth of a run's time. HTTP/2 writes under a lock,
-// where the others could not run.
+// Write notes that a part of the request has left.
 func (c *conn) Write(b []byte) (int, error) {
-	if c.yields {
-		runtime.Gosched()
-	}
 	n, err := c.Conn.Write(b)
 	if n > 0 && !c.wrote.Load() {
 		c.wrote.Store(true)

@@ -68,7 +68,7 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 	}
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           watched(dial, strings.HasPrefix(o.BaseURL, "http:")),
+		DialContext:           watched(dial),
 		TLSClientConfig:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(0)},
 		ForceAttemptHTTP2:     true,
 		HTTP2:                 &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
