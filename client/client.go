@@ -72,12 +72,11 @@ func or[T comparable](v, fallback T) T {
 // HTTP is a Categorizer that asks a service. It makes one attempt for each call and is
 // safe for concurrent use.
 type HTTP struct {
-	options  Options
-	base     *url.URL
-	header   http.Header // the same for every request; never written to
-	secrets  secrets
-	attempts attempts
-	bodies   *room.Room // of what is read
+	options Options
+	base    *url.URL
+	header  http.Header // the same for every request; never written to
+	secrets secrets
+	bodies  *room.Room // of what is read
 }
 
 // New checks the options and gives a client. It makes no request.
@@ -101,7 +100,7 @@ func New(options Options) (*HTTP, error) {
 	}
 	return &HTTP{
 		options: o, base: base, header: header, secrets: newSecrets(o.APIKey, o.Headers),
-		attempts: newAttempts(o.Timeout, o.Connections), bodies: room.New(allBodies),
+		bodies: room.New(allBodies),
 	}, nil
 }
 
@@ -144,7 +143,6 @@ func (c *HTTP) Hide(text string) string { return c.secrets.hide(text) }
 
 // Close gives idle connections back.
 func (c *HTTP) Close() {
-	c.attempts.close()
 	if t, ok := c.options.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
@@ -241,8 +239,8 @@ func encodeParams(params [][2]string) string {
 // do makes one exchange and gives the body of a 2xx response, or an *Error, or the
 // caller's own context error. The share is of what was read, and the caller's to release.
 func (c *HTTP) do(ctx context.Context, req *http.Request, share *room.Share) (resp *http.Response, body []byte, err error) {
-	attempt := c.attempts.begin(ctx)
-	defer func() { c.attempts.end(attempt, err == nil) }()
+	attempt := newAttempt(ctx, c.options.Timeout)
+	defer attempt.end()
 	resp, err = c.send(req.WithContext(attempt))
 	if err != nil {
 		return nil, nil, c.exchangeError(attempt, err)

@@ -1,0 +1,65 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http/httptrace"
+	"time"
+)
+
+// attempt is the context of one attempt. It ends after the attempt's timeout, or with the connection that
+// carries the request.
+type attempt struct {
+	context.Context
+	parent context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	conn   *conn // carries the request; nil for HTTP/2, and until there is a connection
+}
+
+// brokenError ends an attempt whose connection has failed after the request was written. The
+// service may have seen the request, and charged for it.
+type brokenError struct{ error }
+
+// newAttempt starts the timeout. The caller ends the attempt with end.
+func newAttempt(parent context.Context, timeout time.Duration) *attempt {
+	t := &attempt{parent: parent}
+	t.Context, t.cancel = context.WithCancelCause(parent)
+	t.Context = httptrace.WithClientTrace(t.Context, &httptrace.ClientTrace{GotConn: t.gotConn})
+	t.timer = time.AfterFunc(timeout, func() { t.cancel(errTimeout) })
+	return t
+}
+
+// timedOut reports whether the attempt has reached its timeout.
+func (t *attempt) timedOut() bool { return context.Cause(t.Context) == errTimeout }
+
+// gotConn records the connection that carries the request.
+func (t *attempt) gotConn(info httptrace.GotConnInfo) {
+	t.leaveConn()
+	carrier := info.Conn
+	secure, isTLS := carrier.(*tls.Conn)
+	if isTLS {
+		carrier = secure.NetConn()
+	}
+	c, ok := carrier.(*conn)
+	if !ok || isTLS && c.isShared(secure) {
+		return
+	}
+	t.conn = c
+	c.wrote.Store(false)
+	c.owner.Store(t)
+}
+
+func (t *attempt) leaveConn() {
+	if t.conn != nil {
+		t.conn.owner.CompareAndSwap(t, nil)
+		t.conn = nil
+	}
+}
+
+// end frees the attempt's resources.
+func (t *attempt) end() {
+	t.leaveConn()
+	t.timer.Stop()
+	t.cancel(nil)
+}
