@@ -17,22 +17,22 @@ import (
 type Entry struct {
 	Value      string  // a path "A > B > C", or an industry code for naics
 	Title      string  // the code's title (naics only)
-	Confidence float64 // as given, usually 0 to 1; NaN where the service gave none
+	Confidence float64 // as the service gave it, usually 0 to 1; NaN if it gave none
 }
 
-// Answer is what the service said to one request.
+// Answer is the service's categories for one request.
 type Answer struct {
-	Entries    []Entry // in the service's order; none when nothing fits
-	Dropped    int     // entries of the list that had no value
-	Body       []byte  // the body as it came, without a byte order mark: what the store keeps
-	AnsweredAt time.Time
+	Entries    []Entry   // in the service's order; empty if no category fits
+	Dropped    int       // number of entries without a value, which Entries leaves out
+	Body       []byte    // the response's JSON, without a byte order mark; the store keeps it
+	AnsweredAt time.Time // UTC, in whole microseconds
 	Limit      RateLimit
-	Free       bool // cost nothing to get, and would cost nothing again: not stored
+	Free       bool // the answer cost nothing and is not stored
 
-	share *room.Share // of the memory for bodies; nil for none
+	share *room.Share // of the memory for bodies; nil if Body was not read by an HTTP
 }
 
-// Release drops the body. As long as it is kept, a client that asks has less memory for other ones.
+// Release drops Body and returns its memory to the client, which bounds the memory of all bodies together.
 func (a *Answer) Release() {
 	a.share.Release()
 	a.Body, a.share = nil, nil
@@ -40,11 +40,11 @@ func (a *Answer) Release() {
 
 var errNotObject = errors.New("the answer is not a JSON object")
 
-// ParseAnswer reads an answer's body: a JSON object with a member named after the
-// classification, an array of entries. Members beside the promised ones are ignored, and
-// entries without a value are dropped and counted. The member's name of a custom
-// classification is not promised, so for those the only list of entries there counts
-// as well.
+// ParseAnswer decodes the body of an answer: a JSON object in which the member named after the
+// classification is an array of entries. ParseAnswer ignores other members, and drops and counts entries
+// without a value. The interface does not fix the member's name for a custom classification, so the only
+// member that is a list of entries is accepted as well. The error says which part of the body is wrong.
+// The Answer keeps body and has no AnsweredAt.
 func ParseAnswer(body []byte, classification string) (Answer, error) {
 	if entries, dropped, ok := decodeAnswer(body, classification); ok {
 		return Answer{Entries: entries, Dropped: dropped, Body: body}, nil
@@ -52,7 +52,7 @@ func ParseAnswer(body []byte, classification string) (Answer, error) {
 	return parseAnyAnswer(body, classification)
 }
 
-// parseAnyAnswer reads answers of all shapes that are understood.
+// parseAnyAnswer decodes an answer with encoding/json.
 func parseAnyAnswer(body []byte, classification string) (Answer, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
@@ -72,7 +72,7 @@ func parseAnyAnswer(body []byte, classification string) (Answer, error) {
 	return Answer{Entries: entries, Dropped: dropped, Body: body}, nil
 }
 
-// onlyList names the one member that is a list of entries; "" if there are none or more.
+// onlyList returns the name of the only member that is a list of entries; "" if there is none or several.
 func onlyList(members map[string]json.RawMessage) string {
 	only := ""
 	for name, member := range members {
@@ -103,8 +103,8 @@ func parseList(list json.RawMessage) (entries []Entry, dropped int, ok bool) {
 	return entries, dropped, true
 }
 
-// ownMember gives a custom classification's answer under its own name where the service
-// has another for it: what is stored must be readable without these options.
+// ownMember renames Options.CustomMember in the body to the name of the custom classification, so that
+// stored answers can be read without the options.
 func (c *HTTP) ownMember(body []byte, classification string) []byte {
 	if c.options.CustomMember == "" || !strings.HasPrefix(classification, CustomPrefix) {
 		return body
@@ -130,8 +130,7 @@ type wireEntry struct {
 	Confidence json.RawMessage `json:"confidence"`
 }
 
-// confidenceOf reads a number, or a string that holds one as JSON spells it. Anything else is no
-// confidence, but leaves the entry what it is.
+// confidenceOf decodes a JSON number, or a string that holds one. Any other value is NaN; the entry is kept.
 func confidenceOf(raw json.RawMessage) float64 {
 	text := bytes.TrimSpace(bytes.Trim(raw, `"`))
 	if n := numberLength(text); n > 0 && n == len(text) {
@@ -142,8 +141,7 @@ func confidenceOf(raw json.RawMessage) float64 {
 	return math.NaN()
 }
 
-// looseString takes a number as its text: codes are promised as strings, but a service
-// that drops the quotes means the same.
+// looseString accepts a JSON number as well as a string: some services send codes without quotes.
 type looseString string
 
 func (s *looseString) UnmarshalJSON(b []byte) error {

@@ -17,8 +17,8 @@ type attempt struct {
 	conn   *conn // carries the request; nil for HTTP/2, and until there is a connection
 }
 
-// brokenError ends an attempt whose connection has failed after the request was written. The
-// service may have seen the request, and charged for it.
+// brokenError is the cause of an attempt whose connection failed after the request was written. The
+// service may have processed the request and charged for it.
 type brokenError struct{ error }
 
 // newAttempt starts the timeout. The caller ends the attempt with end.

@@ -14,35 +14,35 @@ import (
 )
 
 const (
-	// maxBody is far above any answer (a list of all 703 topics is 60 kB); it only keeps
-	// an endless body from filling the memory.
+	// maxBody is far above any answer (a list of all 703 topics is 60 kB). It bounds the memory of a
+	// body that never ends.
 	maxBody = 8 << 20
 
-	// maxErrorBody holds any error message. What comes after it is read and forgotten.
+	// maxErrorBody is the longest part of an error's body that is kept.
 	maxErrorBody = 64 << 10
 
-	// maxDrain is what is read of a body that nobody needs, so that its connection can
-	// be used again: a new one, with TLS, costs about as much as this.
+	// maxDrain is how much of an unneeded body is read to keep its connection. A new connection with
+	// TLS costs about as much.
 	maxDrain = 256 << 10
 
-	// freeBody is what each body may take for itself: nearly all answers are shorter. It also bounds
-	// what is set aside on the word of Content-Length.
+	// freeBody is the part of a body that does not count towards allBodies; nearly all answers are
+	// shorter. It also bounds the buffer that a Content-Length field allocates.
 	freeBody = 8 << 10
 
-	// allBodies bounds what the longer ones take together, in steps of bodyStep: 250 times all topics.
-	// They take up to three times as much while they are read.
+	// allBodies bounds the memory of all bodies together beyond freeBody each, counted in steps of
+	// bodyStep. A growing buffer takes up to three times as much while a body is read.
 	allBodies = 16 << 20
 	bodyStep  = 16 << 10
 )
 
 var errBodyTooLarge = errors.New("the service's answer is over 8 MiB")
 
-// counted is a body that takes its share of the room for all. While there is none it is not read.
+// counted is a body that reserves memory in share before it reads on. Read blocks while there is none.
 type counted struct {
 	io.Reader
 	ctx   context.Context
 	share *room.Share
-	left  int64 // of what was taken
+	left  int64 // bytes that are reserved and not read yet
 }
 
 func (c *counted) Read(b []byte) (int, error) {
@@ -57,8 +57,8 @@ func count(ctx context.Context, resp *http.Response, share *room.Share, most int
 	return &counted{Reader: io.LimitReader(resp.Body, most), ctx: ctx, share: share, left: freeBody}
 }
 
-// readBody reads a whole body, to its end, which gives its connection back. It leaves a byte
-// order mark out.
+// readBody reads a body to its end, so that the connection can be used again. It removes a byte order
+// mark. The error is errBodyTooLarge, the transport's, or the context's.
 func readBody(ctx context.Context, resp *http.Response, share *room.Share) ([]byte, error) {
 	size := min(max(resp.ContentLength, 512), freeBody)
 	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
@@ -69,11 +69,10 @@ func readBody(ctx context.Context, resp *http.Response, share *room.Share) ([]by
 	return bytes.TrimPrefix(buf.Bytes(), byteOrderMark), err
 }
 
-// byteOrderMark is what RFC 8259, section 8.1, lets readers of JSON ignore.
+// byteOrderMark may be ignored before JSON (RFC 8259 §8.1).
 var byteOrderMark = []byte("\ufeff")
 
-// readErrorBody reads what there is of an error's body; where it breaks off does not
-// matter.
+// readErrorBody reads the beginning of an error's body. It returns the part before a read error.
 func readErrorBody(ctx context.Context, resp *http.Response, share *room.Share) []byte {
 	body, err := io.ReadAll(count(ctx, resp, share, maxErrorBody))
 	if err == nil && len(body) == maxErrorBody {
@@ -82,12 +81,12 @@ func readErrorBody(ctx context.Context, resp *http.Response, share *room.Share) 
 	return bytes.TrimPrefix(body, byteOrderMark)
 }
 
-// snippet is the service's own words for an error message: its JSON message if it has
-// one, else the head of the body; one line that does nothing to a terminal, without the
-// secrets should they be echoed.
+// snippet returns the service's message for an error: the message member of a JSON body, else the
+// beginning of the body. The text is one line of up to 160 characters without control characters and
+// without the secrets of the request.
 func (c *HTTP) snippet(body []byte) string {
 	const longest = 160
-	text := c.secrets.hide(errorMessage(body, 2)) // before it is cut, perhaps within a secret
+	text := c.secrets.hide(errorMessage(body, 2)) // first: the cut below may split a secret
 	text = text[:min(len(text), 1024)]
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
@@ -97,7 +96,7 @@ func (c *HTTP) snippet(body []byte) string {
 	return text
 }
 
-// errorMessage looks for the usual members of a JSON error body, down to some levels.
+// errorMessage returns the usual message member of a JSON error body, searched to a depth of levels, else the body.
 func errorMessage(body []byte, levels int) string {
 	var members map[string]json.RawMessage
 	if levels > 0 && json.Unmarshal(body, &members) == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/room"
 )
 
-// Categorizer answers requests. An error is an *Error, or the context's.
+// Categorizer makes one attempt at a request. The error is an *Error, or the context's.
 type Categorizer interface {
 	Categorize(context.Context, Request) (Answer, error)
 }
@@ -24,28 +24,28 @@ type Categorizer interface {
 // ParamIn is the place of a request's parameters.
 type ParamIn string
 
-// The places that services are known to read parameters from.
+// The places from which services read parameters.
 const (
-	InQuery ParamIn = "query"
-	InForm  ParamIn = "form" // the body, application/x-www-form-urlencoded
-	InJSON  ParamIn = "json" // the body, a JSON object
+	InQuery ParamIn = "query" // the URL's query
+	InForm  ParamIn = "form"  // the body, application/x-www-form-urlencoded
+	InJSON  ParamIn = "json"  // the body, a JSON object
 )
 
-// Options describe a service.
+// Options describe a service and how to reach it. Only BaseURL is required.
 type Options struct {
-	BaseURL      string            // scheme, host and the path before /api; no query
-	APIKey       string            // sent as x-api-key, and nowhere else
+	BaseURL      string            // scheme, host and the path before /api; without a query
+	APIKey       string            // sent in the header x-api-key; "" for none
 	WebsiteParam string            // name of the website operation's input; default "url"
 	ProductParam string            // name of the product operation's input; default "query"
-	ParamIn      ParamIn           // default InQuery
-	CustomMember string            // where a custom classification's answer has no member of its name: the one to read instead
-	Timeout      time.Duration     // for one attempt, header and body included; default 30s: sites may be crawled while we wait
-	Connections  int               // kept alive; as many as there are workers; default 32
+	ParamIn      ParamIn           // place of the parameters; default InQuery
+	CustomMember string            // member of an answer that holds a custom classification's entries; default: its name
+	Timeout      time.Duration     // of one attempt, header and body included; default 30 s, because a service may crawl a site first
+	Connections  int               // most open connections; use the number of requests in flight; default 32
 	UserAgent    string            // default "bulkcat"
-	Headers      []Header          // sent with every request, beside our own or in their place
-	RootCAs      *x509.CertPool    // that certificates are held against; default: the system's. See LoadRootCAs
-	Dial         Dialer            // opens connections; default: TCP. Tests bring their own
-	Transport    http.RoundTripper // default: a pool of Connections; the embedded service brings its own
+	Headers      []Header          // sent with every request; they replace User-Agent and Accept
+	RootCAs      *x509.CertPool    // trusted certificate authorities; default: the system's. See LoadRootCAs
+	Dial         Dialer            // opens connections; default: TCP
+	Transport    http.RoundTripper // default: a pool of Connections, which uses RootCAs and Dial
 }
 
 func (o Options) withDefaults() Options {
@@ -69,17 +69,16 @@ func or[T comparable](v, fallback T) T {
 	return v
 }
 
-// HTTP is a Categorizer that asks a service. It makes one attempt for each call and is
-// safe for concurrent use.
+// HTTP is a Categorizer that sends requests to a service over HTTP. It is safe for concurrent use.
 type HTTP struct {
 	options Options
 	base    *url.URL
-	header  http.Header // the same for every request; never written to
+	header  http.Header // of every request; read-only
 	secrets secrets
-	bodies  *room.Room // of what is read
+	bodies  *room.Room // memory for bodies
 }
 
-// New checks the options and gives a client. It makes no request.
+// New returns a client, or an error that says which option cannot be used. It sends no request.
 func New(options Options) (*HTTP, error) {
 	o := options.withDefaults()
 	base, err := parseBaseURL(o.BaseURL)
@@ -104,7 +103,7 @@ func New(options Options) (*HTTP, error) {
 	}, nil
 }
 
-// header is what every request carries.
+// header returns the header of every request.
 func (o Options) header() (http.Header, error) {
 	h := make(http.Header, len(o.Headers)+3)
 	for _, given := range o.Headers {
@@ -135,20 +134,20 @@ func parseBaseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Source names the service whose answers these are, for keys of stored answers.
+// Source returns the normalized base URL. It names the service in the keys of stored answers.
 func (c *HTTP) Source() string { return c.base.String() }
 
-// Hide gives a text without the API key and the values of secret headers.
+// Hide returns text with the API key and the values of secret headers replaced by "[secret]".
 func (c *HTTP) Hide(text string) string { return c.secrets.hide(text) }
 
-// Close gives idle connections back.
+// Close closes idle connections.
 func (c *HTTP) Close() {
 	if t, ok := c.options.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
 
-// Categorize asks once. The caller releases the answer.
+// Categorize makes one attempt. The error is an *Error, or the cause of ctx. The caller releases the answer.
 func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
 	if r.Kind == Product {
 		return c.categorize(ctx, r, c.options.ProductParam)
@@ -156,7 +155,7 @@ func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
 	return c.categorize(ctx, r, c.options.WebsiteParam)
 }
 
-// categorize asks with the input under one name or, for a probe, under several at once.
+// categorize sends the input in a parameter of each of the names; only a probe uses several.
 func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answer, error) {
 	params := make([][2]string, 0, len(names)+1)
 	for _, name := range names {
@@ -174,7 +173,7 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 		return Answer{}, err
 	}
 	answer, err := ParseAnswer(c.ownMember(body, r.Classification), r.Classification)
-	if err != nil { // a page of HTML, a truncated body: a broken service, not an answer
+	if err != nil { // such as a page of HTML or a truncated body
 		share.Release()
 		return Answer{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
@@ -184,8 +183,8 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 	return answer, nil
 }
 
-// newRequest builds a GET with the parameters in their place. The operations are GET
-// by contract, so a body, where configured, travels with a GET too.
+// newRequest builds a GET with the parameters in their place. The interface defines its operations as
+// GET, so a GET carries the body of InForm and InJSON.
 func (c *HTTP) newRequest(path string, params [][2]string) (*http.Request, error) {
 	u := *c.base
 	u.Path += path
@@ -224,7 +223,7 @@ func (c *HTTP) setBody(req *http.Request, body []byte, contentType string) {
 
 func encodeParams(params [][2]string) string {
 	var b strings.Builder
-	b.Grow(128) // enough for nearly all
+	b.Grow(128) // enough for nearly all inputs
 	for i, p := range params {
 		if i > 0 {
 			b.WriteByte('&')
@@ -236,8 +235,8 @@ func encodeParams(params [][2]string) string {
 	return b.String()
 }
 
-// do makes one exchange and gives the body of a 2xx response, or an *Error, or the
-// caller's own context error. The share is of what was read, and the caller's to release.
+// do makes one attempt and returns the body of a 2xx response. The error is an *Error, or the cause of
+// ctx. The caller releases share, which holds the body's memory.
 func (c *HTTP) do(ctx context.Context, req *http.Request, share *room.Share) (resp *http.Response, body []byte, err error) {
 	attempt := newAttempt(ctx, c.options.Timeout)
 	defer attempt.end()
@@ -255,8 +254,8 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, share *room.Share) (re
 	return resp, c.secrets.hideInAnswer(body), nil
 }
 
-// statusError is what a response says that is no answer. Its status counts even where
-// its body breaks off.
+// statusError returns the error of a response that is not an answer. The status decides even if the body
+// cannot be read to its end.
 func (c *HTTP) statusError(t *attempt, resp *http.Response, share *room.Share) error {
 	body := readErrorBody(t, resp, share)
 	if t.parent.Err() != nil {
@@ -269,6 +268,7 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, share *room.Share) e
 	}
 }
 
+// exchangeError returns the error of an attempt that got no whole response.
 func (c *HTTP) exchangeError(t *attempt, err error) error {
 	if t.parent.Err() != nil {
 		return context.Cause(t.parent)
@@ -281,9 +281,9 @@ func (c *HTTP) exchangeError(t *attempt, err error) error {
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
-		err = u.Err // its text repeats the whole URL, input included
+		err = u.Err // the text of a url.Error repeats the whole URL with the input
 	}
 	e := exchangeError(err)
-	e.Err = c.secrets.hideIn(e.Err) // net/http quotes what it cannot read of a response
+	e.Err = c.secrets.hideIn(e.Err) // net/http quotes malformed responses
 	return e
 }

@@ -16,7 +16,7 @@ import (
 
 const testKey = "key-0123456789-secret"
 
-// setup gives a service that answers as the handler does, and a client for it.
+// setup starts a service and returns a client for it.
 func setup(t *testing.T, handler http.HandlerFunc, change func(*Options)) *HTTP {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -105,7 +105,7 @@ func TestCategorize(t *testing.T) {
 	}
 }
 
-func TestErrorsByOutcome(t *testing.T) {
+func TestErrorClasses(t *testing.T) {
 	reply := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
@@ -122,7 +122,7 @@ func TestErrorsByOutcome(t *testing.T) {
 		{"204", reply(204, ""), Transient, "not a JSON object"},
 		{"400", reply(400, `{"error":{"message":"no such site"}}`), Rejected, "HTTP 400 Bad Request: no such site"},
 		{"401", reply(401, ""), Auth, "BULKCAT_API_KEY"},
-		{"402", reply(402, `{"message":"pay"}`), Quota, "HTTP 402 Payment Required: pay: the account has no requests left"},
+		{"402", reply(402, `{"message":"pay"}`), Quota, "HTTP 402 Payment Required: pay: the quota of the API key is used up"},
 		{"403", reply(403, ""), Auth, "HTTP 403"},
 		{"404", reply(404, ""), Rejected, "HTTP 404"},
 		{"405", reply(405, ""), Fatal, "HTTP 405"},
@@ -158,7 +158,7 @@ func TestErrorsByOutcome(t *testing.T) {
 				t.Errorf("got %v, %v; want %v, %q", ClassOf(err), err, tt.class, tt.text)
 			}
 			if strings.Contains(err.Error(), testKey) {
-				t.Errorf("the error tells the key: %v", err)
+				t.Errorf("the error contains the key: %v", err)
 			}
 		})
 	}
@@ -186,7 +186,7 @@ func TestTimeoutIsTransient(t *testing.T) {
 	}
 }
 
-func TestCallersEndIsNoServiceError(t *testing.T) {
+func TestCancelIsNoServiceError(t *testing.T) {
 	release := make(chan struct{})
 	arrived := make(chan struct{})
 	c := setup(t, func(http.ResponseWriter, *http.Request) { close(arrived); <-release }, nil)
@@ -213,7 +213,7 @@ func TestUntrustedCertificateIsFatal(t *testing.T) {
 	}
 }
 
-// A proxy that wants a password will want it at the next attempt, too.
+// A proxy that requires a password requires it for the next attempt, too.
 func TestProxyWithoutPasswordIsFatal(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusProxyAuthRequired)
@@ -274,7 +274,7 @@ func TestNewRefuses(t *testing.T) {
 		if err == nil {
 			t.Errorf("%+v: no error", o)
 		} else if strings.Contains(err.Error(), "secret") {
-			t.Errorf("the error tells a secret: %v", err)
+			t.Errorf("the error contains a secret: %v", err)
 		}
 	}
 }
@@ -290,6 +290,6 @@ func TestConnectionsAreReused(t *testing.T) {
 		c.Categorize(t.Context(), testRequest)
 	}
 	if len(addresses) != 1 {
-		t.Errorf("%d connections for 10 requests in turn", len(addresses))
+		t.Errorf("%d connections for 10 consecutive requests", len(addresses))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Dialer opens connections, as http.Transport asks for them.
+// Dialer opens connections; see http.Transport.DialContext.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // watched wraps the connections of a dialer in conn.
@@ -21,15 +21,15 @@ func watched(dial Dialer) Dialer {
 	}
 }
 
-// conn is a connection that keeps net/http from sending a request twice. When a kept-alive
-// connection fails after a GET was written, net/http sends the GET again by itself, though the
-// service may have charged for it: such retries are ours to make, and to count. A request that
-// was not written is still sent again by net/http, at once.
+// conn is a connection that keeps net/http from sending a request twice. When a kept-alive connection
+// fails after a GET was written, net/http sends the GET again by itself, although the service may have
+// charged for it. conn ends the attempt first, so that limits and retries count the failure. net/http
+// still resends a request that was not written.
 type conn struct {
 	net.Conn
-	sharing atomic.Int32            // whether several requests share the connection; 0 while unknown
-	owner   atomic.Pointer[attempt] // whose request the connection carries
-	wrote   atomic.Bool             // some of that request
+	sharing atomic.Int32            // exclusive or shared; 0 while unknown
+	owner   atomic.Pointer[attempt] // the attempt whose request the connection carries; nil for none
+	wrote   atomic.Bool             // a part of that request was written
 }
 
 const (
@@ -37,8 +37,8 @@ const (
 	shared
 )
 
-// isShared says whether several requests share the connection, as in HTTP/2, which tells what
-// the service has not processed.
+// isShared reports whether several requests share the connection, as in HTTP/2. HTTP/2 itself reports
+// which requests the service has not processed.
 func (c *conn) isShared(secure *tls.Conn) bool {
 	if c.sharing.Load() == 0 {
 		sharing := int32(exclusive)
@@ -65,7 +65,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write notes that a part of the request has left.
+// Write records that a part of the request was written.
 func (c *conn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if n > 0 && !c.wrote.Load() {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A connection that this machine cannot open says nothing about the service.
-func TestOurOwnFailuresAreUnsent(t *testing.T) {
+// A connection fails for lack of a resource of this machine: the request was not sent.
+func TestLocalFailuresAreUnsent(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL} {
 		dial := func(context.Context, string, string) (net.Conn, error) {
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", errno)}
@@ -29,7 +29,7 @@ func TestOurOwnFailuresAreUnsent(t *testing.T) {
 	}
 }
 
-// protocolService answers, and says what it was asked with.
+// protocolService starts a service over TLS and returns a client for it.
 func protocolService(t *testing.T, http2 bool, handle http.HandlerFunc) *HTTP {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handle)
@@ -48,7 +48,7 @@ func protocolService(t *testing.T, http2 bool, handle http.HandlerFunc) *HTTP {
 	return c
 }
 
-// askTogether makes requests at once, and wants an answer to each.
+// askTogether sends concurrent requests and expects an answer to each.
 func askTogether(t *testing.T, c *HTTP, requests int) {
 	t.Helper()
 	errs := make(chan error)
@@ -68,7 +68,7 @@ func askTogether(t *testing.T, c *HTTP, requests int) {
 func TestGETsCarryNoBody(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		c := protocolService(t, http2, func(w http.ResponseWriter, r *http.Request) {
-			if r.ContentLength != 0 || len(r.TransferEncoding) > 0 { // -1 where a body may come
+			if r.ContentLength != 0 || len(r.TransferEncoding) > 0 { // -1 for a body of unknown length
 				t.Errorf("%s: a body of %d bytes, %v", r.Proto, r.ContentLength, r.TransferEncoding)
 			}
 			io.WriteString(w, soundAnswer)
@@ -79,8 +79,8 @@ func TestGETsCarryNoBody(t *testing.T) {
 	}
 }
 
-// A request that the service has not processed is sent again at once, and is no failure: here
-// the service ends an HTTP/2 connection now and then.
+// The service closes HTTP/2 connections. net/http resends the requests that it has not processed, and no
+// attempt fails.
 func TestGoAwayIsNoFailure(t *testing.T) {
 	var asked atomic.Int64
 	c := protocolService(t, true, func(w http.ResponseWriter, _ *http.Request) {
@@ -96,8 +96,7 @@ func TestGoAwayIsNoFailure(t *testing.T) {
 	}
 }
 
-// HTTP/1.1 over TLS gets as many connections as there are requests in flight, once a response
-// has shown the protocol.
+// After the first response over HTTP/1.1, each request in flight gets its own connection.
 func TestManyConnectionsForHTTP1(t *testing.T) {
 	const requests = 3 * fewConnections
 	var together atomic.Int64

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The decoder may give up on any body, but what it reads is what encoding/json reads.
+// The decoder may reject any body. The entries that it decodes are those of encoding/json.
 func TestDecodeAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		name, body string
@@ -52,7 +52,7 @@ func TestDecodeAnswer(t *testing.T) {
 	}
 }
 
-// The texts of one body never show in another's answer.
+// The strings of an answer do not change with the buffer of its body.
 func TestDecodeAnswerOverwrittenBody(t *testing.T) {
 	body := []byte(`{"taxonomy_v3":[{"value":"first"}]}`)
 	got, _, _ := decodeAnswer(body, TaxonomyV3)
@@ -68,8 +68,7 @@ func FuzzDecodeAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) { compareDecoders(t, body, TaxonomyV3) })
 }
 
-// compareDecoders says whether the decoder understood the body; if so, encoding/json must
-// have read the same.
+// compareDecoders reports whether the decoder understood the body. The result must be that of encoding/json.
 func compareDecoders(t *testing.T, body []byte, classification string) (understood bool) {
 	t.Helper()
 	entries, dropped, ok := decodeAnswer(body, classification)

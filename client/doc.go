@@ -1,19 +1,25 @@
-// Package client asks a Categorization Service what a website or a product is.
+// Package client asks a Categorization Service for the categories of websites and products.
 //
-// Terms, the same in code, flags and logs:
+// # Terms
 //
-//   - A [Request] is one question: a kind (website or product), a normalized input
-//     and a classification. Equal requests are the same question, asked once.
-//   - An [Answer] is what the service said: a list of entries, best first as the
-//     service ordered them.
-//   - An [Entry] is one category with its confidence.
-//   - An attempt is one HTTP exchange. A request that meets a passing trouble takes
-//     several attempts; [RetryPolicy] says when the next one is due.
-//   - An [Error] carries a [Class] that says what to do next: try again, give this
-//     input up, or stop the run.
+//   - A [Request] is a kind (website or product), a normalized input and a classification. Equal requests
+//     have equal answers. A [Normalizer] makes requests.
+//   - An attempt is one HTTP exchange for a request. A [RetryPolicy] says whether and when another attempt
+//     follows a failed one.
+//   - An [Answer] is the service's categories for a request, in the service's order.
+//   - An [Entry] is one category of an answer, with its confidence.
+//   - A rejection is the service's permanent refusal of one input: an [Error] of the class Rejected.
+//   - The quota is the number of requests that the API key may still send: see [Usage].
 //
-// A [Categorizer] answers requests. [HTTP] is the one that speaks to a service,
-// hosted or embedded; whatever wraps it is a Categorizer too.
+// A [Categorizer] makes attempts. [HTTP] sends them to a hosted or to the embedded service; a [Diagnoser]
+// around an HTTP finds out what an ambiguous error means.
+//
+// # Errors
+//
+// A failed attempt returns an [*Error]. Its [Class] says what to do next: make another attempt, give up
+// the input, or stop the run. An attempt that the caller ends returns the cause of the caller's context.
+//
+// # Use
 //
 //	service, err := client.New(client.Options{BaseURL: "https://api.example.com", APIKey: key})
 //	request, err := client.Normalizer{}.Request(client.Website, "example.com", client.TaxonomyV3)

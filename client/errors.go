@@ -16,14 +16,15 @@ import (
 type Class uint8
 
 const (
-	Transient Class = iota + 1 // passing trouble: try this request again
-	Rejected                   // the service refuses this one input: give it up, keep the reason
-	Quota                      // nothing is left to pay with: stop, resume later
+	Transient Class = iota + 1 // a temporary failure: make another attempt
+	Rejected                   // the service refuses this input for good: keep the reason
+	Quota                      // the quota is used up: stop, and resume later
 	Auth                       // the key is missing, wrong or not allowed: stop
-	Fatal                      // the service cannot be talked to like this: stop
-	Unsent                     // this machine could not send the request: send it again
+	Fatal                      // no request can succeed with these options: stop
+	Unsent                     // this machine could not send the request: make another attempt
 )
 
+// String returns the name of the class in lower case.
 func (c Class) String() string {
 	switch c {
 	case Transient:
@@ -42,10 +43,9 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// statusClasses is what each status means by itself (RFC 9110 §15, RFC 6585). What is
-// not listed falls to its hundred: see classOf.
+// statusClasses is the class of each status (RFC 9110 §15, RFC 6585). classOf has a rule for the others.
 var statusClasses = map[int]Class{
-	http.StatusAccepted: Transient, // 202: still calculating
+	http.StatusAccepted: Transient, // the service is still calculating
 
 	http.StatusUnauthorized:      Auth,
 	http.StatusPaymentRequired:   Quota,
@@ -59,7 +59,7 @@ var statusClasses = map[int]Class{
 	statusBandwidthExceeded:      Quota,
 }
 
-// statusBandwidthExceeded is used by hosters for a used-up allowance; no RFC has it.
+// statusBandwidthExceeded reports a used-up allowance. No RFC defines it; hosting companies use it.
 const statusBandwidthExceeded = 509
 
 func classOf(status int) Class {
@@ -72,19 +72,20 @@ func classOf(status int) Class {
 	case 5:
 		return Transient
 	}
-	return Fatal // 1xx and 3xx never reach here in a sound exchange
+	return Fatal // net/http handles 1xx, and send handles 3xx
 }
 
-// Error is why an attempt got no answer. Its text never holds the API key.
+// Error says why an attempt got no answer. Its text never contains the API key.
 type Error struct {
 	Class      Class
-	Status     int           // HTTP status; 0 where no response came
-	RetryAfter time.Duration // what the service asked to wait; 0 where it did not say
-	Limit      RateLimit     // what the response told of the service's limit
-	Detail     string        // the service's own words, shortened to one line
-	Err        error         // the cause; nil where the status says it all
+	Status     int           // HTTP status; 0 if there was no response
+	RetryAfter time.Duration // wait that the service asked for; 0 if it did not
+	Limit      RateLimit     // the service's limit, as the response gave it
+	Detail     string        // the service's message, in one line of up to 160 characters
+	Err        error         // the cause; nil if the status is the cause
 }
 
+// Error returns the status, the cause, the service's message and advice, in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Status != 0 {
@@ -105,14 +106,15 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Unwrap returns the cause, which may be nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout says whether the service did not answer in time.
+// Timeout reports whether the attempt reached Options.Timeout.
 func (e *Error) Timeout() bool { return errors.Is(e.Err, errTimeout) }
 
-// Outcome names how the attempt ended, for counting: a status such as "503", "malformed"
-// for an answer that could not be read, "timeout", "unsent", or "no response".
-func (e *Error) Outcome() string {
+// Label returns a short name of the failure, for counters: a status such as "503", "malformed" for an
+// answer that cannot be decoded, "timeout", "unsent", or "no response".
+func (e *Error) Label() string {
 	switch {
 	case e.Status == http.StatusOK:
 		return "malformed"
@@ -126,23 +128,22 @@ func (e *Error) Outcome() string {
 	return "no response"
 }
 
-// advice is what to do next, where the user can do something.
+// advice says what the user can do; "" if nothing.
 func (e *Error) advice() string {
 	switch e.Class {
 	case Fatal:
 		if e.Status/100 == 3 {
-			return "the service is elsewhere: check --base-url"
+			return "the service has another address: check --base-url"
 		}
 	case Auth:
 		return "check the API key in BULKCAT_API_KEY or --api-key-file"
 	case Quota:
-		return "the account has no requests left"
+		return "the quota of the API key is used up"
 	}
 	return ""
 }
 
-// ClassOf gives the class of any error that came out of a Categorizer; what is not an
-// *Error is Fatal.
+// ClassOf returns the class of an error of a Categorizer. An error that is not an *Error is Fatal.
 func ClassOf(err error) Class {
 	var e *Error
 	if errors.As(err, &e) {
@@ -151,8 +152,8 @@ func ClassOf(err error) Class {
 	return Fatal
 }
 
-// exchangeError classifies a failed exchange: no response, or one cut short. A
-// certificate that does not hold will not hold at the next attempt either.
+// exchangeError classifies the error of an attempt that got no whole response. An invalid certificate is
+// Fatal, because the next attempt gets the same.
 func exchangeError(err error) *Error {
 	var (
 		unknown  x509.UnknownAuthorityError
@@ -168,15 +169,15 @@ func exchangeError(err error) *Error {
 		errors.Is(err, errRedirectLoop) || errors.Is(err, errProxyAuth) {
 		class = Fatal
 	}
-	if isOurs(err) {
+	if isLocal(err) {
 		class = Unsent
 	}
 	return &Error{Class: class, Err: err}
 }
 
-// isOurs says whether a connection failed for want of something on this machine: file
-// descriptors, ports or memory.
-func isOurs(err error) bool {
+// isLocal reports whether a connection failed for lack of file descriptors, ports or memory on this
+// machine.
+func isLocal(err error) bool {
 	for _, want := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS} {
 		if errors.Is(err, want) {
 			return true
@@ -190,7 +191,7 @@ var (
 	errRedirectLoop = errors.New("the service redirects in a circle: check --base-url")
 )
 
-// redirectError refuses to follow the service to another host: the key would go along.
+// redirectError refuses a redirect to another host, which would receive the API key.
 type redirectError struct{ from, to string }
 
 func (e *redirectError) Error() string {

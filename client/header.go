@@ -12,18 +12,16 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Header is a header field that a service wants beside the API key: a tenant, a gateway's
-// token.
+// Header is a header field that is sent with every request, such as a tenant or a gateway's token.
 type Header struct {
 	Name   string
 	Value  string
-	Secret bool // never told in an error
+	Secret bool // the value is hidden in errors and answers
 }
 
 const keyHeader = "X-Api-Key"
 
-// ownHeaders are set by the exchange itself, by name: the value says what to use instead,
-// if there is anything.
+// ownHeaders are the headers that a Header cannot set, with advice; "" for none.
 var ownHeaders = map[string]string{
 	keyHeader:             "the key comes from BULKCAT_API_KEY or --api-key-file",
 	"Host":                "the host comes from the base URL",
@@ -42,11 +40,11 @@ var ownHeaders = map[string]string{
 	"Proxy-Authorization": "a proxy's user and password go into HTTPS_PROXY",
 }
 
-// credentials are headers that hold nothing but secrets.
+// credentials are the headers that always hold a secret.
 var credentials = []string{"Authorization", "Cookie"}
 
-// ParseHeader reads "Name: value". It is for text that others may see, such as a command
-// line, and refuses credentials. No error repeats the value.
+// ParseHeader parses "Name: value". It is for text that is not secret, such as a command line, and refuses
+// the headers Authorization and Cookie. No error contains the value.
 func ParseHeader(text string) (Header, error) {
 	h, err := parseHeader(text)
 	if err == nil && slices.Contains(credentials, http.CanonicalHeaderKey(h.Name)) {
@@ -55,8 +53,8 @@ func ParseHeader(text string) (Header, error) {
 	return h, err
 }
 
-// ReadHeaders reads one header a line, all of them secret. Empty lines, and lines that
-// begin with #, say nothing. The error names the line, but not what it holds.
+// ReadHeaders reads one header per line and marks each as secret. It ignores empty lines and lines that
+// start with #. An error gives the number of the line, but not its text.
 func ReadHeaders(r io.Reader) ([]Header, error) {
 	var headers []Header
 	lines := bufio.NewScanner(r)
@@ -89,7 +87,8 @@ func parseHeader(text string) (Header, error) {
 	return h, h.check()
 }
 
-// check does not trust the name either: of a line without a colon it may be a secret.
+// check returns an error that never contains the value. An invalid name may be a part of a secret, so the
+// error does not contain that either.
 func (h Header) check() error {
 	if !httpguts.ValidHeaderFieldName(h.Name) {
 		return errHeader
@@ -99,7 +98,7 @@ func (h Header) check() error {
 	case own && instead != "":
 		return fmt.Errorf("the header %s cannot be set: %s", h.Name, instead)
 	case own:
-		return fmt.Errorf("the header %s cannot be set: it belongs to the exchange itself", h.Name)
+		return fmt.Errorf("the header %s cannot be set: bulkcat sets it itself", h.Name)
 	case h.Value == "":
 		return fmt.Errorf("the header %s has no value", h.Name)
 	case !httpguts.ValidHeaderFieldValue(h.Value):

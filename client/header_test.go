@@ -123,7 +123,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 }
 
-// TestAnswersHoldNoSecret has a service that echoes the key in a sound answer.
+// The service echoes the key in an answer.
 func TestAnswersHoldNoSecret(t *testing.T) {
 	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"account":"`+r.Header.Get("X-Api-Key")+`","taxonomy_v3":[{"value":"A","confidence":1}]}`)
@@ -134,8 +134,8 @@ func TestAnswersHoldNoSecret(t *testing.T) {
 	}
 }
 
-// TestGarbledResponseTellsNoSecret has net/http quote what it cannot read.
-func TestGarbledResponseTellsNoSecret(t *testing.T) {
+// net/http quotes a malformed response in its error.
+func TestMalformedResponseHidesSecrets(t *testing.T) {
 	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {

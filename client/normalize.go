@@ -13,26 +13,27 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalizer turns inputs as people write them into requests, so that two spellings
-// of one website or title are one question.
+// Normalizer makes requests of inputs, so that different spellings of a website or title are equal
+// requests. The zero value is ready for use.
 type Normalizer struct {
-	Scheme string // for a bare domain: "https" (the default) or "http"
+	Scheme string // of a bare domain: "https" (the default) or "http"
 }
 
-// InputError says why an input cannot be asked. It costs nothing: no request is made.
+// InputError says why no request can be made of an input.
 type InputError struct {
-	Input  string
-	Reason string
+	Input  string // as given
+	Reason string // one line, without the input
 }
 
+// Error returns the reason and up to 100 bytes of the input, unless the input contains a password.
 func (e *InputError) Error() string {
 	if e.Reason == errCredentials.Error() {
-		return e.Reason // and not repeated
+		return e.Reason
 	}
 	return fmt.Sprintf("%s: %.100q", e.Reason, e.Input)
 }
 
-// Request normalizes one input of a kind. The error is an *InputError.
+// Request normalizes an input of a kind. It does not check the classification. The error is an *InputError.
 func (n Normalizer) Request(kind Kind, input, classification string) (Request, error) {
 	normalize := n.website
 	if kind == Product {
@@ -54,10 +55,9 @@ var (
 	errNoDot       = errors.New("not a website: a bare domain needs a dot")
 )
 
-// website brings a URL or a bare domain to one spelling: scheme and host in lower
-// case, the host in punycode, without default port, fragment, the root's trailing dot
-// and the empty path's slash (RFC 3986 §6.2.3: the two are equivalent). Path and query
-// stay as they are; they may be case sensitive.
+// website normalizes a URL or a bare domain: scheme and host in lower case, the host in punycode, without
+// default port, fragment, the trailing dot of the host, and the slash of an empty path (RFC 3986 §6.2.3).
+// Path and query keep their case.
 func (n Normalizer) website(input string) (string, error) {
 	if isPlainDomain(input) {
 		return n.scheme() + "://" + input, nil
@@ -75,14 +75,13 @@ func (n Normalizer) scheme() string {
 	return n.Scheme
 }
 
-// isPlainDomain says whether an input is a bare domain in lower case that is spelled as it
-// should be: most of a list are, and to take them apart takes a sixth of a run over stored
-// answers. What is not plain may be a good domain all the same.
+// isPlainDomain reports whether an input is a bare domain that is normalized already, as most inputs are.
+// Parsing those would take a sixth of a run over stored answers. Other inputs may be valid as well.
 func isPlainDomain(s string) bool {
 	if len(s) > maxHost {
 		return false
 	}
-	label := 0 // where it starts
+	label := 0 // index at which the label starts
 	for i := 0; i <= len(s); i++ {
 		if i < len(s) && s[i] != '.' {
 			if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
@@ -93,7 +92,7 @@ func isPlainDomain(s string) bool {
 		if !isPlainLabel(s[label:i]) {
 			return false
 		}
-		if i == len(s) { // a top-level domain starts with a letter, an address ends in a number
+		if i == len(s) { // a top-level domain starts with a letter, unlike the last label of an address
 			return label > 0 && s[label] >= 'a'
 		}
 		label = i + 1
@@ -101,7 +100,7 @@ func isPlainDomain(s string) bool {
 	return false
 }
 
-// isPlainURL says whether an input is a plain domain behind a scheme, and nothing else.
+// isPlainURL reports whether an input is a scheme and a plain domain, and nothing else.
 func isPlainURL(s string) bool {
 	domain, ok := strings.CutPrefix(s, "https://")
 	if !ok {
@@ -112,8 +111,8 @@ func isPlainURL(s string) bool {
 	return isPlainDomain(strings.TrimSuffix(domain, "/"))
 }
 
-// isPlainLabel knows no label with a hyphen in third and fourth place: those are punycode,
-// and to be checked.
+// isPlainLabel reports whether a label needs no further check. Labels with hyphens in the third and fourth
+// place may be punycode, and need one.
 func isPlainLabel(label string) bool {
 	return label != "" && len(label) <= maxLabel && label[0] != '-' && label[len(label)-1] != '-' &&
 		(len(label) < 4 || label[2:4] != "--")
@@ -153,8 +152,8 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 	return u.Scheme + "://" + host + port + path + query, nil
 }
 
-// withScheme refuses what cannot be a URL before the lenient parser sees it, and
-// completes a bare domain ("example.com", "//example.com").
+// withScheme adds the scheme to a bare domain ("example.com", "//example.com"). It refuses text that
+// url.Parse would accept although it is no URL.
 func (n Normalizer) withScheme(text string) (string, error) {
 	switch {
 	case text == "":
@@ -176,8 +175,8 @@ func (n Normalizer) withScheme(text string) (string, error) {
 	return n.scheme() + "://" + bare, nil
 }
 
-// hostProfile maps like a browser's address bar (UTS #46, non-transitional, hyphens
-// anywhere) but lets underscores pass, which real host names carry.
+// hostProfile maps hosts as browsers do (UTS #46, non-transitional, hyphens anywhere), and also accepts
+// underscores, which occur in real host names.
 var hostProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false), idna.CheckHyphens(false))
 
 const (
@@ -186,7 +185,7 @@ const (
 )
 
 func normalizeHost(host string) (string, error) {
-	if host == "" || !utf8.ValidString(host) { // escapes may stand for any bytes
+	if host == "" || !utf8.ValidString(host) { // url.Parse has decoded escapes
 		return "", errNotURL
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -221,7 +220,7 @@ func notInHost(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '_')
 }
 
-// normalizePort gives ":8080", or "" for the scheme's own port.
+// normalizePort returns a port such as ":8080", or "" for the scheme's default port.
 func normalizePort(scheme, port string) (string, error) {
 	if port == "" {
 		return "", nil
@@ -236,8 +235,8 @@ func normalizePort(scheme, port string) (string, error) {
 	return ":" + strconv.FormatUint(n, 10), nil
 }
 
-// product brings a title to Unicode's composed form (NFC) with single spaces, so that
-// the same title from two systems is one question. A product may be a URL instead.
+// product normalizes a title to Unicode's composed form (NFC) with single spaces. A product may also be a
+// URL.
 func (n Normalizer) product(input string) (string, error) {
 	title := input
 	if !isTidy(input) {
@@ -255,8 +254,7 @@ func (n Normalizer) product(input string) (string, error) {
 	return title, nil
 }
 
-// isTidy says whether a title is ASCII, with single spaces within and no other white
-// space: most are, and need nothing done to them.
+// isTidy reports whether a title is normalized already, as most are: ASCII with single inner spaces.
 func isTidy(s string) bool {
 	before := byte(' ')
 	for i := range len(s) {
@@ -269,8 +267,8 @@ func isTidy(s string) bool {
 	return before != ' '
 }
 
-// foldSpace trims and joins runs of white space; a title that has none comes back as
-// it is, without an allocation.
+// foldSpace trims s and replaces each run of white space by a space. It returns s itself if nothing
+// changes.
 func foldSpace(s string) string {
 	fields := strings.Fields(s)
 	switch len(fields) {

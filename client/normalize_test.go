@@ -212,7 +212,7 @@ func FuzzNormalizeProduct(f *testing.F) {
 	})
 }
 
-// The quick way of plain domains ends where the long one does.
+// The shortcut for plain domains returns the same as the full normalization.
 func TestPlainDomains(t *testing.T) {
 	for _, tt := range []struct {
 		input string
@@ -249,7 +249,7 @@ func TestPlainDomains(t *testing.T) {
 	}
 }
 
-// The quick way of plain titles ends where the long one does.
+// The shortcut for plain titles returns the same as the full normalization.
 func TestTidyTitlesNeedNoFolding(t *testing.T) {
 	for _, title := range []string{"a", "Garden hose", "a  b", " a", "a ", "a\tb", "a\x00b", "é", "e\u0301", "", " ", "a\u00a0b", "x\x7fy"} {
 		if isTidy(title) && foldSpace(norm.NFC.String(title)) != title {

@@ -8,36 +8,35 @@ import (
 	"time"
 )
 
-// MaxProbeRequests bounds a probe, redirects included.
+// MaxProbeRequests is the most requests that a probe sends, redirects included.
 const MaxProbeRequests = 16
 
-// ProbeOptions say what to probe.
+// ProbeOptions describe a probe.
 type ProbeOptions struct {
-	Options                         // of the service; the names and the place in them are tried first
-	Custom  string                  // a custom classification to ask for, too; "" for none
-	Observe func(ProbeStep, string) // told of each request that was made and what came of it; may be nil
+	Options                         // the service; the probe tries its names and place first
+	Custom  string                  // a custom classification to probe; "" for none
+	Observe func(ProbeStep, string) // called after each request with its result in words; may be nil
 }
 
 // ProbeStep is one request of a probe.
 type ProbeStep struct {
 	Number    int    // from 1
-	Operation string // usage, website or product
-	Purpose   string
-	If        string // what makes it necessary; "" where it always is
+	Operation string // "usage", "website" or "product"
+	Purpose   string // what the request finds out
+	If        string // condition under which the request is sent; "" for always
 }
 
-// ProbeError says that an operation does not work.
+// ProbeError says that an operation works with none of the names that a probe tried.
 type ProbeError struct {
 	Kind Kind
-	Seen string // what came of the last attempt
+	Seen string // result of the last attempt, in words
 }
 
 func (e *ProbeError) Error() string {
-	return fmt.Sprintf("the %s operation works with none of the names that were tried; seen last: %s", e.Kind, e.Seen)
+	return fmt.Sprintf("the %s operation works with none of the names that were tried; the last result was: %s", e.Kind, e.Seen)
 }
 
-// PlanProbe lists the requests that Probe may make, in order; there are no more than
-// MaxProbeRequests. It makes none.
+// PlanProbe returns the requests that Probe may send, in order, at most MaxProbeRequests. It sends none.
 func PlanProbe(options ProbeOptions) []ProbeStep {
 	var plan []ProbeStep
 	for _, s := range newProber(options).steps() {
@@ -46,9 +45,10 @@ func PlanProbe(options ProbeOptions) []ProbeStep {
 	return plan
 }
 
-// Probe finds out what the interface leaves open about a service. What it finds is worth
-// having even with an error, which is a *ProbeError for each operation that does not
-// work, or what ended the probe early.
+// Probe finds out the properties of a service that the interface leaves open, with at most
+// MaxProbeRequests requests. Options.Timeout bounds each. The profile holds the results so far even if the
+// error is not nil: the error joins a *ProbeError for each operation that does not work, or is the error
+// that ended the probe early.
 func Probe(ctx context.Context, options ProbeOptions) (Profile, error) {
 	c, err := New(options.Options)
 	if err != nil {
@@ -60,9 +60,9 @@ func Probe(ctx context.Context, options ProbeOptions) (Profile, error) {
 		if !s.needed() {
 			continue
 		}
-		seen, err := s.make(ctx)
+		seen, err := s.send(ctx)
 		if err != nil {
-			return p.finish(), fmt.Errorf("the probe ended at its request %d, %s: %w", p.tap.made, s.Purpose, err)
+			return p.finish(), fmt.Errorf("the probe ended at its request %d, %s: %w", p.transport.sent, s.Purpose, err)
 		}
 		if options.Observe != nil {
 			options.Observe(s.ProbeStep, seen)
@@ -72,34 +72,34 @@ func Probe(ctx context.Context, options ProbeOptions) (Profile, error) {
 	return profile, errors.Join(p.website.failure(), p.product.failure())
 }
 
-// What is asked for: of every service's world.
+// The inputs of a probe, which every service can categorize.
 const (
 	probeWebsite = "https://www.wikipedia.org"
 	probeProduct = "Cordless Drill 18V"
 	probeBadKey  = "bulkcat-probe-wrong-key"
 )
 
-// The names that services are known to have for their inputs, the likeliest first.
+// The names that services use for their inputs, the most likely first.
 var (
 	websiteNames = []string{"url", "website", "domain", "query", "input"}
 	productNames = []string{"query", "title", "product", "url", "text"}
 )
 
-// prober is a probe under way.
+// prober is the state of a probe.
 type prober struct {
 	options       ProbeOptions
-	tap           *tap
+	transport     *probeTransport
 	website       nameSearch
 	product       nameSearch
-	before, after usageSeen
-	answered      int // requests
-	refused       int
-	badKey        int // status
-	member        string
-	assumed       []string
+	before, after probedUsage
+	answered      int      // number of requests
+	refused       int      // number of requests
+	badKey        int      // HTTP status
+	member        string   // see Profile.CustomMember
+	assumed       []string // see Profile.Assumed
 }
 
-type usageSeen struct {
+type probedUsage struct {
 	Usage
 	ok bool
 }
@@ -108,39 +108,39 @@ func newProber(options ProbeOptions) *prober {
 	options.Options = options.withDefaults()
 	if t, ok := options.Transport.(*http.Transport); ok {
 		t = t.Clone()
-		t.DisableKeepAlives = true // net/http repeats a request by itself when a kept connection breaks
+		t.DisableKeepAlives = true // net/http repeats a request when a kept connection breaks
 		options.Transport = t
 	}
-	p := &prober{options: options, tap: &tap{next: options.Transport, headers: make(map[string]bool)}}
-	p.options.Transport = p.tap
+	p := &prober{options: options, transport: newProbeTransport(options.Transport)}
+	p.options.Transport = p.transport
 	p.website = newSearch(Website, options.ParamIn, options.WebsiteParam, websiteNames)
 	p.product = newSearch(Product, options.ParamIn, options.ProductParam, productNames)
 	return p
 }
 
-// probeStep is a step with what it takes to make it.
+// probeStep is a ProbeStep that can be executed.
 type probeStep struct {
 	ProbeStep
 	needed func() bool
-	make   func(context.Context) (seen string, err error)
+	send   func(context.Context) (seen string, err error)
 }
 
-// steps lists every request there can be; each is made once at most. The website's name
-// is looked for in all places by sending all names at once, and by halving those then;
-// the product's in the place of the website's.
+// steps returns every request that the probe may send; each is sent once at most. The probe searches the
+// website's name by sending all names at once in each place, and then halves of them. It searches the
+// product's name in the place of the website's.
 func (p *prober) steps() []probeStep {
 	var steps []probeStep
 	add := func(operation, purpose, condition string, needed func() bool, do func(context.Context) (string, error)) {
 		steps = append(steps, probeStep{ProbeStep{len(steps) + 1, operation, purpose, condition}, needed, do})
 	}
 	always := func() bool { return true }
-	add("usage", "what remains before, and whether the key is good", "", always, p.askUsage(&p.before))
+	add("usage", "the remaining quota before the probe, and whether the key is valid", "", always, p.requestUsage(&p.before))
 
 	w := &p.website
 	add("website", fmt.Sprintf("the input as %s in %s", w.names[0], placeName(w.place)), "", always, p.tryNext(w))
 	for _, place := range placesFrom(w.place) {
 		names := w.namesIn(place)
-		add("website", fmt.Sprintf("as %s, all at once, in %s", joinNames(names), placeName(place)), "nothing has worked",
+		add("website", fmt.Sprintf("as %s, all at once, in %s", joinNames(names), placeName(place)), "no request has worked",
 			func() bool { return w.open() && !w.known }, p.tryTogether(w, place))
 	}
 	for range p.halvings() {
@@ -158,13 +158,13 @@ func (p *prober) steps() []probeStep {
 	if p.options.Custom != "" {
 		add("product", "the member of "+p.options.Custom, "a product works", q.works, p.askCustom)
 	}
-	add("usage", "what remains after", "usage works", func() bool { return p.before.ok }, p.askUsage(&p.after))
+	add("usage", "the remaining quota after the probe", "usage works", func() bool { return p.before.ok }, p.requestUsage(&p.after))
 	either := func() bool { return w.works() || q.works() }
-	add("website", "what a wrong key gets", "an operation works", either, p.askWithBadKey)
+	add("website", "the response to a wrong key", "an operation works", either, p.askWithBadKey)
 	return steps
 }
 
-// halvings is what is left for them: with a custom classification one less.
+// halvings is the number of requests left for halving; a custom classification takes one of them.
 func (p *prober) halvings() int {
 	if p.options.Custom != "" {
 		return 3
@@ -172,7 +172,7 @@ func (p *prober) halvings() int {
 	return 4
 }
 
-func (p *prober) askUsage(seen *usageSeen) func(context.Context) (string, error) {
+func (p *prober) requestUsage(seen *probedUsage) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		c, err := New(p.options.Options)
 		if err != nil {
@@ -182,24 +182,24 @@ func (p *prober) askUsage(seen *usageSeen) func(context.Context) (string, error)
 		if err != nil {
 			return p.passOver(err)
 		}
-		*seen = usageSeen{usage, true}
+		*seen = probedUsage{usage, true}
 		return fmt.Sprintf("works: %q remaining", usage.Remaining), nil
 	}
 }
 
-// passOver gives the text of an error that says something about one request only.
+// passOver returns the text of an error that concerns one request only, and any other error.
 func (p *prober) passOver(err error) (string, error) {
 	var e *Error
 	switch {
 	case !errors.As(err, &e) || e.Status == 0:
-		return "", err // the caller's end, or no conversation at all
+		return "", err // the caller has ended, or there was no response
 	case e.Status == http.StatusTooManyRequests || e.Class == Quota:
-		return "", err // every further request would meet the same
+		return "", err // every further request would get the same
 	}
 	return e.Error(), nil
 }
 
-// ask asks under some names; ok says whether that was understood.
+// ask sends the input under some names; ok reports whether the service understood it.
 func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, place ParamIn, names ...string) (answer Answer, seen string, ok bool, err error) {
 	o := p.options.Options
 	o.ParamIn = place
@@ -210,15 +210,15 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 	answer, err = c.categorize(ctx, Request{Kind: s.kind, Input: s.input(), Classification: classification}, names...)
 	if err == nil {
 		p.answered++
-		p.tap.success = p.tap.status
+		p.transport.success = p.transport.status
 		if len(answer.Entries) == 0 {
-			p.assume("the %s operation gave an empty list for %q: it is taken to have understood the input", s.kind, s.input())
+			p.assume("the %s operation gave an empty list for %q: the probe assumes that it understood the input", s.kind, s.input())
 		}
-		return answer, fmt.Sprintf("works: HTTP %d, %d entries", p.tap.status, len(answer.Entries)), true, nil
+		return answer, fmt.Sprintf("works: HTTP %d, %d entries", p.transport.status, len(answer.Entries)), true, nil
 	}
 	seen, err = p.passOver(err)
-	if err == nil && p.tap.status == http.StatusAccepted {
-		p.assume("HTTP 202 was answered, still calculating: the %s operation is taken to work", s.kind)
+	if err == nil && p.transport.status == http.StatusAccepted {
+		p.assume("the %s operation answered HTTP 202 (still calculating): the probe assumes that it works", s.kind)
 		return Answer{}, seen, true, nil
 	}
 	p.refused++
@@ -231,27 +231,27 @@ func (p *prober) askCustom(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if p.member = memberOf(answer.Body, p.options.Custom); !ok || p.member == "" {
-		p.assume("%s was not answered (%s): the member of its answer is taken to have its name, or to be the only list of entries", p.options.Custom, seen)
+		p.assume("%s was not answered (%s): the probe assumes that the member of its answer has its name, or is the only list of entries", p.options.Custom, seen)
 		return seen, nil
 	}
 	return seen + " in the member " + p.member, nil
 }
 
-// askWithBadKey comes last: a wrong key may have the address banned for a while.
+// askWithBadKey sends a wrong key. It is the last step, because the service may then ban the address.
 func (p *prober) askWithBadKey(ctx context.Context) (string, error) {
 	s := &p.website
 	if !s.works() {
 		s = &p.product
 	}
-	impostor := &prober{options: p.options, tap: &tap{next: p.tap, headers: make(map[string]bool)}}
-	impostor.options.APIKey, impostor.options.Transport = probeBadKey, impostor.tap
-	_, _, ok, err := impostor.ask(ctx, s, s.classification(), s.place, s.found)
-	p.badKey = impostor.tap.status
+	other := &prober{options: p.options, transport: newProbeTransport(p.transport)}
+	other.options.APIKey, other.options.Transport = probeBadKey, other.transport
+	_, _, ok, err := other.ask(ctx, s, s.classification(), s.place, s.found)
+	p.badKey = other.transport.status
 	if err != nil && p.badKey == 0 {
 		return "", err
 	}
 	if ok {
-		p.assume("a wrong key is answered like a right one: nothing will tell that a key is wrong")
+		p.assume("the service answers a wrong key like a valid one: bulkcat cannot tell that a key is wrong")
 	}
 	return fmt.Sprintf("HTTP %d", p.badKey), nil
 }
@@ -260,14 +260,14 @@ func (p *prober) assume(format string, args ...any) {
 	p.assumed = append(p.assumed, fmt.Sprintf(format, args...))
 }
 
-// finish sums up.
+// finish returns the profile of the results so far.
 func (p *prober) finish() Profile {
 	p.website.eliminate(p)
 	profile := Profile{
 		Format: profileFormat, BaseURL: p.options.BaseURL,
 		WebsiteParam: p.website.found, ProductParam: p.product.found,
-		SuccessStatus: p.tap.success, BadKeyStatus: p.badKey, CustomMember: p.member,
-		RateLimit: p.tap.limit, RateHeaders: p.tap.rateHeaders(),
+		SuccessStatus: p.transport.success, BadKeyStatus: p.badKey, CustomMember: p.member,
+		RateLimit: p.transport.limit, RateHeaders: p.transport.rateHeaders(),
 		Charges:  p.charges(),
 		ProbedAt: time.Now().UTC().Truncate(time.Second),
 	}
@@ -278,26 +278,26 @@ func (p *prober) finish() Profile {
 		profile.ParamIn = p.product.place
 	}
 	if profile.RateLimit == 0 {
-		p.assume("no response told a rate limit: there may be one all the same")
+		p.assume("no response reported a rate limit: there may be one nevertheless")
 	}
 	profile.Assumed = p.assumed
 	return profile
 }
 
-// charges compares what remained before and after.
+// charges reports whether the probe used the quota; nil if unknown.
 func (p *prober) charges() *bool {
 	before, isNumber := p.before.Requests()
 	after, still := p.after.Requests()
 	if !isNumber || !still || after > before {
-		p.assume("what remains is not told in numbers that can be compared: requests are taken to be charged")
+		p.assume("usage did not report comparable numbers: the probe assumes that requests are charged")
 		return nil
 	}
 	moved := before > after
 	switch spent := before - after; {
 	case !moved:
-		p.assume("%d answers did not move what remains: they are free, or counted later", p.answered)
+		p.assume("%d answers did not change the remaining quota: they are free, or counted later", p.answered)
 	case spent > int64(p.answered):
-		p.assume("%d answers and %d refusals moved what remains by %d: refusals are taken to be charged, too", p.answered, p.refused, spent)
+		p.assume("%d answers and %d refusals used %d of the quota: the probe assumes that refusals are charged, too", p.answered, p.refused, spent)
 	}
 	return &moved
 }

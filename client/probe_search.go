@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// nameSearch looks for the name of an operation's input.
+// nameSearch is the search for the name of an operation's input.
 type nameSearch struct {
 	kind       Kind
-	configured ParamIn
+	configured ParamIn  // place that the options give
 	all        []string // the configured name first
-	place      ParamIn
-	names      []string // that may be right
-	known      bool     // that one of them is: they worked together
-	closed     bool     // the key is not allowed here, whatever the name
-	found      string
-	last       string // what was seen last that did not work
+	place      ParamIn  // place of the next request
+	names      []string // names that may be right
+	known      bool     // one of names is right: they worked together
+	closed     bool     // the service refuses the key for this operation
+	found      string   // the right name; "" if not known
+	last       string   // result of the last request that did not work, in words
 }
 
 func newSearch(kind Kind, place ParamIn, configured string, candidates []string) nameSearch {
@@ -46,10 +46,10 @@ func (s *nameSearch) classification() string { return Classifications(s.kind)[0]
 
 func (s *nameSearch) works() bool { return s.found != "" }
 
-// open says whether there is something left to try.
+// open reports whether there are names left to try.
 func (s *nameSearch) open() bool { return s.found == "" && !s.closed && len(s.names) > 0 }
 
-// namesIn gives the names that have not been tried by themselves in a place.
+// namesIn returns the names that have not been tried alone in a place.
 func (s *nameSearch) namesIn(place ParamIn) []string {
 	if place == s.configured {
 		return s.all[1:]
@@ -64,7 +64,7 @@ func (s *nameSearch) failure() error {
 	return &ProbeError{Kind: s.kind, Seen: s.last}
 }
 
-// placesFrom gives all places, the likeliest first.
+// placesFrom returns all places, first the given one.
 func placesFrom(first ParamIn) []ParamIn {
 	places := []ParamIn{first}
 	for _, place := range []ParamIn{InQuery, InForm, InJSON} {
@@ -85,7 +85,7 @@ func placeName(place ParamIn) string {
 	return "the query"
 }
 
-// tryTogether sends all names at once: most services pass over those they do not know.
+// tryTogether sends all names at once: most services ignore unknown names.
 func (p *prober) tryTogether(s *nameSearch, place ParamIn) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		names := s.namesIn(place)
@@ -99,7 +99,7 @@ func (p *prober) tryTogether(s *nameSearch, place ParamIn) func(context.Context)
 	}
 }
 
-// tryNext tries the next name or, of those that worked together, half.
+// tryNext tries the next name alone or, if the names worked together, half of them.
 func (p *prober) tryNext(s *nameSearch) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		some := s.names[:1]
@@ -115,32 +115,32 @@ func (p *prober) tryNext(s *nameSearch) func(context.Context) (string, error) {
 			s.names = some
 		default:
 			s.names, s.last = s.names[len(some):], seen
-			s.closed = len(some) == 1 && !s.known && p.tap.refusedKey()
+			s.closed = len(some) == 1 && !s.known && p.transport.refusedKey()
 		}
 		return strings.Join(some, ", ") + ": " + seen, err
 	}
 }
 
-// tryProduct goes where the website's input was found.
+// tryProduct tries the next name in the place of the website's input.
 func (p *prober) tryProduct(ctx context.Context) (string, error) {
 	p.website.eliminate(p)
 	p.product.place = p.website.place
 	return p.tryNext(&p.product)(ctx)
 }
 
-// eliminate settles on the one name that is left of those that worked together.
+// eliminate decides for the last name that is left of those that worked together.
 func (s *nameSearch) eliminate(p *prober) {
 	switch {
 	case s.works() || !s.known:
 	case len(s.names) == 1:
 		s.found = s.names[0]
-		p.assume("the %s's input is taken to be %s: the other names do not work", s.kind, s.found)
+		p.assume("the probe assumes that the %s's input is %s: the other names do not work", s.kind, s.found)
 	case len(s.names) > 1:
 		s.last = "one of " + joinNames(s.names) + " works in " + placeName(s.place)
 	}
 }
 
-// memberOf names the member of a custom classification's answer; "" if there is none.
+// memberOf returns the member of a custom classification's answer; "" if there is none.
 func memberOf(body []byte, classification string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
@@ -152,7 +152,7 @@ func memberOf(body []byte, classification string) string {
 	return onlyList(members)
 }
 
-// joinNames writes "a, b and c".
+// joinNames joins names as in "a, b and c".
 func joinNames(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -161,29 +161,32 @@ func joinNames(names []string) string {
 	return fmt.Sprintf("%s and %s", strings.Join(names[:last], ", "), names[last])
 }
 
-// tap lets no more than MaxProbeRequests through to the service, and notes what comes
-// back.
-type tap struct {
+// probeTransport sends at most MaxProbeRequests requests, and records properties of the responses.
+type probeTransport struct {
 	next    http.RoundTripper
-	made    int
-	status  int // of the last response; 0 where none came
-	success int // status of the last answer
-	limit   float64
-	headers map[string]bool
+	sent    int             // number of requests
+	status  int             // HTTP status of the last response; 0 if there was none
+	success int             // HTTP status of the last answer
+	limit   float64         // requests per second; 0 if unknown
+	headers map[string]bool // names of the limit's headers in the responses
 }
 
-var errProbeBudget = errors.New("redirects have used up the requests of the probe: check --base-url")
+func newProbeTransport(next http.RoundTripper) *probeTransport {
+	return &probeTransport{next: next, headers: make(map[string]bool)}
+}
 
-// RoundTrip makes one request.
-func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
+var errProbeBudget = errors.New("redirects used up the requests of the probe: check --base-url")
+
+// RoundTrip sends one request.
+func (t *probeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.status = 0
-	if t.made == MaxProbeRequests {
+	if t.sent == MaxProbeRequests {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
 		return nil, errProbeBudget
 	}
-	t.made++
+	t.sent++
 	resp, err := t.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -200,14 +203,14 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// knownRateHeaders are the only ones to be named: an unknown name may hold anything.
+// knownRateHeaders are the headers that a profile may name. The name of any other header may be a secret.
 var knownRateHeaders = []string{
 	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
 	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After",
 }
 
-func (t *tap) rateHeaders() []string { return slices.Sorted(maps.Keys(t.headers)) }
+func (t *probeTransport) rateHeaders() []string { return slices.Sorted(maps.Keys(t.headers)) }
 
-func (t *tap) refusedKey() bool {
+func (t *probeTransport) refusedKey() bool {
 	return t.status == http.StatusUnauthorized || t.status == http.StatusForbidden
 }

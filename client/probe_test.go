@@ -15,19 +15,19 @@ import (
 	"testing"
 )
 
-// foreign is a service that differs in what the interface leaves open.
+// foreign is a service with configurable properties that the interface leaves open.
 type foreign struct {
 	website, product string
 	in               ParamIn
-	strict           bool   // refuses parameters that it does not know
+	strict           bool   // refuses unknown parameters
 	status           int    // of an answer; 0 for 200
-	badKey           int    // 0: any key is good
+	badKey           int    // HTTP status of a wrong key; 0 if the service accepts any key
 	custom           string // member of a custom classification's answer
 	header           http.Header
-	usage            string // what remains at first; not a number: as it is
+	usage            string // quota before the first request; a word for no limit
 	free             bool
-	only             Kind // the other operation is not there
-	fail             int  // status of everything
+	only             Kind // the only operation; "" for both
+	fail             int  // HTTP status of all responses; 0 for none
 
 	mu       sync.Mutex
 	requests int
@@ -89,7 +89,7 @@ func (f *foreign) categorize(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"id":1,%q:[{"value":"A > B","confidence":0.5}]}`, member)
 }
 
-// params reads them from the service's one place.
+// params returns the parameters in the place that the service reads.
 func (f *foreign) params(r *http.Request) url.Values {
 	body, _ := io.ReadAll(r.Body)
 	media := r.Header.Get("Content-Type")
@@ -238,13 +238,13 @@ func TestProbeSaysWhatDoesNotWork(t *testing.T) {
 				t.Errorf("%d requests, want %d at most", tt.service.requests, tt.requests)
 			}
 			if strings.Contains(err.Error(), testKey) {
-				t.Errorf("the error tells the key: %v", err)
+				t.Errorf("the error contains the key: %v", err)
 			}
 		})
 	}
 }
 
-// TestProbeCountsRedirects has every request redirected once, which doubles them.
+// The service redirects every request once, which doubles the number of requests.
 func TestProbeCountsRedirects(t *testing.T) {
 	service := &foreign{website: "w", product: "p", usage: "9"}
 	requests := 0
@@ -259,7 +259,7 @@ func TestProbeCountsRedirects(t *testing.T) {
 	}))
 	defer server.Close()
 	_, err := Probe(t.Context(), ProbeOptions{Options: Options{BaseURL: server.URL, APIKey: testKey}})
-	if requests != MaxProbeRequests || err == nil || !strings.Contains(err.Error(), "redirects have used up") {
+	if requests != MaxProbeRequests || err == nil || !strings.Contains(err.Error(), "redirects used up") {
 		t.Errorf("%d requests, %v", requests, err)
 	}
 }

@@ -10,42 +10,42 @@ import (
 	"time"
 )
 
-// Profile is what a probe has found out about a service: what the interface leaves open.
-// It holds no secret. In a file it is a JSON object with these members.
+// Profile is the result of a probe: the properties of a service that the interface leaves open. It holds
+// no secret. Its file is a JSON object with these members.
 type Profile struct {
-	Format        int       `json:"bulkcat_profile"` // of the file; 1
+	Format        int       `json:"bulkcat_profile"` // version of the file's format: 1
 	BaseURL       string    `json:"base_url"`
-	WebsiteParam  string    `json:"website_param,omitempty"` // "" where the operation did not work
-	ProductParam  string    `json:"product_param,omitempty"` // likewise
+	WebsiteParam  string    `json:"website_param,omitempty"` // "" if the operation did not work
+	ProductParam  string    `json:"product_param,omitempty"` // "" if the operation did not work
 	ParamIn       ParamIn   `json:"param_in,omitempty"`
-	SuccessStatus int       `json:"success_status,omitempty"`
-	BadKeyStatus  int       `json:"bad_key_status,omitempty"` // of a request with a wrong key
-	CustomMember  string    `json:"custom_member,omitempty"`  // of a custom classification's answer
-	RateLimit     float64   `json:"rate_limit,omitempty"`     // requests a second, where the service tells
-	RateHeaders   []string  `json:"rate_headers,omitempty"`   // that were seen
-	Charges       *bool     `json:"charges"`                  // whether requests move what remains; null where that is not known
-	Assumed       []string  `json:"assumed,omitempty"`        // what could not be seen, in sentences
-	ProbedAt      time.Time `json:"probed_at"`
+	SuccessStatus int       `json:"success_status,omitempty"` // HTTP status of an answer
+	BadKeyStatus  int       `json:"bad_key_status,omitempty"` // HTTP status of a request with a wrong key
+	CustomMember  string    `json:"custom_member,omitempty"`  // see Options.CustomMember
+	RateLimit     float64   `json:"rate_limit,omitempty"`     // requests per second; 0 if the service does not report it
+	RateHeaders   []string  `json:"rate_headers,omitempty"`   // names of the limit's headers in the responses
+	Charges       *bool     `json:"charges"`                  // whether requests use the quota; null if unknown
+	Assumed       []string  `json:"assumed,omitempty"`        // sentences about what the probe could not observe
+	ProbedAt      time.Time `json:"probed_at"`                // UTC, in whole seconds
 }
 
 const profileFormat = 1
 
 var errNotProfile = errors.New("this is not a profile that bulkcat probe has written")
 
-// ParseProfile reads a profile's file.
+// ParseProfile decodes the file of a profile. The error says why the text is not a profile.
 func ParseProfile(text []byte) (Profile, error) {
 	var p Profile
-	var mark struct {
+	var header struct {
 		Format int `json:"bulkcat_profile"`
 	}
-	if err := json.Unmarshal(text, &mark); err != nil || mark.Format == 0 {
+	if err := json.Unmarshal(text, &header); err != nil || header.Format == 0 {
 		return p, errNotProfile
 	}
-	if mark.Format != profileFormat {
-		return p, fmt.Errorf("the profile has the format %d, this bulkcat reads %d: probe the service again", mark.Format, profileFormat)
+	if header.Format != profileFormat {
+		return p, fmt.Errorf("the profile has the format %d, this bulkcat reads %d: probe the service again", header.Format, profileFormat)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields() // a misspelled member would be passed over in silence
+	d.DisallowUnknownFields() // reports misspelled members
 	if err := d.Decode(&p); err != nil {
 		return Profile{}, fmt.Errorf("the profile is damaged: %w", err)
 	}
@@ -73,7 +73,7 @@ func (p Profile) check() error {
 	return nil
 }
 
-// Encode gives the profile's file.
+// Encode returns the content of the profile's file.
 func (p Profile) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

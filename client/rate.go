@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// ParseRate reads "10/s", "600/m", "36000/h", a bare number (a second), or "0" for no
-// limit.
+// ParseRate parses a rate such as "10/s", "600/m", "36000/h", "864000/d", or "10", which is per second.
+// "0" is rate.Inf, no limit.
 func ParseRate(text string) (rate.Limit, error) {
 	number, unit, _ := strings.Cut(strings.ReplaceAll(text, " ", ""), "/")
 	seconds, ok := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[unit]

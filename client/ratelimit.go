@@ -9,17 +9,15 @@ import (
 	"time"
 )
 
-// RateLimit is what a response tells of the service's limit. Fields that it does not
-// tell are zero, Remaining is -1.
+// RateLimit is the service's limit, as a response reports it.
 type RateLimit struct {
-	PerSecond float64       // requests a second that the policy allows on average
-	Remaining int64         // requests left in the current window
-	Reset     time.Duration // until the window ends
+	PerSecond float64       // requests per second that the policy allows on average; 0 if unknown
+	Remaining int64         // requests left in the current window; -1 if unknown
+	Reset     time.Duration // time until the window ends; 0 if unknown
 }
 
-// parseRateLimit reads the fields that services use, the IETF draft's first
-// (draft-ietf-httpapi-ratelimit-headers, in its newer and its older form), then those
-// with X- that came before it. Names are as net/http spells them.
+// parseRateLimit parses the fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers, in its newer
+// and its older form), and then the older fields with the prefix X-. Names are in canonical form.
 func parseRateLimit(h http.Header, now time.Time) RateLimit {
 	l := RateLimit{Remaining: -1}
 	if policy := first(h["Ratelimit-Policy"]); policy != "" {
@@ -40,8 +38,8 @@ func first(values []string) string {
 	return values[0]
 }
 
-// readCounts reads what is not known yet. Most services tell nothing, and a number that is
-// not there is not parsed: the errors would take 7% of an exchange.
+// readCounts sets the fields that are still unknown. Most services send no such field, and the errors of
+// parsing "" would cost 7% of an attempt.
 func (l *RateLimit) readCounts(remaining, reset string, now time.Time) {
 	if remaining != "" && l.Remaining < 0 {
 		if n, err := strconv.ParseInt(strings.TrimSpace(remaining), 10, 64); err == nil && n >= 0 {
@@ -53,12 +51,12 @@ func (l *RateLimit) readCounts(remaining, reset string, now time.Time) {
 	}
 }
 
-// longestWindow is how long the window of a policy may be that is taken for a rate. A
-// longer one bounds an amount: what is left of it is told beside it.
+// longestWindow is the longest window of a policy that limits the rate. A policy with a longer window is
+// a quota.
 const longestWindow = 60 // seconds
 
-// parsePolicy gives the tightest of the policies `"name";q=100;w=60` or `100;w=60`, in
-// requests a second; 0 if none can be read.
+// parsePolicy returns the tightest of policies such as `"name";q=100;w=60` or `100;w=60`, in requests per
+// second; 0 if none can be parsed.
 func parsePolicy(text string) float64 {
 	tightest := 0.0
 	for policy := range strings.SplitSeq(text, ",") {
@@ -81,7 +79,7 @@ func parsePolicy(text string) float64 {
 	return tightest
 }
 
-// parseCount reads a whole number; 0 for what is none, or is absurd.
+// parseCount parses a whole number below 2^40; 0 for any other text.
 func parseCount(text string) float64 {
 	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 40)
 	if err != nil {
@@ -90,7 +88,7 @@ func parseCount(text string) float64 {
 	return float64(n)
 }
 
-// readField reads `"name";r=50;t=30` or `limit=100, remaining=50, reset=30`.
+// readField parses `"name";r=50;t=30` or `limit=100, remaining=50, reset=30`.
 func (l *RateLimit) readField(text string) {
 	for param := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == ',' }) {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
@@ -107,11 +105,11 @@ func (l *RateLimit) readField(text string) {
 	}
 }
 
-// parseReset reads seconds left, or a Unix time in seconds, milliseconds, microseconds or
-// nanoseconds: which of them is told by the size.
+// parseReset parses a number of seconds, or a Unix time in seconds, milliseconds, microseconds or
+// nanoseconds. The size of the number decides.
 func parseReset(text string, now time.Time) time.Duration {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	const leastUnix = 9e8 // seconds: a time in 1998 if it is a Unix time, 28 years if it is a wait
+	const leastUnix = 9e8 // seconds: a Unix time in 1998, or a wait of 28 years
 	if err != nil || !(n > 0) {
 		return 0
 	}
@@ -124,8 +122,8 @@ func parseReset(text string, now time.Time) time.Duration {
 	return secondsToDuration(n - float64(now.UnixMilli())/1000)
 }
 
-// retryWait is how long a failed attempt's response asks to wait: by Retry-After, by
-// its body, or by the end of a window in which nothing is left; 0 where it does not say.
+// retryWait returns the wait that the response of a failed attempt asks for: Retry-After, a number in the
+// body, or the end of a window without remaining requests; 0 if there is none.
 func retryWait(h http.Header, body []byte, limit RateLimit, now time.Time) time.Duration {
 	if wait := retryAfter(h, now); wait > 0 {
 		return wait
@@ -139,8 +137,8 @@ func retryWait(h http.Header, body []byte, limit RateLimit, now time.Time) time.
 	return 0
 }
 
-// retryAfterBody looks for a number of seconds in a JSON body, as {"retry_after": 3} or
-// deeper, down to some levels.
+// retryAfterBody looks for a number of seconds in a JSON body, such as {"retry_after": 3}, to a depth of
+// levels.
 func retryAfterBody(body []byte, levels int) time.Duration {
 	if levels == 0 || !bytes.Contains(body, []byte("retry")) {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is what an input names, and with it the operation that is asked.
+// Kind is the kind of an input. It decides which operation of the service is asked.
 type Kind string
 
 // The two kinds of inputs.
@@ -15,8 +15,8 @@ const (
 	Product Kind = "product"
 )
 
-// The classifications that every service knows. A product may also be asked for a
-// custom one, whose name starts with CustomPrefix.
+// The classifications that every service has. Products may also have custom classifications, whose names
+// start with CustomPrefix.
 const (
 	TaxonomyV3      = "taxonomy_v3"
 	NAICS           = "naics"
@@ -24,15 +24,15 @@ const (
 	CustomPrefix    = ProductTaxonomy + "_custom_"
 )
 
-// Request is one question to the service. It is comparable, and equal requests have
-// equal answers: the key of deduplication, of the store and of the audit.
+// Request asks the service for the categories of an input in a classification. It is comparable, and is
+// the key of deduplication and of the store: equal requests have equal answers.
 type Request struct {
 	Kind           Kind
 	Input          string // normalized: see Normalizer
 	Classification string
 }
 
-// Classifications are the names that a kind may be asked for, the default first.
+// Classifications returns the classifications of a kind that every service has, the default first.
 func Classifications(kind Kind) []string {
 	if kind == Website {
 		return []string{TaxonomyV3, NAICS}
@@ -40,7 +40,7 @@ func Classifications(kind Kind) []string {
 	return []string{ProductTaxonomy}
 }
 
-// CheckClassification says whether a kind can be asked for a classification.
+// CheckClassification returns an error that lists the classifications of kind if name is not one of them.
 func CheckClassification(kind Kind, name string) error {
 	known := Classifications(kind)
 	for _, k := range known {
@@ -57,7 +57,8 @@ func CheckClassification(kind Kind, name string) error {
 	return fmt.Errorf("a %s has no classification %q: choose %s", kind, name, strings.Join(known, " or "))
 }
 
-// ParseClassifications reads the names, with a comma between, of what a kind is to be asked for.
+// ParseClassifications splits a list of classifications of a kind at its commas. The error says which name
+// is unknown or repeated.
 func ParseClassifications(kind Kind, text string) ([]string, error) {
 	names := strings.Split(text, ",")
 	for i, name := range names {

@@ -9,56 +9,55 @@ import (
 	"time"
 )
 
-// RetryPolicy says whether and when a request is tried again. The zero value is not
-// useful; see DefaultRetryPolicy.
+// RetryPolicy decides whether and when another attempt follows a failed one. The zero value allows none;
+// see DefaultRetryPolicy.
 type RetryPolicy struct {
-	MaxAttempts int           // for one request, the first included
-	Base        time.Duration // the first wait is a random one up to this
-	Cap         time.Duration // the wait doubles up to this
-	MaxWait     time.Duration // the longest that a service's Retry-After is heeded
-	Jitter      func(time.Duration) time.Duration
+	MaxAttempts int                               // most attempts for a request, the first included
+	Base        time.Duration                     // bound of the first random wait
+	Cap         time.Duration                     // the bound doubles with each attempt, up to Cap
+	MaxWait     time.Duration                     // longest wait that a service can ask for
+	Jitter      func(time.Duration) time.Duration // picks a wait below a bound
 }
 
-// DefaultRetryPolicy backs off exponentially with full jitter: the wait before attempt
-// n+1 is uniform in [0, min(Cap, Base·2ⁿ⁻¹)), which spreads a crowd of failed requests
-// best. Eight attempts span about a quarter of a minute on average, half a one at most.
+// DefaultRetryPolicy backs off exponentially with full jitter: the wait before attempt n+1 is uniform in
+// [0, min(Cap, Base·2ⁿ⁻¹)), which spreads the retries of many requests. Eight attempts take about 16 s on
+// average, and 32 s at most.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts: 8,
 		Base:        250 * time.Millisecond,
 		Cap:         time.Minute,
-		MaxWait:     15 * time.Minute, // beyond it the rest of the run is better served by giving up
+		MaxWait:     15 * time.Minute, // beyond it, give up the request rather than hold up the run
 		Jitter:      func(d time.Duration) time.Duration { return rand.N(d) },
 	}
 }
 
-// shortWait of a service that is asked too much is about the rate, and not about the request:
-// Retry-After has whole seconds, and a service that means some milliseconds says 1. A lower
-// rate is enough then, and other requests go on.
+// shortWait is the longest Retry-After of a 429 or 503 that is not waited for. Retry-After has whole
+// seconds, so a service that means some milliseconds sends 1. A lower rate is enough then.
 const shortWait = 2 * time.Second
 
-// Next gives the wait before another attempt, after `attempts` have failed, the last
-// of them with err; false when there is to be none. Where the service said how long to
-// wait, that is the least, unless it is a shortWait, and the jitter comes on top: a crowd told
-// "10" should not come back in one instant.
-func (p RetryPolicy) Next(attempts int, err error) (time.Duration, bool) {
+// Next returns the wait before the next attempt, after a number of failed attempts of which the last ended
+// with err. ok is false if there is no next attempt: only errors of the class Transient are retried.
+// The wait is Error.RetryAfter plus a random wait, so that many requests do not return at the same time. A
+// RetryAfter of a 429 or 503 counts only above 2 seconds.
+func (p RetryPolicy) Next(attempts int, err error) (wait time.Duration, ok bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.Class != Transient || attempts >= p.MaxAttempts {
 		return 0, false
 	}
 	ceiling := p.Cap
-	if shift := max(attempts-1, 0); shift < 30 { // all of them may have been forgiven
+	if shift := max(attempts-1, 0); shift < 30 { // attempts is 0 if no failure counted
 		ceiling = min(p.Cap, p.Base<<shift)
 	}
-	wait := min(e.RetryAfter, p.MaxWait)
+	wait = min(e.RetryAfter, p.MaxWait)
 	if wait <= shortWait && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable) {
 		wait = 0
 	}
 	return wait + p.Jitter(ceiling), true
 }
 
-// retryAfter reads Retry-After in either form, seconds or a date (RFC 9110 §10.2.3);
-// 0 where there is none or it makes no sense.
+// retryAfter parses Retry-After, a number of seconds or a date (RFC 9110 §10.2.3); 0 if there is none or
+// the value is invalid.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if value == "" {
@@ -73,7 +72,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// secondsToDuration is safe for any number a header can hold, NaN and 1e300 included.
+// secondsToDuration converts any number, NaN and 1e300 included, to a duration between 0 and a year.
 func secondsToDuration(seconds float64) time.Duration {
 	const most = 24 * time.Hour * 365
 	if !(seconds > 0) {

@@ -12,7 +12,7 @@ import (
 func TestRetryPolicyNext(t *testing.T) {
 	transient := &Error{Class: Transient}
 	p := DefaultRetryPolicy()
-	p.Jitter = func(d time.Duration) time.Duration { return d } // the most it can be
+	p.Jitter = func(d time.Duration) time.Duration { return d } // the bound itself
 	for _, tt := range []struct {
 		name     string
 		attempts int

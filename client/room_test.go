@@ -14,11 +14,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/room"
 )
 
-// flood is a transport whose bodies are as long as they can be read. It counts the bytes of
-// those that are being read.
+// flood is a transport with bodies of any length. It counts the bytes of the bodies that are being read.
 type flood struct {
 	status       int
-	end          int64 // where a body ends, with an answer; 0 for never
+	end          int64 // length of the spaces before an answer; 0 for a body without end
 	held, bodies atomic.Int64
 	peak         atomic.Int64
 }
@@ -36,7 +35,7 @@ type floodBody struct {
 }
 
 func (b *floodBody) Read(p []byte) (int, error) {
-	runtime.Gosched() // let the others read as well
+	runtime.Gosched() // so that all bodies are read concurrently
 	n := min(len(p), len(spaces))
 	if b.end > 0 && b.read >= b.end {
 		n = copy(p, soundAnswer)
@@ -56,13 +55,13 @@ func (b *floodBody) add(n int) {
 }
 
 func (b *floodBody) Close() error {
-	if b.end == 0 || b.status != 200 { // the body is not read
+	if b.end == 0 || b.status != 200 { // the client dropped the body
 		b.held.Add(-b.read)
 	}
 	return nil
 }
 
-// However many bodies are long, together they are bounded.
+// The memory of many long bodies is bounded.
 func TestLongBodiesShareTheMemory(t *testing.T) {
 	const size = 1 << 20
 	for name, tt := range map[string]struct {

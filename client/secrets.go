@@ -10,31 +10,31 @@ import (
 	"strings"
 )
 
-// secrets hides the API key, and the values of secret headers, in what a service sends
-// back: some echo a bad key in their errors.
+// secrets replaces the API key and the values of secret headers in responses: some services echo a wrong
+// key in their errors.
 type secrets struct {
-	text   *strings.Replacer // for what people read; nil if there is nothing to hide
-	answer [][]byte          // the secrets that are hidden in answers, too
-	marked []byte            // put in their place
+	text   *strings.Replacer // for messages; nil if there are no secrets
+	answer [][]byte          // secrets that are replaced in answers as well
 }
 
 const (
 	hidden = "[secret]"
 
-	// leastSecret is the length of the shortest header value that is hidden: less is no
-	// secret, and hiding it would leave no error legible.
+	// leastSecret is the length of the shortest header value that is hidden, in bytes. Hiding shorter
+	// values would make errors illegible.
 	leastSecret = 4
 
-	// leastWord is the same for a word of such a value: "Bearer" is none.
+	// leastWord is the length of the shortest word of a header value that is hidden by itself, in bytes:
+	// "Bearer" is not hidden.
 	leastWord = 8
 
-	// leastInAnswer is the length of the shortest secret that is hidden in answers. They
-	// are data, which no common word given as a key must change.
+	// leastInAnswer is the length of the shortest secret that is hidden in answers, in bytes. A common
+	// word given as a key must not change the categories.
 	leastInAnswer = 16
 )
 
 func newSecrets(key string, headers []Header) secrets {
-	s := secrets{marked: []byte(hidden)}
+	var s secrets
 	var pairs []string
 	for _, secret := range secretValues(key, headers) {
 		for _, spelling := range spellings(secret) {
@@ -50,8 +50,8 @@ func newSecrets(key string, headers []Header) secrets {
 	return s
 }
 
-// secretValues gives the longest first, so that none is hidden in part.
-// The words of a value count by themselves: a service may echo the token alone.
+// secretValues returns the secrets, the longest first, so that none is hidden in part. Each word of a header
+// value is a secret by itself: a service may echo the token alone.
 func secretValues(key string, headers []Header) []string {
 	var values []string
 	if key != "" {
@@ -74,7 +74,7 @@ func secretValues(key string, headers []Header) []string {
 	return slices.Compact(values)
 }
 
-// spellings are the forms that a text takes in URLs, JSON and HTML.
+// spellings returns the encodings of a text in URLs, JSON and HTML.
 func spellings(text string) []string {
 	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
 	if quoted, err := json.Marshal(text); err == nil {
@@ -91,7 +91,7 @@ func (s secrets) hide(text string) string {
 	return s.text.Replace(text)
 }
 
-// hideIn keeps an error that tells no secret as it is.
+// hideIn returns err itself if its text contains no secret.
 func (s secrets) hideIn(err error) error {
 	text := err.Error()
 	if safe := s.hide(text); safe != text {
@@ -100,11 +100,11 @@ func (s secrets) hideIn(err error) error {
 	return err
 }
 
-// hideInAnswer gives the body itself where it holds no secret, as nearly all do.
+// hideInAnswer returns body itself if it contains no secret.
 func (s secrets) hideInAnswer(body []byte) []byte {
 	for _, secret := range s.answer {
 		if bytes.Contains(body, secret) {
-			body = bytes.ReplaceAll(body, secret, s.marked)
+			body = bytes.ReplaceAll(body, secret, []byte(hidden))
 		}
 	}
 	return body

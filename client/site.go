@@ -6,12 +6,12 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Site gives the request that stands for all spellings of a website: without "www.", query
-// and slashes at the end, and with the Normalizer's scheme. The rest of the path stays. A host
-// with a port, an address and a name without a dot keep their scheme, since there the other
-// scheme rarely leads to the same. Site of a product is the request itself.
+// Site returns the request for the website of r, which is the same for all spellings of the website: it has
+// no "www.", query and trailing slashes, and has the Normalizer's scheme. The rest of the path stays. A host
+// with a port, an address and a name without a dot keep their scheme, because the other scheme rarely leads
+// to the same website. Site returns the request for a product unchanged.
 //
-// r comes from Request of the same Normalizer; so could the result, which is its own Site.
+// r must be a result of Request of the same Normalizer. Site of the result is the result itself.
 func (n Normalizer) Site(r Request) Request {
 	if r.Kind == Website {
 		r.Input = n.site(r.Input)
@@ -24,7 +24,7 @@ func (n Normalizer) site(website string) string {
 	rest, _, _ = strings.Cut(rest, "?")
 	rest = strings.TrimRight(rest, "/")
 	authority, _, _ := strings.Cut(rest, "/")
-	host, _, hasPort := strings.Cut(authority, ":") // of an IPv6 address a piece, which is no domain
+	host, _, hasPort := strings.Cut(authority, ":") // a part of an IPv6 address is not a domain
 	name := withoutWWW(host)
 	rest = rest[len(host)-len(name):]
 	scheme := was
@@ -32,12 +32,12 @@ func (n Normalizer) site(website string) string {
 		scheme = n.scheme()
 	}
 	if scheme == was && len(was)+len("://")+len(rest) == len(website) {
-		return website // most are
+		return website // avoids an allocation for most websites
 	}
 	return scheme + "://" + rest
 }
 
-// withoutWWW removes each "www." that begins a host, if what is left can be registered.
+// withoutWWW removes each leading "www." of a host if the rest can be registered.
 func withoutWWW(host string) string {
 	for {
 		rest, ok := strings.CutPrefix(host, "www.")
@@ -48,15 +48,15 @@ func withoutWWW(host string) string {
 	}
 }
 
-// isRegistrable says whether a host can have an owner: com and co.uk have none. Names below
-// which a company lets others have theirs, such as github.io, are the company's own site.
-// They are the part of the list that changes often, and requests keep their keys.
+// isRegistrable reports whether a host can have an owner, unlike com and co.uk. Private suffixes such as
+// github.io are websites of their owners. That part of the public suffix list changes often, and the key of
+// a request must not change.
 func isRegistrable(host string) bool {
 	suffix, icann := publicsuffix.PublicSuffix(host)
 	return isDomain(host) && !(icann && suffix == host)
 }
 
-// isDomain tells a domain name from an address and from a name without a dot. A top-level
+// isDomain reports whether a host is a domain name, and not an address or a name without a dot. A top-level
 // domain starts with a letter.
 func isDomain(host string) bool {
 	dot := strings.LastIndexByte(host, '.')

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The spellings of each group are one site, and that of its name.
+// All spellings of a group have the same site.
 var siteGroups = []struct {
 	name      string
 	site      string
@@ -79,7 +79,7 @@ func siteOf(t *testing.T, n Normalizer, website string) string {
 	return s.Input
 }
 
-// The scheme for bare domains is the scheme of all spellings.
+// The Normalizer's scheme is the scheme of all sites.
 func TestSiteScheme(t *testing.T) {
 	for _, spelling := range []string{"example.com", "https://example.com", "http://www.example.com/?q"} {
 		if got := siteOf(t, Normalizer{Scheme: "http"}, spelling); got != "http://example.com" {
@@ -97,7 +97,7 @@ func TestSiteOfAProduct(t *testing.T) {
 	}
 }
 
-// A site is a normalized request and the site of itself; its other spellings have it, too.
+// A site is a normalized request and its own site, and other spellings have the same site.
 func FuzzSite(f *testing.F) {
 	for _, g := range siteGroups {
 		for _, s := range g.spellings {

@@ -16,17 +16,16 @@ import (
 	"time"
 )
 
-// transport asks over HTTP/2 where the service speaks it. Each request that finds no
-// connection dials one, and a service that ends connections after 100 requests would have as
-// many TLS handshakes as there are requests in flight. So few connections may be open until a
-// response shows that the service speaks HTTP/1.1.
+// transport uses HTTP/2 if the service supports it. net/http dials a connection for each request that finds
+// none, so a service that closes HTTP/2 connections after 100 requests would get a TLS handshake per request
+// in flight. transport therefore opens few connections until a response uses HTTP/1.1.
 type transport struct {
 	few, many *http.Transport
-	http1     atomic.Bool // a response was HTTP/1.1
+	http1     atomic.Bool // a response has used HTTP/1.1
 }
 
-// fewConnections are enough for HTTP/2: each carries a hundred requests or more, and while one ends
-// the others go on.
+// fewConnections is enough for HTTP/2: a connection carries a hundred requests or more, and the others
+// remain when one is closed.
 const fewConnections = 4
 
 func newTransport(o Options) http.RoundTripper {
@@ -48,19 +47,19 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections gives idle connections back.
+// CloseIdleConnections closes idle connections.
 func (t *transport) CloseIdleConnections() {
 	t.few.CloseIdleConnections()
 	t.many.CloseIdleConnections()
 }
 
-// streamBuffer is what net/http holds of a body that is not read yet, over HTTP/2: the least that it
-// can be set to. Its own 4 MiB would be more than all that is read.
+// streamBuffer is the buffer for an unread body over HTTP/2, in bytes: the least that net/http allows. The
+// default of 4 MiB per request would exceed allBodies.
 const streamBuffer = 64 << 10
 
-// newHTTPTransport keeps connections alive, one for each request in flight. The standard
-// default of two idle connections a host would open and close one for nearly every request.
-// There is no time limit for the response's header alone: Options.Timeout covers all of it.
+// newHTTPTransport keeps a connection alive for each request in flight. With the default of two idle
+// connections per host nearly every request would open a connection. Options.Timeout covers the response's
+// header, which has no timeout of its own.
 func newHTTPTransport(o Options, connections int) *http.Transport {
 	dial := o.Dial
 	if dial == nil {
@@ -87,19 +86,19 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 	}
 }
 
-// errProxyAuth lasts until somebody does something: without it net/http tells the refusal
-// in words alone, and it would pass for an outage.
+// errProxyAuth makes the refusal of a proxy Fatal. The error of net/http has no type, and would be
+// Transient.
 var errProxyAuth = errors.New("the proxy refuses: check the user and password in HTTPS_PROXY")
 
-// LoadRootCAs gives the system's certificate authorities and those of a PEM file. The
-// error names the file.
+// LoadRootCAs returns the system's certificate authorities and those of a PEM file, for Options.RootCAs.
+// The error names the file.
 func LoadRootCAs(path string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err // names the file
+		return nil, err // the error names the file
 	}
 	pool, err := x509.SystemCertPool()
-	if err != nil { // a system without any: those of the file are all there is
+	if err != nil { // the system has no certificate authorities
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
@@ -108,9 +107,8 @@ func LoadRootCAs(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// send makes one exchange and follows the service's redirects. It goes to the transport
-// without an http.Client, which would carry the x-api-key header, and others of our own, to
-// any host.
+// send sends a request and follows redirects within the host. It uses no http.Client, which would send the
+// API key and the other headers to any host.
 func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 	const mostHops = 5
 	for range mostHops {
@@ -121,7 +119,7 @@ func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 		next, err := resp.Location()
 		drain(resp)
 		if err != nil {
-			return nil, fmt.Errorf("the service redirects to nowhere: %w", err)
+			return nil, fmt.Errorf("the service redirects without an address: %w", err)
 		}
 		if next.Scheme != req.URL.Scheme || next.Host != req.URL.Host {
 			return nil, &redirectError{from: req.URL.Scheme + "://" + req.URL.Host, to: next.Scheme + "://" + next.Host}
@@ -140,7 +138,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// drain reads what a body has left, within reason, which gives its connection back.
+// drain reads up to maxDrain of the rest of a body, so that the connection can be used again.
 func drain(resp *http.Response) {
 	_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
 	_ = resp.Body.Close()

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// TestHTTP2WithOwnAuthority speaks HTTP/2 with a service whose certificate only a file
-// of its own vouches for.
+// The service's certificate is signed by an authority in a file.
 func TestHTTP2WithOwnAuthority(t *testing.T) {
 	var major int
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +65,7 @@ func TestLoadRootCAsRefuses(t *testing.T) {
 	}
 }
 
-// TestRedirectsCarryTheKeyWithinTheHost counts where the key went.
+// Redirects within the host carry the key. A redirect to another host is refused.
 func TestRedirectsCarryTheKeyWithinTheHost(t *testing.T) {
 	strayed := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed++ }))
@@ -87,8 +86,8 @@ func TestRedirectsCarryTheKeyWithinTheHost(t *testing.T) {
 	}
 }
 
-// TestRequestsAreNotSentTwiceUnasked: net/http would send a GET again by itself when a
-// kept-alive connection breaks, though the service has seen it, and charged for it.
+// net/http resends a GET when a kept-alive connection fails. conn prevents that, because the service may
+// have charged for the request.
 func TestRequestsAreNotSentTwiceUnasked(t *testing.T) {
 	var seen atomic.Int64
 	c := setup(t, func(w http.ResponseWriter, _ *http.Request) {

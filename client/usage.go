@@ -10,33 +10,33 @@ import (
 	"strings"
 )
 
-// Usage is what the account has left.
+// Usage is the quota of the API key.
 type Usage struct {
-	Plan      string
-	Remaining string // as the service gave it: usually a number, or a word such as "unlimited"
+	Plan      string // name of the plan; "" if the service gave none
+	Remaining string // as the service gave it: usually a number of requests, or a word such as "unlimited"
 }
 
-// Requests is the number of whole requests left, or false where Remaining is not such a number
-// and so limits nothing. The interface promises no integer: 1500.0 and 1,500 are numbers, too. A number
-// below 0 is none: many services mean by it that there is no limit.
-func (u Usage) Requests() (int64, bool) {
-	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(u.Remaining), ",", ""), 64)
-	if err != nil || !(n >= 0) || math.IsInf(n, 0) { // NaN too
+// Requests returns Remaining as a number of whole requests. ok is false if Remaining is not such a number.
+// The interface does not require an integer, so 1500.0 and 1,500 are numbers as well. Many services use a
+// number below 0 for "no limit", so ok is then false.
+func (u Usage) Requests() (n int64, ok bool) {
+	left, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(u.Remaining), ",", ""), 64)
+	if err != nil || !(left >= 0) || math.IsInf(left, 0) { // left may be NaN
 		return 0, false
 	}
-	return int64(min(n, 1<<62)), true
+	return int64(min(left, 1<<62)), true
 }
 
-// unlimited are the usual ways to say that there is no limit.
+// unlimited are the usual values of Remaining for a key without a quota.
 var unlimited = []string{"unlimited", "no limit", "infinite", "infinity", "inf", "∞", "-1"}
 
-// Understood says whether Remaining is a number of requests, or says that there is no limit.
+// Understood reports whether Remaining is a number of requests or a usual word for "no limit".
 func (u Usage) Understood() bool {
 	_, isNumber := u.Requests()
 	return isNumber || slices.Contains(unlimited, strings.ToLower(strings.TrimSpace(u.Remaining)))
 }
 
-// Usage asks what is left. It costs nothing.
+// Usage asks for the remaining quota, which costs nothing. The error is an *Error, or the cause of ctx.
 func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 	req, err := c.newRequest("/api/usage", nil)
 	if err != nil {

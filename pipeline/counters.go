@@ -101,7 +101,7 @@ func (c *Counters) countAnswer(a client.Answer) {
 }
 
 func (c *Counters) countError(e *client.Error) {
-	c.outcomes.add(e.Outcome())
+	c.outcomes.add(e.Label())
 	switch e.Class {
 	case client.Transient:
 		c.Transient.Add(1)

@@ -106,7 +106,7 @@ func reasonOf(err error) Reason {
 }
 
 func serviceReason(e *client.Error) Reason {
-	r := Reason{Class: e.Outcome(), Text: e.Outcome(), Example: e.Detail}
+	r := Reason{Class: e.Label(), Text: e.Label(), Example: e.Detail}
 	switch {
 	case e.Status == http.StatusOK:
 		r.Text = "an answer that cannot be read"

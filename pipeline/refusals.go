@@ -63,7 +63,7 @@ func (f *refusals) learn(request client.Request) {
 // hold keeps a refused task back, and has the service checked after a long series.
 func (r *run) hold(t *task, e *client.Error) error {
 	f := &r.refusals
-	series, long := f.add(t, e.Outcome())
+	series, long := f.add(t, e.Label())
 	switch {
 	case r.options.KeepGoing:
 		if long {

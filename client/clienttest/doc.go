@@ -1,7 +1,6 @@
-// Package clienttest is a faulty Categorization Service for tests, as net/http has httptest: it
-// fails by a seed, enforces a rate and a quota in every way that services are known to,
-// goes down and comes back, and keeps an audit of every request.
+// Package clienttest provides a faulty Categorization Service for tests of clients and runs.
 //
-// It is served over real sockets ([Server.Listen]) or over pipes in memory
-// ([Server.Pipe]), where testing/synctest moves the time.
+// The faults of a [Server] depend only on the seed, the input and the attempt, so a test can be repeated. A
+// Server also enforces a rate and a quota, has outages, and counts the requests: see [Audit]. It serves real
+// sockets ([Server.Listen]) or pipes in memory ([Server.Pipe]), for tests with testing/synctest.
 package clienttest

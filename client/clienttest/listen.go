@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Listen serves on a free port of the loopback interface until close.
+// Listen serves on a free port of the loopback interface until the caller calls close.
 func (s *Server) Listen() (baseURL string, close func()) {
 	server := httptest.NewUnstartedServer(s)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -22,8 +22,8 @@ func (s *Server) Listen() (baseURL string, close func()) {
 	}
 }
 
-// Pipe serves over pipes in memory, for testing/synctest: goroutines that wait on real
-// sockets would keep its clock from moving. The dialer reaches the service at any address.
+// Pipe serves over pipes in memory until the caller calls close. It is for tests with testing/synctest, whose
+// clock stands still while goroutines wait for real sockets. dial connects to the service at any address.
 func (s *Server) Pipe() (dial func(ctx context.Context, network, address string) (net.Conn, error), close func()) {
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}

@@ -15,95 +15,95 @@ import (
 	"time"
 )
 
-// Fault is one way to fail an attempt.
+// Fault is a way in which an attempt fails.
 type Fault string
 
 // The faults.
 const (
-	Error500    Fault = "500"
-	Error503    Fault = "503"
-	Calculating Fault = "202"
+	Error500    Fault = "500"      // HTTP 500
+	Error503    Fault = "503"      // HTTP 503
+	Calculating Fault = "202"      // HTTP 202: the answer is not ready
 	Reset       Fault = "reset"    // the connection is reset before an answer
-	Truncated   Fault = "truncate" // the body ends before its length
-	HTML        Fault = "html"     // status 200 with an error page
-	Slow        Fault = "slow"     // the body dribbles, but is right
-	Hang        Fault = "hang"     // no answer until the client gives up
+	Truncated   Fault = "truncate" // the body is shorter than its Content-Length
+	HTML        Fault = "html"     // HTTP 200 with an error page
+	Slow        Fault = "slow"     // an answer whose body comes in small pieces
+	Hang        Fault = "hang"     // no response until the client closes the connection
 )
 
-// Options say how the service misbehaves. The zero value is a sound service.
+// Options describe the faults and the limits of a service. The zero value has none.
 type Options struct {
-	Key     string // accepted API key; "" for any
-	Seed    uint64
-	Faults  map[Fault]float64 // share of attempts, by seed, input and attempt
-	Missing float64           // share of inputs that get a 404, always
+	Key     string            // accepted API key; "" for any
+	Seed    uint64            // of the random choices
+	Faults  map[Fault]float64 // fraction of the attempts with a fault, 0 to 1
+	Missing float64           // fraction of the inputs that always get a 404, 0 to 1
 
 	Latency time.Duration // of every answer
-	Jitter  time.Duration // more, up to this, by seed
+	Jitter  time.Duration // most additional latency
 
-	Rate       float64 // requests a second; 0 for no limit
-	Bucket     int     // requests at once
+	Rate       float64 // requests per second; 0 for no limit
+	Bucket     int     // size of a burst, in requests
 	RetryAfter Style   // of a 429
 	RateHeader bool    // send RateLimit and RateLimit-Policy with every answer
 
-	Quota       int64 // answers that the account is good for; 0 for no limit
-	QuotaStatus int   // of a request after that
-	QuotaBody   string
-	UsageBroken bool // /api/usage fails
+	Quota       int64  // answers that the API key may get; 0 for no limit
+	QuotaStatus int    // HTTP status of a request beyond Quota
+	QuotaBody   string // body of a request beyond Quota
+	UsageBroken bool   // /api/usage answers HTTP 500
 
-	Down       func() bool // the service as a whole fails while it says so, usage too
-	DownStatus int         // default: 503; 403 is a ban
+	Down       func() bool // reports whether there is an outage, usage included; nil for none
+	DownStatus int         // HTTP status during an outage; default 503; 403 is a ban
 }
 
-// Style is how a 429 says when to come back.
+// Style is the way in which a 429 reports when to retry.
 type Style string
 
 // The styles.
 const (
-	Absent   Style = ""
-	Seconds  Style = "seconds"
-	Date     Style = "date"
+	Absent   Style = ""          // not at all
+	Seconds  Style = "seconds"   // Retry-After, a number of seconds
+	Date     Style = "date"      // Retry-After, a date
 	Body     Style = "body"      // retry_after in a JSON body
 	UnixTime Style = "x-reset"   // X-RateLimit-Reset, a Unix time
-	IETF     Style = "ratelimit" // RateLimit with the seconds to wait
+	IETF     Style = "ratelimit" // RateLimit, with a number of seconds
 )
 
-// Server is the service. It is an http.Handler, safe for concurrent use.
+// Server is a faulty service. It is an http.Handler and is safe for concurrent use.
 type Server struct {
 	options Options
 
 	mu       sync.Mutex
 	inputs   map[string]*Record
-	arrivals []time.Time // of categorizations
-	refused  int         // by the rate
+	arrivals []time.Time // of requests for categories
+	refused  int         // requests beyond the rate
 	usage    int         // requests for /api/usage
-	answered int64       // charged
-	late     int         // requests after the quota's end
+	answered int64       // charged answers
+	late     int         // requests beyond the quota
 	tokens   float64
 	filled   time.Time
 }
 
 // Record is the audit of one input.
 type Record struct {
-	Attempts int
-	Answers  int // sound answers that were sent
+	Attempts int // requests for the input
+	Answers  int // charged answers
 }
 
-// New gives a service.
+// New returns a service.
 func New(options Options) *Server {
 	return &Server{options: options, inputs: make(map[string]*Record), tokens: float64(options.Bucket)}
 }
 
-// Audit is what the service saw.
+// Audit counts the requests that a service has received.
 type Audit struct {
 	Inputs   map[string]Record
-	Arrivals []time.Time // of categorizations, in order
-	Refused  int         // by the rate
+	Arrivals []time.Time // of requests for categories, in order
+	Refused  int         // requests beyond the rate
 	Usage    int         // requests for /api/usage
-	Answers  int64       // charged
-	Late     int         // requests after the quota's end
+	Answers  int64       // charged answers
+	Late     int         // requests beyond the quota
 }
 
-// Audit gives a copy.
+// Audit returns the counts so far.
 func (s *Server) Audit() Audit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,19 +117,19 @@ func (s *Server) Audit() Audit {
 	}
 }
 
-// Refill adds to the quota.
+// Refill adds n answers to the quota.
 func (s *Server) Refill(n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.options.Quota += n
 }
 
-// Missing says whether an input is one of those that get a 404.
+// Missing reports whether an input always gets a 404.
 func (s *Server) Missing(input string) bool {
 	return s.chance("missing", input, 0) < s.options.Missing
 }
 
-// ServeHTTP answers, or fails to.
+// ServeHTTP answers a request, or fails as the options say.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.options.Key != "" && r.Header.Get("X-Api-Key") != s.options.Key {
 		reply(w, http.StatusUnauthorized, `{"error":"unknown API key"}`)
@@ -171,8 +171,7 @@ func reply(w http.ResponseWriter, status int, body string) {
 	io.WriteString(w, body)
 }
 
-// arrive enters a request into the audit and gives its input and the number of the
-// attempt, from 1.
+// arrive adds a request to the audit and returns its input and the number of the attempt, from 1.
 func (s *Server) arrive(r *http.Request) (input string, attempt int) {
 	input = r.URL.Query().Get("url") + r.URL.Query().Get("query")
 	s.mu.Lock()
@@ -187,18 +186,18 @@ func (s *Server) arrive(r *http.Request) (input string, attempt int) {
 	return input, record.Attempts
 }
 
-// chance is a number in [0,1) that depends on the seed and on what is asked only.
-func (s *Server) chance(what, input string, attempt int) float64 {
+// chance returns a number in [0,1) that depends only on the seed and the arguments.
+func (s *Server) chance(purpose, input string, attempt int) float64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d\x00%s\x00%s\x00%d", s.options.Seed, what, input, attempt)
-	x := h.Sum64() // FNV's high bits are weak for short texts: mix them
+	fmt.Fprintf(h, "%d\x00%s\x00%s\x00%d", s.options.Seed, purpose, input, attempt)
+	x := h.Sum64() // the high bits of FNV are weak for short strings: mix them
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd
 	x ^= x >> 33
 	return float64(x>>11) / (1 << 53)
 }
 
-// fault picks the fault of an attempt; "" for none.
+// fault returns the fault of an attempt; "" for none.
 func (s *Server) fault(input string, attempt int) Fault {
 	x := s.chance("fault", input, attempt)
 	for _, f := range []Fault{Error500, Error503, Calculating, Reset, Truncated, HTML, Slow, Hang} {
@@ -209,7 +208,7 @@ func (s *Server) fault(input string, attempt int) Fault {
 	return ""
 }
 
-// take takes a token of the rate, or says how long until there is one.
+// take takes a token of the rate, or returns the wait until there is one.
 func (s *Server) take(w http.ResponseWriter) (wait time.Duration, ok bool) {
 	if s.options.Rate <= 0 {
 		return 0, true
@@ -307,8 +306,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, input string, fa
 	}
 }
 
-// charge counts a sound answer. The quota may be overdrawn by what is in flight, as it
-// is at services that count afterwards.
+// charge counts an answer. Requests in flight may exceed the quota, as with services that count afterwards.
 func (s *Server) charge(input string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,7 +314,7 @@ func (s *Server) charge(input string) {
 	s.answered++
 }
 
-// sound is the right answer to a request: Value(input) under the classification's name.
+// sound returns the correct answer to a request, with Value(input) as the first category.
 func (s *Server) sound(r *http.Request, input string) string {
 	classification := r.URL.Query().Get("classification")
 	entries := []map[string]any{{"value": Value(input), "confidence": 0.5}, {"value": "Everything", "confidence": 0.25}}
@@ -330,7 +328,7 @@ func (s *Server) sound(r *http.Request, input string) string {
 	return string(body)
 }
 
-// Value is the first category of the right answer to an input.
+// Value returns the first category of the correct answer to an input.
 func Value(input string) string {
 	return "About > " + strings.NewReplacer("<", "", ">", "").Replace(input)
 }
@@ -346,7 +344,7 @@ func reset(w http.ResponseWriter) {
 	conn.Close()
 }
 
-// sleep is false when the client has gone.
+// sleep waits, and reports whether the client is still connected.
 func (s *Server) sleep(r *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true

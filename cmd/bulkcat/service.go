@@ -93,7 +93,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 		return service{}, &usageError{err}
 	}
 	logLibraries(log, c.Hide)
-	return service{HTTP: c, categorizer: client.NewJudge(c), source: c.Source(), stated: f.profile.RateLimit, hosted: true}, nil
+	return service{HTTP: c, categorizer: client.NewDiagnoser(c), source: c.Source(), stated: f.profile.RateLimit, hosted: true}, nil
 }
 
 // options are the client's, but for the key.

@@ -65,7 +65,7 @@ func runPipeline(ctx context.Context, url, input, output string, inFlight int) (
 		return 0, err
 	}
 	parts := pipeline.Parts{
-		Source: source, Categorizer: client.NewJudge(c), Store: store, Sink: sink, Counters: new(pipeline.Counters),
+		Source: source, Categorizer: client.NewDiagnoser(c), Store: store, Sink: sink, Counters: new(pipeline.Counters),
 		Limits: limits.New(limits.Options{Rate: math.Inf(1), InFlight: inFlight}, time.Now()),
 	}
 	_, err = pipeline.Run(ctx, parts, pipeline.Options{

@@ -1,5 +1,5 @@
-// Package room bounds the memory that readers of what others send take together. Each of them may
-// need much, but few do: a bound for each that held for all at once would be far too low.
+// Package room bounds the memory that concurrent readers of untrusted data use together. A few readers may
+// need much memory, so a fixed part for each reader would be too small.
 package room
 
 import (
@@ -8,30 +8,30 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A Room has a size in bytes. It is safe for concurrent use.
+// A Room is an amount of memory in bytes. It is safe for concurrent use.
 type Room struct {
 	free  *semaphore.Weighted
-	alone chan struct{} // full while a share grows beyond the room
+	alone chan struct{} // full while a share exceeds the room
 }
 
-// New gives an empty room.
+// New returns a room of size bytes, all free.
 func New(size int64) *Room {
 	return &Room{free: semaphore.NewWeighted(size), alone: make(chan struct{}, 1)}
 }
 
-// Share is what one reader takes of a room. It is for one goroutine at a time.
+// Share is the memory of one reader. It is for one goroutine at a time.
 type Share struct {
 	room  *Room
-	held  int64
-	alone bool
+	held  int64 // bytes
+	alone bool  // the share exceeds the room, without a count
 }
 
-// Share gives a share that holds nothing yet.
+// Share returns an empty share of the room.
 func (r *Room) Share() *Share { return &Share{room: r} }
 
-// Grow adds bytes to the share. Where the room is full, one share at a time grows on all the same,
-// up to its own bound, so that it comes to its end and gives back what it holds; the others wait. The
-// error is the context's.
+// Grow adds bytes to the share. If the room is full, one share at a time may exceed it, so that its reader
+// can finish and release the share; Grow blocks for the other shares. The caller bounds each share. The
+// error is the cause of ctx.
 func (s *Share) Grow(ctx context.Context, bytes int64) error {
 	switch {
 	case s.alone:
@@ -49,7 +49,7 @@ func (s *Share) Grow(ctx context.Context, bytes int64) error {
 	}
 }
 
-// Release gives all back. A nil share holds nothing.
+// Release returns the share's memory to the room. It does nothing for a nil share.
 func (s *Share) Release() {
 	if s == nil {
 		return

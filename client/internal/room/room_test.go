@@ -54,7 +54,7 @@ func TestRoom(t *testing.T) {
 		(*Share)(nil).Release()
 		must("all is free", grow(t.Context(), a, 10)())
 		if a.alone {
-			t.Error("it grew beyond an empty room")
+			t.Error("the share exceeds an empty room")
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// fails is a Categorizer that answers first, if told so, and fails then.
+// fails is a Categorizer that gives a number of answers, and then fails.
 type fails struct {
-	answers atomic.Int64 // still to give
+	answers atomic.Int64 // answers left
 	err     *Error
 }
 
@@ -22,7 +22,7 @@ func (f *fails) Categorize(context.Context, Request) (Answer, error) {
 	return Answer{}, f.err
 }
 
-func TestJudge(t *testing.T) {
+func TestDiagnoser(t *testing.T) {
 	broken := &Error{Class: Transient, Status: 500}
 	refused := &Error{Class: Auth, Status: 401}
 	banned := &Error{Class: Auth, Status: 403}
@@ -56,8 +56,8 @@ func TestJudge(t *testing.T) {
 		{"401, usage fails", 401, "", 0, failing(broken), Auth},
 		{"401, usage fails, service has answered", 401, "", 5, failing(broken), Transient},
 		{"401, usage refuses the key, too", 401, "", 5, failing(refused), Auth},
-		{"403, usage does so, too", 403, "", 0, failing(banned), Auth},
-		{"403, usage does so, too, service has answered", 403, "", 5, failing(banned), Transient},
+		{"403, usage answers 403, too", 403, "", 0, failing(banned), Auth},
+		{"403, usage answers 403, too, service has answered", 403, "", 5, failing(banned), Transient},
 		{"403, no usage operation, service has answered", 403, "", 5, failing(&Error{Class: Rejected, Status: 404}), Transient},
 		{"403, usage refuses the key, service has answered", 403, "", 5, failing(refused), Auth},
 		{"429, usage fails", 429, "slow down", 5, failing(broken), Transient},
@@ -66,40 +66,40 @@ func TestJudge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			next := &fails{err: &Error{Class: classOf(tt.status), Status: tt.status, Detail: tt.detail}}
 			next.answers.Store(tt.answered)
-			j := &Judge{next: next, usage: tt.usage}
+			d := &Diagnoser{next: next, usage: tt.usage}
 			for range tt.answered {
-				if _, err := j.Categorize(t.Context(), testRequest); err != nil {
+				if _, err := d.Categorize(t.Context(), testRequest); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := j.Categorize(t.Context(), testRequest); ClassOf(err) != tt.want {
+			if _, err := d.Categorize(t.Context(), testRequest); ClassOf(err) != tt.want {
 				t.Errorf("got %v, want %v", ClassOf(err), tt.want)
 			}
 		})
 	}
 }
 
-// Who is interrupted while usage is asked has no verdict on the key.
-func TestJudgeInterrupted(t *testing.T) {
+// An interruption of the usage request says nothing about the key.
+func TestDiagnoserInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	next := &fails{err: &Error{Class: Auth, Status: 403}}
-	j := &Judge{next: next, usage: func(ctx context.Context) (Usage, error) {
+	d := &Diagnoser{next: next, usage: func(ctx context.Context) (Usage, error) {
 		cancel()
 		return Usage{}, ctx.Err()
 	}}
 	var e *Error
-	if _, err := j.Categorize(ctx, testRequest); !errors.Is(err, context.Canceled) || errors.As(err, &e) {
+	if _, err := d.Categorize(ctx, testRequest); !errors.Is(err, context.Canceled) || errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestJudgeLeavesClearErrorsAlone(t *testing.T) {
+func TestDiagnoserKeepsClearErrors(t *testing.T) {
 	for _, want := range []error{&Error{Class: Rejected, Status: 404}, &Error{Class: Transient, Status: 500}, context.Canceled} {
-		j := &Judge{next: categorizerFunc(func() error { return want }), usage: func(context.Context) (Usage, error) {
+		d := &Diagnoser{next: categorizerFunc(func() error { return want }), usage: func(context.Context) (Usage, error) {
 			t.Error("usage was asked")
 			return Usage{}, nil
 		}}
-		if _, err := j.Categorize(t.Context(), testRequest); !errors.Is(err, want) {
+		if _, err := d.Categorize(t.Context(), testRequest); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
@@ -109,15 +109,15 @@ type categorizerFunc func() error
 
 func (f categorizerFunc) Categorize(context.Context, Request) (Answer, error) { return Answer{}, f() }
 
-func TestJudgeAsksOnceForABurst(t *testing.T) {
+func TestDiagnoserAsksOnceForABurst(t *testing.T) {
 	const workers = 64
 	var asked atomic.Int64
 	var arrived sync.WaitGroup
 	arrived.Add(workers)
-	j := &Judge{
+	d := &Diagnoser{
 		next: categorizerFunc(func() error {
 			arrived.Done()
-			arrived.Wait() // all are sent before the first is judged
+			arrived.Wait() // all attempts are sent before the first diagnosis
 			return &Error{Class: Transient, Status: http.StatusTooManyRequests}
 		}),
 		usage: func(context.Context) (Usage, error) { asked.Add(1); return Usage{Remaining: "0"}, nil },
@@ -125,7 +125,7 @@ func TestJudgeAsksOnceForABurst(t *testing.T) {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			if _, err := j.Categorize(t.Context(), testRequest); ClassOf(err) != Quota {
+			if _, err := d.Categorize(t.Context(), testRequest); ClassOf(err) != Quota {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -136,19 +136,19 @@ func TestJudgeAsksOnceForABurst(t *testing.T) {
 	}
 }
 
-func TestJudgeTrustsUsageAsLongAsItCan(t *testing.T) {
+func TestDiagnoserReusesUsage(t *testing.T) {
 	asked := 0
 	next := &fails{err: &Error{Class: Transient, Status: http.StatusTooManyRequests}}
-	j := &Judge{next: next, usage: func(context.Context) (Usage, error) { asked++; return Usage{Remaining: "3"}, nil }}
-	for range 5 { // refusals by the rate: the first asks, the others trust
-		j.Categorize(t.Context(), testRequest)
+	d := &Diagnoser{next: next, usage: func(context.Context) (Usage, error) { asked++; return Usage{Remaining: "3"}, nil }}
+	for range 5 { // the first refusal asks usage, the others reuse the reply
+		d.Categorize(t.Context(), testRequest)
 	}
 	if asked != 1 {
 		t.Errorf("usage was asked %d times for refusals while 3 are left", asked)
 	}
 	next.answers.Store(3)
-	for range 4 { // three answers later nothing may be left
-		j.Categorize(t.Context(), testRequest)
+	for range 4 { // after three answers the quota may be used up
+		d.Categorize(t.Context(), testRequest)
 	}
 	if asked != 2 {
 		t.Errorf("usage was asked %d times after 3 more answers", asked)

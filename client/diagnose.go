@@ -1,0 +1,142 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Diagnoser is a Categorizer that finds the [Class] of an ambiguous error. Services report a used-up quota
+// with 401, 403, 429 or 503, and each of these statuses also has another meaning. A Diagnoser asks the
+// usage operation and decides by the remaining quota:
+//
+//	remaining quota        body      401, 403      429, 503
+//	0                      any       Quota         Quota
+//	above 0                any       Auth, or ¹    Transient
+//	"unlimited"            quota     Quota         Quota
+//	"unlimited"            other     Auth, or ¹    Transient
+//	usage fails            quota     Quota         Quota
+//	usage fails            other     Auth, or ²    Transient
+//
+// "quota" in the second column is a body that blames the quota. ¹ The class is Transient if the service
+// has answered a request before: the key is valid, so the refusal is a temporary ban. ² Likewise, unless
+// usage answers 401: a banned client gets 403 from usage as well.
+//
+// A Diagnoser is safe for concurrent use.
+type Diagnoser struct {
+	next     Categorizer
+	usage    func(context.Context) (Usage, error)
+	answered atomic.Int64 // requests that next has answered
+
+	mu   sync.Mutex // held while usage is asked, so that a burst of errors asks once
+	last usageReply
+}
+
+// usageReply is the last reply of the usage operation.
+type usageReply struct {
+	usage    Usage
+	err      error
+	at       time.Time
+	answered int64 // requests that were answered before the usage request
+}
+
+// NewDiagnoser returns a Diagnoser for the errors of c.
+func NewDiagnoser(c *HTTP) *Diagnoser { return &Diagnoser{next: c, usage: c.Usage} }
+
+// Categorize makes one attempt, and asks the usage operation if the attempt ends with an ambiguous error.
+// The error is an *Error, or the cause of ctx.
+func (d *Diagnoser) Categorize(ctx context.Context, r Request) (Answer, error) {
+	sent := time.Now()
+	answer, err := d.next.Categorize(ctx, r)
+	var e *Error
+	switch {
+	case err == nil:
+		d.answered.Add(1)
+	case errors.As(err, &e) && ambiguous(e.Status):
+		diagnosed := *e
+		diagnosed.Class = d.diagnose(ctx, e, sent)
+		if ctx.Err() != nil {
+			return answer, ctx.Err() // the usage request was cut off: the class is unknown
+		}
+		return answer, &diagnosed
+	}
+	return answer, err
+}
+
+func ambiguous(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return true
+	}
+	return false
+}
+
+// diagnose returns the class of an ambiguous error.
+func (d *Diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Class {
+	keyInDoubt := e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
+	blamesQuota := quotaWords.MatchString(e.Detail)
+	reply := d.usageSince(ctx, sent, keyInDoubt || blamesQuota)
+	left, isNumber := reply.usage.Requests()
+	switch {
+	case reply.err == nil && isNumber && left == 0:
+		return Quota
+	case blamesQuota && !(reply.err == nil && isNumber):
+		return Quota
+	case !keyInDoubt:
+		return Transient
+	case d.answered.Load() > 0 && !refusesKey(reply.err):
+		return Transient
+	}
+	return Auth
+}
+
+// refusesKey reports whether usage refused the key itself. A ban answers 403.
+func refusesKey(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusUnauthorized
+}
+
+// quotaWords match bodies that report a used-up quota. Some services also call a limit per second or per
+// minute a quota; the remaining quota then decides.
+var quotaWords = regexp.MustCompile(`(?i)\bquota|\bcredits?\b|out of (requests|calls|funds)|insufficient (funds|balance)|no (requests|calls) (left|remaining)|(monthly|daily|plan|usage|account) (limit|allowance)|\ballowance|upgrade your plan|payment required`)
+
+// usageLifetime is how long a reply of the usage operation is valid. The key may be in use elsewhere.
+const usageLifetime = time.Minute
+
+// usageFailureLifetime is how long a failure of the usage operation is valid while the key is not in
+// doubt: during an outage of the service, usage fails as well.
+const usageFailureLifetime = 10 * time.Minute
+
+// usageSince returns the reply of the usage operation for an attempt that was sent at a given time. It
+// reuses a reply that came after that time and, unless fresh, any reply that is still valid. Concurrent
+// calls share one request.
+func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) usageReply {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last.at.After(sent) || !fresh && d.lastIsValid() {
+		return d.last
+	}
+	answered := d.answered.Load()
+	usage, err := d.usage(ctx)
+	d.last = usageReply{usage: usage, err: err, at: time.Now(), answered: answered}
+	return d.last
+}
+
+// lastIsValid reports whether the last reply is recent, and the answers since then have not used up the
+// quota that it reported.
+func (d *Diagnoser) lastIsValid() bool {
+	age := time.Since(d.last.at)
+	switch left, isNumber := d.last.usage.Requests(); {
+	case d.last.at.IsZero():
+		return false
+	case d.last.err != nil:
+		return age < usageFailureLifetime
+	case isNumber:
+		return age < usageLifetime && d.answered.Load()-d.last.answered < left
+	}
+	return age < usageLifetime
+}
