@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// columnNames makes a header's names unique and non-empty: a name seen before
-// gets _2, _3 and so on, an empty one its place counted from 1.
+// columnNames makes the names of a header unique and non-empty: a repeated name gets the suffix _2, _3 and
+// so on, an empty name becomes its 1-based position.
 func columnNames(header []string) []string {
 	names := make([]string, len(header))
 	taken := make(map[string]bool, len(header))
-	suffix := map[string]int{} // the last one tried, so that many equal names stay cheap
+	suffix := map[string]int{} // last suffix by name, so that many equal names take linear time
 	for i, name := range header {
 		if strings.TrimSpace(name) == "" {
 			name = strconv.Itoa(i + 1)
@@ -28,7 +28,7 @@ func columnNames(header []string) []string {
 	return names
 }
 
-// numberedColumns names the columns of a file without a header: 1, 2 and so on.
+// numberedColumns returns the column names of a file without a header: 1, 2 and so on.
 func numberedColumns(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -37,7 +37,7 @@ func numberedColumns(n int) []string {
 	return names
 }
 
-// inputColumn returns the place of the input column among a file's columns.
+// inputColumn returns the index of the input column in a file's columns.
 func (o *Options) inputColumn(file string, columns []string) (int, error) {
 	if o.Column != "" {
 		return matchColumn(file, columns, o.Column)
@@ -58,8 +58,8 @@ func (o *Options) inputColumn(file string, columns []string) (int, error) {
 	return 0, notFound
 }
 
-// matchColumn finds a name among the columns: exactly, else in any case if that
-// leaves no doubt.
+// matchColumn returns the index of the column with a name, or else of the only column whose name differs
+// in case. The error is a *ColumnError.
 func matchColumn(file string, columns []string, name string) (int, error) {
 	if i := slices.Index(columns, name); i >= 0 {
 		return i, nil
@@ -78,15 +78,14 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Flag: "--column"}
 }
 
-// sameName compares in any case, and without the space that hand-written headers
-// have behind their commas.
+// sameName compares names without case and surrounding space, which hand-written headers have.
 func sameName(name string) func(column string) bool {
 	name = strings.TrimSpace(name)
 	return func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) }
 }
 
-// unite settles the columns of the run: the union over its files, then the extra
-// ones that only a JSONL file may still bring, or a file that is empty yet.
+// unite sets the columns of the run: the union over its files, then the extra columns. Only later records
+// of a JSONL file, or a file that is still empty, can have extra columns that no file has shown.
 func (r *Reader) unite() error {
 	r.index = map[string]int{}
 	moreToCome := false
@@ -112,7 +111,7 @@ func (r *Reader) unite() error {
 	return nil
 }
 
-// addColumn returns the place of a column, which is a new one if need be.
+// addColumn returns the index of a column. It appends the column if it is new.
 func (r *Reader) addColumn(name string) int {
 	place, known := r.index[name]
 	if !known {
@@ -123,7 +122,7 @@ func (r *Reader) addColumn(name string) int {
 	return place
 }
 
-// paths returns the extra columns that may be dotted paths.
+// paths returns the extra columns whose names may be dotted paths.
 func (r *Reader) paths() []string {
 	var paths []string
 	for _, name := range r.options.ExtraColumns {

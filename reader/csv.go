@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Why a row is malformed.
+// The reasons for which a row is malformed.
 const (
 	faultLongLine   = "the line is longer than 1 MiB"
 	faultLongRecord = "a quote opened on this line is not closed within 1 MiB"
@@ -20,43 +20,38 @@ const (
 	faultEncoding   = "invalid UTF-8; if the file is in another encoding, name it, such as --encoding windows-1252"
 )
 
-// csvRows splits CSV into rows of fields, as pandas and Excel read them: a quote
-// inside an unquoted field is text, and so is what follows a closing quote; the
-// fields that a short row lacks are empty; a line of spaces is blank. In strict mode
-// it takes what RFC 4180 allows, and a row must have as many fields as the header.
+// csvRows splits CSV into rows of fields, as pandas and Excel do: a quote inside an unquoted field and text
+// after a closing quote are text; missing fields of a short row are empty; a line of spaces is blank. Strict
+// mode accepts only RFC 4180, and a row must have as many fields as the header.
 //
-// Unlike pandas, a quoted field that goes on over several lines must close before
-// a delimiter or a line end, and its row must have the wanted number of fields.
-// Else the quote that opens it is a stray one, and the rows that follow are read
-// on their own. encoding/csv cannot be used: after a stray quote it has consumed
-// the lines up to the next quote, or to the end of the file, and there is no way
-// back to the line after the faulty one.
+// Unlike pandas, csvRows requires that a quoted field of several lines closes before a delimiter or a line
+// end, and that its row has the wanted number of fields. Otherwise the opening quote is a stray quote, and the
+// next row starts on the next line. encoding/csv cannot do this: after a stray quote it has consumed the lines
+// up to the next quote or to the end of the file.
 //
-// Looking ahead costs linear time. A line that an open row looks through without
-// closing a field has an even number of quotes, in pairs; read afresh, such a line
-// ends within itself. A line that closes a field adds to the fields of the row,
-// and a row has no more of them than are wanted. So the rows for which a line is
-// looked through are no more than the columns, and in strict mode one, except for
-// a line on which a look-ahead ends.
+// The look-ahead takes linear time. A line that an open row looks through without closing a field has an even
+// number of quotes, so a row that starts on this line also ends on it. A line that closes a field adds a field
+// to the row, and a row has at most the wanted number of fields. So each line is looked through at most once per
+// column, and once in strict mode, except for a line on which a look-ahead ends.
 type csvRows struct {
 	lines  *lines
 	comma  string
 	strict bool
-	want   int // how many fields a row must have; 0 takes any number
+	want   int // number of fields of a row; 0 for any
 	fields fieldBuffer
-	slab   []string // where the fields of the next rows go
+	slab   []string // memory for the fields of the next rows
 
-	short      int64 // rows that lack fields and are no fault
-	firstShort int64 // the line of the first of them
+	short      int64 // number of short rows that are not malformed
+	firstShort int64 // line of the first short row
 }
 
-// slabFields are allocated at once: a row's few are a quarter of what reading it costs.
+// slabFields is the number of fields in a slab, which serves several rows with one allocation.
 const slabFields = 256
 
-// longLine ends a slab: it would be held for as long as any row of the slab.
+// longLine is the length from which a line ends its slab, in bytes: any row of a slab retains the whole slab.
 const longLine = 4 << 10
 
-// take gives room for a row of n fields.
+// take returns memory for a row of n fields.
 func (c *csvRows) take(n int) []string {
 	if n > len(c.slab) {
 		c.slab = make([]string, max(n, slabFields))
@@ -66,16 +61,16 @@ func (c *csvRows) take(n int) []string {
 	return fields
 }
 
-// csvRow is a row in the order of its file's own columns. A row with a fault has
-// the fields that can be told, for the row to be found again by its id.
+// csvRow is a row in the order of the columns of its file. A malformed row has the fields that are certain, so
+// that users can find the row by its id.
 type csvRow struct {
-	line   int64
+	line   int64 // 1-based
 	fields []string
-	fault  string
+	fault  string // why the row is malformed; "" if it is not
 }
 
-// next returns the next row that is not blank, io.EOF after the last one. A row
-// whose extent is not certain consumes one line.
+// next returns the next row that is not blank, and io.EOF after the last row. A row whose end is not certain
+// consumes one line.
 func (c *csvRows) next() (csvRow, error) {
 	for {
 		r := csvRow{line: c.lines.number}
@@ -106,7 +101,7 @@ func (c *csvRows) next() (csvRow, error) {
 	}
 }
 
-// plain splits a line without quotes. The fields are parts of one string.
+// plain splits a line without quotes. The fields share the memory of one string.
 func (c *csvRows) plain(line []byte) (fields []string, fault string) {
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
@@ -122,9 +117,8 @@ func (c *csvRows) plain(line []byte) (fields []string, fault string) {
 	return c.fit(fields, n, fault)
 }
 
-// fit gives a row the wanted number of fields. It has n, and room for those that
-// it lacks. Only strict mode minds a short row; surplus fields are a fault unless
-// they are empty.
+// fit returns the wanted number of fields of a row that has n, and capacity for the missing fields. A short row
+// is malformed only in strict mode. Surplus fields are a fault unless they are empty.
 func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 	if c.want == 0 {
 		return fields[:n], fault
@@ -142,8 +136,7 @@ func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 	return fields[:c.want:c.want], fault
 }
 
-// quoted reads a row that has quotes on its first line, and so may go on over
-// several lines.
+// quoted reads a row that has quotes on its first line, and so may have several lines.
 func (c *csvRows) quoted(r csvRow) (csvRow, error) {
 	size, fault, err := c.gather(r.line)
 	if err != nil {
@@ -163,16 +156,15 @@ func (c *csvRows) quoted(r csvRow) (csvRow, error) {
 		fault = faultEncoding
 	}
 	r.fields, r.fault = c.fit(fields, len(c.fields.ends), fault)
-	c.lines.advance(size) // the row's extent is certain: it is consumed whole
+	c.lines.advance(size) // the end of the row is certain
 	return r, nil
 }
 
-// gather fills the field buffer with the row that starts on the line number first,
-// and returns how many bytes the row takes. The fault is what makes the row's
-// extent uncertain.
+// gather fills the field buffer with the row that starts on line number first, and returns the size of the row in
+// bytes. A fault says why the end of the row is not certain.
 func (c *csvRows) gather(first int64) (size int, fault string, err error) {
 	c.fields.reset(c.comma, c.strict)
-	last := first - 1 // of the lines that are looked through
+	last := first - 1 // last line that was looked through
 	for size == 0 || c.fields.open {
 		raw, err := c.lines.peek(size)
 		switch {
@@ -199,8 +191,7 @@ func (c *csvRows) gather(first int64) (size int, fault string, err error) {
 	return size, "", nil
 }
 
-// misfit says why what is gathered from several lines is not, or will not become, a
-// row with the wanted number of fields.
+// misfit says why the gathered lines cannot be a row with the wanted number of fields; "" if they can.
 func (c *csvRows) misfit() (fault string) {
 	n := len(c.fields.ends)
 	switch {
@@ -214,14 +205,13 @@ func (c *csvRows) misfit() (fault string) {
 	return ""
 }
 
-// salvage returns the fields of a faulty row as its first line shows them. A quote
-// that does not close on the line is text if the line then has the wanted number
-// of fields; else the fields from there on are unknown. Of a line that is cut off
-// the last field is unknown.
+// salvage returns the fields on the first line of a malformed row. A quote that does not close on the line is
+// text if the line then has the wanted number of fields; otherwise the fields from the quote on are unknown. If
+// the line is cut off, its last field is unknown.
 func (c *csvRows) salvage(line []byte, cutOff bool) []string {
 	f := &c.fields
 	f.reset(c.comma, false)
-	_ = f.add(line) // a line by itself has no fault
+	_ = f.add(line) // without strict mode a single line has no fault
 	known := len(f.ends)
 	switch {
 	case f.open && !cutOff:
@@ -247,19 +237,19 @@ func wrongNumber(n, want int) string {
 type fieldBuffer struct {
 	comma   string
 	strict  bool
-	text    []byte // all fields, unquoted, one behind the other
-	ends    []int  // where each ends in text
-	open    bool   // inside quotes
+	text    []byte // all fields, unquoted and concatenated
+	ends    []int  // end of each field in text
+	open    bool   // the last field is inside quotes
 	crossed bool   // the open field started on an earlier line
-	opening []byte // the line from the last opening quote on
+	opening []byte // the rest of the line from the last opening quote
 }
 
 func (f *fieldBuffer) reset(comma string, strict bool) {
 	*f = fieldBuffer{comma: comma, strict: strict, text: f.text[:0], ends: f.ends[:0]}
 }
 
-// add takes one more line with its line end and returns the fault it meets, or
-// "". If it leaves the buffer open, the row goes on with the next line.
+// add adds a line with its line end, and returns its fault or "". If the buffer is open afterwards, the row
+// continues on the next line.
 func (f *fieldBuffer) add(raw []byte) (fault string) {
 	line, lineEnd := cutLineEnd(raw)
 	f.crossed = f.open
@@ -284,8 +274,8 @@ func (f *fieldBuffer) add(raw []byte) (fault string) {
 	}
 }
 
-// addQuoted takes what stands before the next quote, and that quote. It returns
-// the rest of the line and whether the row has more on it.
+// addQuoted adds the text up to and including the next quote. It returns the rest of the line, and whether the
+// rest belongs to the row.
 func (f *fieldBuffer) addQuoted(line []byte) (rest []byte, more bool, fault string) {
 	i := bytes.IndexByte(line, '"')
 	f.text = append(f.text, line[:i]...)
@@ -307,8 +297,7 @@ func (f *fieldBuffer) addQuoted(line []byte) (rest []byte, more bool, fault stri
 	}
 }
 
-// addPlain takes an unquoted field. It returns the rest of the line and whether
-// the row has more on it.
+// addPlain adds an unquoted field. It returns the rest of the line, and whether the rest belongs to the row.
 func (f *fieldBuffer) addPlain(line []byte) (rest []byte, more bool, fault string) {
 	field, rest, more := bytes.Cut(line, []byte(f.comma))
 	if f.strict && bytes.IndexByte(field, '"') >= 0 {
@@ -324,7 +313,7 @@ func (f *fieldBuffer) end() {
 	f.open = false
 }
 
-// reopenAsText reads the line again from the quote that is open, now as text.
+// reopenAsText reads the line again from the open quote, which is now text.
 func (f *fieldBuffer) reopenAsText() {
 	start := 0
 	if n := len(f.ends); n > 0 {
@@ -337,7 +326,7 @@ func (f *fieldBuffer) reopenAsText() {
 	}
 }
 
-// strings returns the fields as parts of one string, with room for n at least.
+// strings returns the fields, with a length of at least n. They share the memory of one string.
 func (f *fieldBuffer) strings(n int) []string {
 	text := string(f.text)
 	fields := make([]string, max(n, len(f.ends)))
@@ -349,8 +338,7 @@ func (f *fieldBuffer) strings(n int) []string {
 	return fields
 }
 
-// makeValid replaces what is not UTF-8 by U+FFFD. It says whether there was nothing to
-// replace.
+// makeValid replaces invalid UTF-8 by U+FFFD. It reports whether all fields were valid.
 func makeValid(fields []string) (valid bool) {
 	valid = true
 	for i, field := range fields {
@@ -365,15 +353,14 @@ func makeValid(fields []string) (valid bool) {
 // csvParser places the rows of one file under the columns of the run.
 type csvParser struct {
 	rows   csvRows
-	input  int   // the input column's place among the file's own
-	places []int // of the file's own columns in the run's; nil when they are the same
-	width  int   // how many columns the run has
+	input  int   // index of the input column in the file's columns
+	places []int // index in the run's columns of each of the file's columns; nil if they are equal
+	width  int   // number of the run's columns
 	file   string
 	log    *slog.Logger
 }
 
-// newCSVParser consumes the header and makes sure that it is still the one that
-// was seen when the file was inspected.
+// newCSVParser consumes the header, and checks that the header has not changed since Open.
 func newCSVParser(f *file, lines *lines, width int, o *Options) (*csvParser, error) {
 	p := &csvParser{
 		rows:   csvRows{lines: lines, comma: f.comma, strict: o.StrictCSV},
@@ -406,7 +393,7 @@ func (p *csvParser) at() int64 { return p.rows.lines.number }
 func (p *csvParser) next() (row, error) {
 	r, err := p.rows.next()
 	if err == io.EOF && p.rows.short > 0 {
-		p.log.Warn("some rows have fewer fields than the header: those that they lack are empty",
+		p.log.Warn("some rows have fewer fields than the header: the missing fields are empty",
 			"file", displayName(p.file), "rows", p.rows.short, "first_line", p.rows.firstShort)
 	}
 	if err != nil {
@@ -414,7 +401,7 @@ func (p *csvParser) next() (row, error) {
 	}
 	out := row{line: r.line, fault: r.fault}
 	if p.rows.want == 0 {
-		return out, nil // the file has no columns, for none of its first rows is well-formed
+		return out, nil // the file has no columns: all rows that inspect has read are malformed
 	}
 	out.fields = r.fields
 	if r.fault == "" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCSVAsPandas has what pandas 3.1 reads (read_csv with dtype=str,
-// keep_default_na=False, index_col=False), of files that RFC 4180 does not allow.
+// The wanted rows are those of pandas 3.1 (read_csv with dtype=str, keep_default_na=False, index_col=False) for
+// files that RFC 4180 does not allow.
 func TestCSVAsPandas(t *testing.T) {
 	tests := []struct {
 		name, content string
@@ -69,12 +69,12 @@ func TestCSVAsPandas(t *testing.T) {
 	}
 }
 
-// A row that cannot be asked has its own columns, as far as they are known.
+// A malformed row has the fields that are certain.
 func TestFaultyRowsHaveFields(t *testing.T) {
 	long := strings.Repeat("x", maxRecord)
 	tests := []struct {
 		name, row string
-		fault     string // the beginning of the reason
+		fault     string // prefix of the reason
 		fields    []string
 	}{
 		{"too many fields", "1,Chair, oak,30", "wrong number of fields: 4, want 3", []string{"1", "Chair", " oak"}},
@@ -91,7 +91,7 @@ func TestFaultyRowsHaveFields(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			// No quote follows the row, so the open quote is never closed.
+			// No quote follows the row, so the quote stays open.
 			content := "id,name,domain\n" + test.row + "\n2,b,b.com\n"
 			r := openReader(t, fromString(content, Options{Format: "csv", Candidates: candidates, Encoding: "utf-8"}))
 			records := readAll(t, r)
@@ -109,7 +109,7 @@ func TestFaultyRowsHaveFields(t *testing.T) {
 	}
 }
 
-// The fields of a faulty row stand under the columns of the run, not of their file.
+// The fields of a malformed row are in the order of the run's columns.
 func TestFaultyRowsOfSeveralFiles(t *testing.T) {
 	first := writeFile(t, "a.csv", "domain\na.com\n")
 	second := writeFile(t, "b.csv", "id,domain\n7,b.com,too,many\n")

@@ -92,7 +92,7 @@ func TestCSVRows(t *testing.T) {
 	}
 }
 
-// lenient has what TestCSVRows wants without strict mode, where that differs.
+// lenient is the result that TestCSVRows wants without strict mode, if it differs.
 var lenient = map[string]string{
 	"lines of spaces":            "3 a.com\n5 b.com\n",
 	"too few fields":             "2 a.com\n3 a\n4 b.com\n",
@@ -152,7 +152,7 @@ func TestCSVFields(t *testing.T) {
 	}
 }
 
-// A header or first row longer than the first sample takes a larger one.
+// A header or first row longer than the first sample requires a larger sample.
 func TestCSVLongBeginning(t *testing.T) {
 	long := strings.Repeat("x", 2*sampleSize)
 	tests := []struct {
@@ -176,8 +176,7 @@ func TestCSVLongBeginning(t *testing.T) {
 	}
 }
 
-// Files full of stray quotes must not take quadratic time. This takes seconds;
-// looking 1 MiB ahead from every line would take hours.
+// Files full of stray quotes must not take quadratic time: looking 1 MiB ahead from every line would take hours.
 func TestCSVStrayQuotesAreLinear(t *testing.T) {
 	patterns := map[string]string{
 		"open":            "\"a\n",
@@ -199,13 +198,13 @@ func TestCSVStrayQuotesAreLinear(t *testing.T) {
 	})
 }
 
-// readInTime reads all in less than a minute.
+// readInTime fails if reading takes more than a minute.
 func readInTime(t *testing.T, o Options) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	r, err := Open(o)
 	if err != nil {
-		return // refused, which is in time
+		return // Open refused the input
 	}
 	defer r.Close()
 	for n := 0; ; n++ {

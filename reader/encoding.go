@@ -19,9 +19,8 @@ var (
 	bomUTF16BE = []byte{0xfe, 0xff}
 )
 
-// encodings are those that need decoding; utf-8 is taken as it is. A byte order
-// mark outranks the order in the name. Without either, UTF-16 is little-endian,
-// as the WHATWG Encoding Standard has it and Windows writes it.
+// encodings are the encodings other than utf-8. A byte order mark has priority over the byte order in the name.
+// Without either, UTF-16 is little-endian, as in the WHATWG Encoding Standard and on Windows.
 var encodings = map[string]encoding.Encoding{
 	"utf-16":       unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
 	"utf-16le":     unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
@@ -37,10 +36,9 @@ func encodingNames() []string {
 	return append([]string{"utf-8"}, slices.Sorted(maps.Keys(encodings))...)
 }
 
-// decode yields UTF-8 without a byte order mark. Without a mark and a name the
-// encoding is guessed unless found is nil, which is called with any but utf-8. What
-// utf-8 input has of invalid bytes comes through and makes its row malformed; in the
-// other encodings an invalid sequence becomes U+FFFD.
+// decode returns r as UTF-8 without a byte order mark. Without a byte order mark and a name it guesses the
+// encoding, and calls found with the result unless it is utf-8; a nil found means no guess. Invalid bytes of
+// utf-8 input are kept, and make their row malformed. In other encodings an invalid sequence becomes U+FFFD.
 func decode(r *bufio.Reader, name string, found func(encoding string)) io.Reader {
 	bom, _ := r.Peek(len(bomUTF8)) // the next Read returns an error met here
 	if name == "" && (bytes.HasPrefix(bom, bomUTF16LE) || bytes.HasPrefix(bom, bomUTF16BE)) {

@@ -11,16 +11,16 @@ import (
 // ErrNoMatch is what an [OpenError] wraps when a glob matches no file.
 var ErrNoMatch = errors.New("no file matches this pattern")
 
-// OptionError says that a field of [Options] has a value that cannot be used.
+// OptionError says that a field of [Options] has an invalid value.
 type OptionError struct {
-	Option string // the field's name
+	Option string // name of the field
 	Reason string
 }
 
 func (e *OptionError) Error() string { return "option " + e.Option + ": " + e.Reason }
 
-// OpenError says that an input cannot be opened. It wraps [ErrNoMatch], or the
-// file system's error (so errors.Is(err, fs.ErrNotExist) tells a missing file).
+// OpenError says that an input cannot be opened. It wraps [ErrNoMatch], or the file system's error, such as
+// fs.ErrNotExist.
 type OpenError struct {
 	Path string // as given
 	Err  error
@@ -29,28 +29,27 @@ type OpenError struct {
 func (e *OpenError) Error() string { return e.Path + ": " + withoutPath(e.Err).Error() }
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// FormatError says that a file as a whole is not what its format promises: a
-// malformed CSV header, a JSON array where JSONL was expected.
+// FormatError says that a whole file violates its format, for example by a malformed CSV header, or by a JSON
+// array instead of JSONL.
 type FormatError struct {
 	File   string
-	Line   int64
+	Line   int64  // 1-based
 	Reason string // what is wrong, and what to do about it
 }
 
 func (e *FormatError) Error() string { return place(e.File, e.Line) + ": " + e.Reason }
 
-// ColumnError says that a file has no column of the wanted name, or several
-// that differ only in case.
+// ColumnError says that a file has no column with a name, or several columns that differ only in case.
 type ColumnError struct {
-	File       string   // "" when no file has the column
-	Column     string   // the name asked for; "" when there was none
-	Matches    []string // the columns that Column may mean, when they differ only in case
-	Columns    []string // the columns there are
-	Candidates []string // the names tried, when none was asked for
-	Flag       string   // the flag that takes a name: --column or --carry
+	File       string   // "" if no file has the column
+	Column     string   // wanted name; "" if Candidates were tried
+	Matches    []string // columns that differ from Column only in case, if there are several
+	Columns    []string // all columns of the file
+	Candidates []string // names that were tried if Column is ""
+	Flag       string   // the flag that names a column: --column or --carry
 }
 
-// columnsShown bounds an error message: wide tables have thousands of columns.
+// columnsShown is the most columns in an error message: wide tables have thousands.
 const columnsShown = 30
 
 func (e *ColumnError) Error() string {
@@ -87,47 +86,45 @@ func listColumns(columns []string) string {
 	return list
 }
 
-// ReadError is fatal: the bytes of an input could not be read on.
+// ReadError says that an input cannot be read any further. The Reader returns it from then on.
 type ReadError struct {
 	File string
-	Line int64 // the line that could not be read
+	Line int64 // 1-based line that could not be read
 	Err  error
 }
 
 func (e *ReadError) Error() string {
 	reason := withoutPath(e.Err).Error()
 	if errors.Is(e.Err, io.ErrUnexpectedEOF) {
-		reason = "the data is cut short, or followed by what does not belong to it (" + reason + "); fetch the file again"
+		reason = "the data is cut short, or followed by data that does not belong to it (" + reason + "); fetch the file again"
 	}
 	return place(e.File, e.Line) + ": " + reason
 }
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// ChangedError says that a file changed while it was read: what was read is not
-// what the file holds, so the records may be of neither the old nor the new content.
+// ChangedError says that a file changed while it was read. The records may be of neither the old nor the new
+// content.
 type ChangedError struct {
 	File   string
-	Change string // what became of the file
+	Change string // the change, as a predicate such as "was written over"
 }
 
 func (e *ChangedError) Error() string {
 	return displayName(e.File) + ": the file changed while it was read: it " + e.Change +
-		"; start again when nothing writes to it any more"
+		"; start again when no process writes to it any more"
 }
 
-// RowError says why one record is malformed. It ends nothing: the records after
-// it are read.
+// RowError says why a record is malformed. The Reader continues with the next record.
 type RowError struct {
 	File   string
-	Line   int64 // where the record starts
+	Line   int64 // 1-based line on which the record starts
 	Reason string
 }
 
 func (e *RowError) Error() string { return place(e.File, e.Line) + ": " + e.Reason }
 
-// withoutPath drops the path that package os puts in front of its errors: ours
-// name it already.
+// withoutPath removes the path from an error of package os. The errors of this package already name the path.
 func withoutPath(err error) error {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {

@@ -129,7 +129,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A fault in the beginning is found before anything is spent.
+// Open finds a fault in the beginning of a file.
 func TestReadErrorInTheBeginning(t *testing.T) {
 	broken := errors.New("broken disk")
 	tests := []struct {
@@ -152,7 +152,7 @@ func TestReadErrorInTheBeginning(t *testing.T) {
 	}
 }
 
-// A line that a fault cuts off is no record.
+// A line that a read error cuts off is not a record.
 func TestReadErrorInALine(t *testing.T) {
 	rows := "domain\n" + strings.Repeat("a.com\n", 20_000)
 	broken := errors.New("broken disk")
@@ -185,8 +185,7 @@ func drain(r *Reader) (records int64, err error) {
 	}
 }
 
-// noise is CSV that does not compress, so that a fault at the end of the file is
-// far behind its beginning.
+// noise is CSV that does not compress, so that a fault at the end of the compressed file is far from its beginning.
 func noise() string {
 	var b strings.Builder
 	b.WriteString("domain,title\n")
@@ -204,7 +203,7 @@ func noise() string {
 // cut drops the last n bytes.
 func cut(s string, n int) string { return s[:len(s)-n] }
 
-// flip damages the byte that is n from the end.
+// flip damages the n-th byte from the end.
 func flip(s string, n int) string {
 	b := []byte(s)
 	b[len(b)-n] ^= 0xff

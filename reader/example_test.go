@@ -1,9 +1,12 @@
 package reader_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/reader"
@@ -45,4 +48,66 @@ func Example() {
 	// 1 example.com [1 example.com]
 	// 2 invalid: stdin:3: a quote opened on this line is never closed
 	// 3 example.org [3 example.org]
+}
+
+// Options.ExtraColumns makes later keys and dotted paths of JSONL columns.
+func ExampleReader_Columns() {
+	r, err := reader.Open(reader.Options{
+		Paths:        []string{"-"},
+		Stdin:        strings.NewReader(`{"url":"https://a.example","shop":{"id":7}}` + "\n"),
+		Candidates:   []string{"url"},
+		ExtraColumns: []string{"shop.id"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer r.Close()
+	record, err := r.Read()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%q\n%q\n", r.Columns(), record.Fields)
+	// Output:
+	// ["url" "shop" "shop.id"]
+	// ["https://a.example" "{\"id\":7}" "7"]
+}
+
+// The type of an error of Open says which option to change.
+func ExampleOpen() {
+	_, err := reader.Open(reader.Options{Paths: []string{"-"}, Stdin: strings.NewReader("id,site\n1,a.example\n"), Format: "csv", Candidates: []string{"url"}})
+	var missing *reader.ColumnError
+	if errors.As(err, &missing) {
+		fmt.Println(missing.Columns)
+	}
+	// Output: [id site]
+}
+
+// A spool copies a pipe to a file, from which a run can be resumed.
+func ExampleSpool() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	pipe := strings.NewReader("https://a.example\n") // instead of os.Stdin
+
+	spool, err := reader.NewSpool(pipe, filepath.Join(dir, "input"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer spool.Close()
+	if err := spool.Keep(); err != nil {
+		log.Fatal(err)
+	}
+	r, err := reader.Open(reader.Options{Paths: []string{"-"}, Stdin: spool, Format: "txt"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer r.Close()
+	record, err := r.Read()
+	fmt.Println(record.Input, err)
+	fmt.Println(filepath.Base(spool.Path()))
+	// Output:
+	// https://a.example <nil>
+	// input
 }

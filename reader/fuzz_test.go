@@ -12,9 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkRecords reads everything and holds what is true of any input: numbers and
-// lines ascend, fields are as many as columns and valid UTF-8, and malformed
-// records have no input.
+// checkRecords reads all records and checks that numbers and lines ascend, that there is a field of valid UTF-8 for
+// each column, and that malformed records have no input.
 func checkRecords(t *testing.T, r *Reader, content string) []Record {
 	t.Helper()
 	end := "\n"
@@ -45,9 +44,9 @@ func checkRecords(t *testing.T, r *Reader, content string) []Record {
 	return records
 }
 
-// FuzzCSV compares with encoding/csv: whatever it accepts as a whole is read
-// identically, strict or not, but for two differences. It makes \r\n inside quotes
-// \n, and it lets invalid UTF-8 pass. Lines of spaces are rows in strict mode alone.
+// FuzzCSV compares the records with those of encoding/csv, for files that encoding/csv accepts. There are two
+// differences: encoding/csv replaces \r\n inside quotes by \n, and accepts invalid UTF-8. Lines of spaces are rows
+// only in strict mode.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{
 		"", "a,b\n1,2\n", "\"a\n\",b\r\n\n\"\"\"\",\"\"\n", "a\r", "\"a\r\n\"\r", "\"a\r\r\n\"", "a,\"b\nc,d\n",
@@ -102,15 +101,13 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// FuzzCSVResync puts a good row after any lines that end with a row of their own:
-// it must come out.
+// FuzzCSVResync puts valid rows after arbitrary lines. The last valid row must be read.
 func FuzzCSVResync(f *testing.F) {
 	for _, seed := range []string{"\"", "a\"b", "\"a\"b,c", "\"a\n\"\"\n", "a,\"\nb", "\"a\",\"b\n", "\xff\"\n\"", "\"\"\""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		// A quote that the good rows close would make them part of a good record:
-		// they hold none, so every quote left open before them stays open.
+		// The valid rows contain no quote, so they cannot close a quote before them.
 		const good = "\nlast,1\nlast,2\n"
 		for _, strict := range []bool{false, true} {
 			o := Options{Format: "csv", Candidates: candidates, Delimiter: ',', Encoding: "utf-8", StrictCSV: strict}
@@ -126,16 +123,15 @@ func FuzzCSVResync(f *testing.F) {
 	})
 }
 
-// FuzzGuess holds that valid UTF-8 is never taken for another encoding, and that text is
-// the same however it comes in pieces.
+// FuzzGuess checks that valid UTF-8 is recognized as UTF-8, and that the text does not depend on the sizes of reads.
 func FuzzGuess(f *testing.F) {
 	for _, seed := range []string{
 		"", "a", "caf\xe9", "café", "caf\xc3", "a\x00b\x00", "\x00a\x00b", "\xff\xfea\x00", "\xef\xbb\xbfé", "\xe9\x81", "sep=;\na;é\n", "\xcf\xf0\xe8\xe2\xe5\xf2",
 	} {
 		f.Add([]byte(seed), uint8(3))
 	}
-	f.Fuzz(func(t *testing.T, content []byte, lead uint8) {
-		content = append(bytes.Repeat([]byte("0123456789abcde\n"), 300*int(lead)), content...) // up to beyond a window
+	f.Fuzz(func(t *testing.T, content []byte, prefix uint8) {
+		content = append(bytes.Repeat([]byte("0123456789abcde\n"), 300*int(prefix)), content...) // may exceed a window
 		decoded := func(src io.Reader) string {
 			guessed := ""
 			text, err := io.ReadAll(decode(bufio.NewReaderSize(src, readSize), "", func(e string) { guessed = e }))

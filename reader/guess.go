@@ -9,22 +9,20 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// guessed is text whose encoding no flag names. The text is UTF-8 unless
+// guessed decodes text of an unknown encoding. The encoding is UTF-8 unless
 //
-//   - its first 64 KiB look like UTF-16: of the code units a quarter or more have a zero
-//     as the high byte, and at most a tenth as many have one as the low byte;
-//   - or the 64 KiB from the first byte beyond ASCII on look like Windows-1252: see
-//     looksWindows1252.
+//   - the first 64 KiB look like UTF-16: the high byte is zero in at least a quarter of the code units, and
+//     the low byte is zero in at most a tenth as many;
+//   - or the 64 KiB from the first byte beyond ASCII look like Windows-1252: see looksWindows1252.
 //
-// So valid UTF-8 without zero bytes is never taken for anything else, wherever its
-// first letter beyond ASCII stands.
+// So valid UTF-8 without zero bytes is always recognized as UTF-8.
 type guessed struct {
-	src   *bufio.Reader // with room for 64 KiB
-	text  io.Reader     // src decoded; nil until a byte beyond ASCII tells how
+	src   *bufio.Reader // with a buffer of 64 KiB
+	text  io.Reader     // src decoded; nil until the first byte beyond ASCII
 	found func(encoding string)
 }
 
-// guess looks for UTF-16 right away, since its bytes are no text by themselves.
+// guess checks for UTF-16 at once, because UTF-16 contains ASCII bytes that are not text.
 func guess(src *bufio.Reader, found func(encoding string)) io.Reader {
 	g := &guessed{src: src, found: found}
 	beginning, _ := src.Peek(readSize) // the next Read returns an error met here
@@ -62,9 +60,9 @@ func (g *guessed) Read(p []byte) (int, error) {
 	return g.text.Read(p)
 }
 
-// looksUTF16 tells UTF-16 by its zero bytes, which text in other encodings does not have:
-// of a code unit in ASCII the second byte is zero in little-endian order, the first in
-// big-endian.
+// looksUTF16 recognizes UTF-16 by its zero bytes, which text in other encodings does not have: the second byte
+// of an ASCII character is zero in little-endian order, the first in big-endian order. It returns "" for other
+// encodings.
 func looksUTF16(text []byte) (encoding string) {
 	var zeros [2]int
 	for i, b := range text {
@@ -82,11 +80,11 @@ func looksUTF16(text []byte) (encoding string) {
 	return ""
 }
 
-// looksWindows1252 tells whether text that starts with a byte beyond ASCII is Windows-1252
-// and not UTF-8: it has more bytes that are no UTF-8 than characters that are; no control
-// characters and no bytes that Windows-1252 leaves open; and most of its letters beyond
-// ASCII come alone or in pairs, as in the languages of Western Europe. Runs of three or more, as
-// in Cyrillic or Chinese, mean another encoding.
+// looksWindows1252 reports whether text that starts with a byte beyond ASCII is Windows-1252 and not UTF-8: it
+// has more invalid bytes than valid characters of UTF-8 beyond ASCII, no control characters, and no bytes that
+// Windows-1252 leaves undefined, and most of its letters beyond ASCII stand alone or in pairs, as in the
+// languages of Western Europe. Longer runs, as in Cyrillic or Chinese, mean another encoding. whole is false
+// if text is cut off, perhaps within a character.
 func looksWindows1252(text []byte, whole bool) bool {
 	valid, invalid := 0, 0
 	for rest := text; len(rest) > 0; {
@@ -97,7 +95,7 @@ func looksWindows1252(text []byte, whole bool) bool {
 				return false
 			}
 			valid += min(n-1, 1)
-		case !whole && !utf8.FullRune(rest): // cut off by the end of the window
+		case !whole && !utf8.FullRune(rest): // the end of the window cuts off the character
 		case bytes.IndexByte([]byte{0x81, 0x8d, 0x8f, 0x90, 0x9d}, rest[0]) >= 0:
 			return false
 		default:
@@ -109,9 +107,8 @@ func looksWindows1252(text []byte, whole bool) bool {
 	return invalid > valid && (together == 0 || 2*together < letters)
 }
 
-// foreignLetters counts the bytes beyond ASCII that are letters in Windows-1252, or signs
-// that do not stand beside letters, and those of them that stand together with two or
-// more others.
+// foreignLetters counts the bytes that are letters beyond ASCII in Windows-1252 (see isForeignLetter), and those
+// of them in runs of three or more.
 func foreignLetters(text []byte) (all, together int) {
 	for len(text) > 0 {
 		n := 0
@@ -127,13 +124,13 @@ func foreignLetters(text []byte) (all, together int) {
 	return all, together
 }
 
-// isForeignLetter leaves out what French and typographers put between letters: dashes,
-// quotation marks and the space that does not break.
+// isForeignLetter excludes characters that occur next to letters: dashes, quotation marks and the no-break
+// space.
 func isForeignLetter(b byte) bool {
 	return b > 0xa0 && b != 0xab && b != 0xbb
 }
 
-// asciiLen returns how many bytes of ASCII text starts with.
+// asciiLen returns the number of ASCII bytes at the start of text.
 func asciiLen(text []byte) int {
 	for i, b := range text {
 		if b >= utf8.RuneSelf {

@@ -57,7 +57,7 @@ func TestGuessedEncoding(t *testing.T) {
 		{"UTF-16BE, half Chinese", encoded(t, big, chinese), "utf-16be", chinese},
 		{"UTF-16LE of one character", "a\x00", "utf-16le", "a"},
 
-		// Other encodings are not taken for Windows-1252, which would ask for garbage.
+		// Other encodings are not Windows-1252.
 		{"Windows-1251, Cyrillic", encoded(t, charmap.Windows1251, cyrillic), "", ""},
 		{"KOI8-R, Cyrillic", encoded(t, charmap.KOI8R, cyrillic), "", ""},
 		{"GBK", encoded(t, simplifiedchinese.GBK, chinese+"2,包子\n"), "", ""},
@@ -86,7 +86,7 @@ func TestGuessedEncoding(t *testing.T) {
 	}
 }
 
-// A guess is told, once for each file, and strict mode makes none.
+// Each file logs its guess once. Strict mode does not guess.
 func TestGuessIsTold(t *testing.T) {
 	path := writeFile(t, "a.csv", "domain,n\ncaf\xe9.com,1\n")
 	for strict, want := range map[bool]string{
@@ -104,7 +104,7 @@ func TestGuessIsTold(t *testing.T) {
 	}
 }
 
-// An encoding that is named, or told by a mark, is not guessed.
+// An encoding is not guessed if the options or a byte order mark give it.
 func TestNamedEncodingIsNotGuessed(t *testing.T) {
 	for content, named := range map[string]string{
 		"domain\ncaf\xe9\n":                 "utf-8",

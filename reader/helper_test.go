@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// candidates are what the command line tries for websites.
+// candidates are the candidates of the command line for websites.
 var candidates = []string{"domain", "url", "website"}
 
 // writeFile writes one file into a new folder and returns its path.
@@ -25,7 +25,7 @@ func writeFile(t testing.TB, name, content string) string {
 	return path
 }
 
-// fromString reads content as standard input.
+// fromString returns options with content as standard input.
 func fromString(content string, o Options) Options {
 	o.Paths = []string{"-"}
 	o.Stdin = strings.NewReader(content)
@@ -57,8 +57,7 @@ func readAll(t testing.TB, r *Reader) []Record {
 	}
 }
 
-// summary shows records one a line: "LINE INPUT", or "LINE! REASON" for a
-// malformed one.
+// summary has a line per record: "LINE INPUT", or "LINE! REASON" for a malformed record.
 func summary(records []Record) string {
 	var b strings.Builder
 	for _, rec := range records {

@@ -8,28 +8,28 @@ import (
 )
 
 const (
-	// sampleSize shows the header and enough rows to tell a delimiter.
+	// sampleSize is enough for the header and for the rows that decide on a delimiter.
 	sampleSize = 64 << 10
-	// sampleLimit bounds the sample where the first one does not do: a header
-	// may be as long as a record, and JSONL shows its columns over many records.
+	// sampleLimit bounds a sample that sampleSize is not enough for: a header may be as long as a record,
+	// and the columns of JSONL are those of many records.
 	sampleLimit = 4 << 20
 )
 
-// file is an input as it was found when the run was opened.
+// file is an input, as Open has found it.
 type file struct {
 	info      FileInfo
-	held      *stream // of standard input or a pipe, which cannot be opened again
-	comma     string  // CSV: what separates fields
-	separator string  // CSV: the delimiter that the first line names for Excel; "" if it does not
-	guessed   string  // the encoding, where the content told it
-	blank     bool    // nothing is in the file, so that it shows no columns
-	cr        bool    // lines end with CR alone, as old spreadsheets write them
+	held      *stream // of standard input or a pipe, which cannot be opened again; else nil
+	comma     string  // CSV: the delimiter
+	separator string  // CSV: the delimiter in a first line such as sep=;; else ""
+	guessed   string  // the encoding, if it was guessed
+	blank     bool    // the file is empty
+	cr        bool    // lines end with CR alone, as in files of old spreadsheets
 	columns   []string
-	input     int   // CSV: the input column's place in columns
-	places    []int // of columns among the run's; nil when they are the same
+	input     int   // CSV: index of the input column in columns
+	places    []int // index in the run's columns of each of columns; nil if they are equal
 }
 
-// inspect opens an input and looks into its beginning.
+// inspect opens an input and reads its beginning.
 func (r *Reader) inspect(name string) (*file, error) {
 	body, size := io.NopCloser(r.options.Stdin), int64(-1)
 	if name != stdinPath {
@@ -45,7 +45,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	once := size < 0
 	read := &r.read
 	if !once {
-		read = new(atomic.Int64) // what is read now is read again, and counted then
+		read = new(atomic.Int64) // the file is read again, and counted then
 	}
 	f := &file{info: FileInfo{Name: name}}
 	s, err := newStream(body, r.options.Encoding, r.onGuess(f), read)
@@ -54,12 +54,12 @@ func (r *Reader) inspect(name string) (*file, error) {
 	}
 	head := &sample{name: name, src: s.text}
 	if err := f.examine(head, &r.options); err != nil {
-		s.Close() // nothing was written: the first error is the one to tell
+		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
 	if once {
 		r.total = -1
-		s.text = head.andRest() // with LF for CR already
+		s.text = head.andRest() // has LF for CR already
 		s.origin, f.held = first, s
 		return f, nil
 	}
@@ -72,8 +72,8 @@ func (r *Reader) inspect(name string) (*file, error) {
 	return f, nil
 }
 
-// onGuess returns what to call when the content of a file tells its encoding; nil where
-// nothing is to be guessed. The log tells it once, though a file is opened twice.
+// onGuess returns the function that decode calls with a guessed encoding; nil if there is no guess in strict
+// mode. The function logs once per file, although Open and Read both open the file.
 func (r *Reader) onGuess(f *file) func(encoding string) {
 	if r.options.StrictCSV {
 		return nil
@@ -81,13 +81,13 @@ func (r *Reader) onGuess(f *file) func(encoding string) {
 	return func(encoding string) {
 		if f.guessed != encoding {
 			f.guessed = encoding
-			r.options.Log.Warn("the input is not UTF-8 and is read in the encoding that it looks like; --encoding names another",
+			r.options.Log.Warn("the input is not UTF-8 and is read in a guessed encoding; --encoding names another",
 				"file", displayName(f.info.Name), "encoding", encoding)
 		}
 	}
 }
 
-// examine settles the file's format, its columns and which of them is the input.
+// examine finds the format, the columns and the input column of a file.
 func (f *file) examine(s *sample, o *Options) error {
 	if err := s.grow(sampleSize); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (f *file) examine(s *sample, o *Options) error {
 		f.info.Format = formatCSV
 	}
 	if f.info.Format == "" {
-		if len(s.lines()) == 0 && s.canGrow() { // of a long first line nothing would be seen
+		if len(s.lines()) == 0 && s.canGrow() { // the sample ends within the first line
 			if err := s.grow(sampleLimit); err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ func (f *file) examineCSV(s *sample, o *Options) error {
 			}
 			continue
 		case err == io.EOF && !s.whole:
-			return &FormatError{s.name, 1, "no row in the first 4 MiB: name the format with --input-format if this is no CSV"}
+			return &FormatError{s.name, 1, "no row in the first 4 MiB: name the format with --input-format if this is not CSV"}
 		case err == io.EOF:
 			return nil // no records, so no columns
 		case first.fault != "" && o.NoHeader:
@@ -146,9 +146,8 @@ func (f *file) examineCSV(s *sample, o *Options) error {
 	}
 }
 
-// firstRow returns the row that shows the columns. Without a header that is the
-// first well-formed one, if one of sniffRows is, but a sample that can grow is not
-// searched beyond a malformed one, which may only be cut off.
+// firstRow returns the row that decides on the columns. Without a header, this is the first of sniffRows that is
+// not malformed. If the sample can grow, the search ends at a malformed row, which may only be cut off.
 func (f *file) firstRow(s *sample, o *Options) (r csvRow, err error) {
 	rows := csvRows{lines: newLines(bytes.NewReader(s.lines())), comma: f.comma, strict: o.StrictCSV}
 	if f.separator != "" {
@@ -185,10 +184,10 @@ type sample struct {
 	name  string
 	src   io.Reader
 	data  []byte
-	whole bool // the data is all there is
+	whole bool // data is the whole stream
 }
 
-// grow reads on until there are size bytes, or no more.
+// grow reads until the sample has size bytes, or the whole stream.
 func (s *sample) grow(size int) error {
 	if s.whole {
 		return nil
@@ -202,14 +201,14 @@ func (s *sample) grow(size int) error {
 	return nil
 }
 
-// endsLinesWithCR says whether there is no other line end. A CR at the very end of a sample
-// may be half of one.
+// endsLinesWithCR reports whether all lines end with CR alone. A CR at the end of a sample may be half of a
+// CRLF.
 func (s *sample) endsLinesWithCR() bool {
 	at := bytes.IndexByte(s.data, '\r')
 	return at >= 0 && bytes.IndexByte(s.data, '\n') < 0 && (s.whole || at < len(s.data)-1)
 }
 
-// crReader gives LF for CR.
+// crReader replaces CR by LF.
 type crReader struct{ io.Reader }
 
 func (r crReader) Read(p []byte) (int, error) {
@@ -228,7 +227,7 @@ func replaceCR(text []byte) {
 
 func (s *sample) canGrow() bool { return !s.whole && len(s.data) < sampleLimit }
 
-// lines returns the sample without a line that it cuts off.
+// lines returns the whole lines of the sample.
 func (s *sample) lines() []byte {
 	if s.whole {
 		return s.data
@@ -236,7 +235,7 @@ func (s *sample) lines() []byte {
 	return s.data[:bytes.LastIndexByte(s.data, '\n')+1]
 }
 
-// andRest returns the whole stream, of which the sample has been read.
+// andRest returns the whole stream, including the sample.
 func (s *sample) andRest() io.Reader {
 	if s.whole {
 		return bytes.NewReader(s.data)

@@ -7,23 +7,21 @@ import (
 	"strings"
 )
 
-// The functions here walk over one JSON value that json.Valid has accepted. That
-// done, the walk needs no error handling, and cuts keys and values out of the
-// line without decoding what nobody asks for.
+// The functions in this file expect a JSON value that json.Valid has accepted, and so need no error handling.
+// They cut keys and values out of a line, and decode only the values that are used.
 
-// jsonSpace is what RFC 8259 §2 calls white space.
+// jsonSpace is the white space of JSON (RFC 8259 §2).
 const jsonSpace = " \t\r\n"
 
-// members yields the keys, decoded, and the values, as they are written, of an
-// object. Of a key that occurs twice, both are yielded.
+// members yields the decoded keys and the encoded values of an object, including those of repeated keys.
 func members(object string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
-		rest := skipSpace(object[1:]) // behind the brace
+		rest := skipSpace(object[1:]) // after the brace
 		for rest[0] != '}' {
 			n := stringLen(rest)
 			key := unquote(rest[:n])
 			rest = skipSpace(rest[n:])
-			rest = skipSpace(rest[1:]) // behind the colon
+			rest = skipSpace(rest[1:]) // after the colon
 			n = valueLen(rest)
 			if !yield(key, rest[:n]) {
 				return
@@ -36,12 +34,11 @@ func members(object string) iter.Seq2[string, string] {
 	}
 }
 
-// lookup returns the value of a key of the object, or else what a dotted path
-// leads to.
+// lookup returns the encoded value of a key or, if there is no such key, of a dotted path.
 func lookup(object, name string) (value string, found bool) {
 	for key, v := range members(object) {
 		if key == name {
-			value, found = v, true // the last one wins, as in encoding/json
+			value, found = v, true // the last of several wins, as in encoding/json
 		}
 	}
 	if found {
@@ -50,8 +47,7 @@ func lookup(object, name string) (value string, found bool) {
 	return lookupPath(object, name)
 }
 
-// lookupPath follows a dotted path into objects. A key that itself has dots is
-// found too, at any depth but the first.
+// lookupPath returns the encoded value of a dotted path. Below the first level, keys may contain dots.
 func lookupPath(object, path string) (value string, found bool) {
 	head, tail, dotted := strings.Cut(path, ".")
 	if !dotted {
@@ -68,8 +64,7 @@ func lookupPath(object, path string) (value string, found bool) {
 	return lookup(value, tail)
 }
 
-// fieldText returns a value as it is carried: a string decoded, null as "", all
-// else as compact JSON.
+// fieldText returns the field for a value: a decoded string, "" for null, and compact JSON for other values.
 func fieldText(value string) string {
 	switch value[0] {
 	case '"':
@@ -82,12 +77,12 @@ func fieldText(value string) string {
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte(value)); err != nil {
-		return value // not reached: the value is valid
+		return value // unreachable: the value is valid
 	}
 	return compact.String()
 }
 
-// kind names a value's type in a message.
+// kind returns the type of a value for messages.
 func kind(value string) string {
 	switch value[0] {
 	case '{':
@@ -112,12 +107,12 @@ func unquote(quoted string) string {
 	}
 	var s string
 	if err := json.Unmarshal([]byte(quoted), &s); err != nil {
-		return quoted // not reached: the string is valid
+		return quoted // unreachable: the string is valid
 	}
 	return s
 }
 
-// skipSpace is called for every token, and mostly there is no space.
+// skipSpace removes leading white space. It does not use strings.TrimLeft, which is slow if there is none.
 func skipSpace(s string) string {
 	for s != "" && isSpace(s[0]) {
 		s = s[1:]
@@ -127,7 +122,7 @@ func skipSpace(s string) string {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// stringLen returns the length of the quoted string that s starts with.
+// stringLen returns the length of the quoted string at the start of s.
 func stringLen(s string) int {
 	for i := 1; ; i++ {
 		switch s[i] {
@@ -139,7 +134,7 @@ func stringLen(s string) int {
 	}
 }
 
-// valueLen returns the length of the value that s starts with.
+// valueLen returns the length of the value at the start of s.
 func valueLen(s string) int {
 	switch s[0] {
 	case '"':
@@ -154,7 +149,7 @@ func valueLen(s string) int {
 	return n
 }
 
-// nestedLen returns the length of the object or array that s starts with.
+// nestedLen returns the length of the object or array at the start of s.
 func nestedLen(s string) int {
 	depth := 0
 	for i := 0; ; i++ {

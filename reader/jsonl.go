@@ -11,23 +11,21 @@ import (
 )
 
 const (
-	// sampleRecords is how many JSONL records show the columns of a file.
+	// sampleRecords is the number of JSONL records whose keys are the columns of a file.
 	sampleRecords = 1000
-	// maxColumns are carried of objects: more are keys that are data. What is
-	// beyond counts as unknown, and is warned of.
+	// maxColumns is the most columns of a file. A file with more has data as keys; further keys count as
+	// unknown.
 	maxColumns = 4096
-	// unknownShown bounds the names of unknown keys: a file whose keys are data
-	// has millions.
+	// unknownShown is the most unknown keys that are kept: a file with data as keys has millions.
 	unknownShown = 20
 )
 
-// jsonlParser reads one JSON value a line: an object, or a string that is the
-// input itself.
+// jsonlParser reads a JSON value per line: an object, or a string that is the input.
 type jsonlParser struct {
 	lines   *lines
 	input   string         // the input column: a key or a dotted path; "" if not known
-	columns map[string]int // the run's columns and their places
-	paths   []string       // those that may be dotted paths
+	columns map[string]int // index of each of the run's columns
+	paths   []string       // columns that may be dotted paths
 	unknown *unknownKeys
 }
 
@@ -53,8 +51,8 @@ func (p *jsonlParser) next() (row, error) {
 	}
 }
 
-// parseLine fills the row from a line. One that is not UTF-8 keeps its fields, for the
-// record to be found again by its id.
+// parseLine sets the row to a line. A line with invalid UTF-8 keeps its fields, so that users can find the
+// record by its id.
 func (p *jsonlParser) parseLine(r *row, line []byte) {
 	switch r.fault = jsonFault(line); r.fault {
 	case "":
@@ -67,7 +65,7 @@ func (p *jsonlParser) parseLine(r *row, line []byte) {
 	}
 }
 
-// parse fills the row from a valid JSON value.
+// parse sets the row to a valid JSON value.
 func (p *jsonlParser) parse(r *row, value string) {
 	switch {
 	case value[0] == '"':
@@ -112,8 +110,7 @@ func (p *jsonlParser) parseObject(r *row, object string) {
 	}
 }
 
-// inputText returns the value of the input column: a string, or a number as it
-// is written. Null is "".
+// inputText returns the input for an encoded value: a decoded string, the digits of a number, or "" for null.
 func inputText(column, value string) (text, fault string) {
 	switch value[0] {
 	case '{', '[', 't', 'f':
@@ -122,7 +119,7 @@ func inputText(column, value string) (text, fault string) {
 	return fieldText(value), ""
 }
 
-// jsonFault says why a line is no JSON value; "" if it is one.
+// jsonFault says why a line is not a JSON value; "" if it is.
 func jsonFault(line []byte) string {
 	if !utf8.Valid(line) {
 		return faultEncoding
@@ -134,7 +131,7 @@ func jsonFault(line []byte) string {
 	return fmt.Sprintf("broken JSON: %v", json.Unmarshal(line, &value))
 }
 
-// unknownKeys counts what cannot be carried.
+// unknownKeys collects the top-level keys that are not columns.
 type unknownKeys struct {
 	names   []string
 	records int64
@@ -142,11 +139,11 @@ type unknownKeys struct {
 
 func (u *unknownKeys) add(key string) {
 	if len(u.names) < unknownShown && !slices.Contains(u.names, key) {
-		u.names = append(u.names, strings.Clone(key)) // a key is part of its line
+		u.names = append(u.names, strings.Clone(key)) // a key shares the memory of its line
 	}
 }
 
-// examineJSONL finds the columns and the input column in the first records.
+// examineJSONL finds the columns and the input column in the first sampleRecords records.
 func (f *file) examineJSONL(s *sample, o *Options) error {
 	for s.canGrow() && bytes.Count(s.data, []byte{'\n'}) < sampleRecords {
 		if err := s.grow(min(4*len(s.data), sampleLimit)); err != nil {
@@ -172,8 +169,8 @@ func (f *file) examineJSONL(s *sample, o *Options) error {
 	return nil
 }
 
-// refuseOtherJSON tells JSONL from the two other ways that JSON comes in files.
-// Read as JSONL, they would make every line a malformed record.
+// refuseOtherJSON returns a *FormatError for a JSON array and for a JSON value of several lines. Read as JSONL,
+// every line of these would be a malformed record.
 func refuseOtherJSON(s *sample) error {
 	number := int64(1)
 	rest := s.data
@@ -186,17 +183,16 @@ func refuseOtherJSON(s *sample) error {
 			number++
 			continue
 		case line[0] == '[':
-			return &FormatError{s.name, number, "a JSON array is not JSONL, which has one value a line; convert it with jq -c '.[]'"}
+			return &FormatError{s.name, number, "a JSON array is not JSONL, which has one value per line; convert it with jq -c '.[]'"}
 		case !json.Valid(line) && spansLines(rest):
-			return &FormatError{s.name, number, "a JSON value over several lines is not JSONL, which has one value a line; convert it with jq -c ."}
+			return &FormatError{s.name, number, "a JSON value of several lines is not JSONL, which has one value per line; convert it with jq -c ."}
 		}
 		return nil
 	}
 	return nil
 }
 
-// spansLines reports whether data starts with one valid JSON value that is
-// broken over lines.
+// spansLines reports whether data starts with a valid JSON value of several lines.
 func spansLines(data []byte) bool {
 	var value json.RawMessage
 	return json.NewDecoder(bytes.NewReader(data)).Decode(&value) == nil && bytes.IndexByte(value, '\n') >= 0
@@ -218,7 +214,7 @@ func sampleObjects(data []byte) []string {
 	return objects
 }
 
-// keysOf returns the top-level keys in order of first appearance, at most maxColumns.
+// keysOf returns up to maxColumns top-level keys in order of first appearance.
 func keysOf(objects []string) []string {
 	var keys []string
 	seen := map[string]bool{}

@@ -138,7 +138,7 @@ func TestOtherJSONIsRefused(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			for _, format := range []string{"", "jsonl"} { // the content alone tells, too
+			for _, format := range []string{"", "jsonl"} { // "": by the content
 				_, err := Open(fromString(test.content, Options{Format: format, Candidates: candidates}))
 				var formatError *FormatError
 				if !errors.As(err, &formatError) || formatError.Line != test.line || !strings.Contains(err.Error(), test.advice) {
@@ -149,10 +149,10 @@ func TestOtherJSONIsRefused(t *testing.T) {
 	}
 }
 
-// Objects whose keys are data make no column of each.
+// The number of columns is bounded for objects with data as keys.
 func TestKeysThatAreData(t *testing.T) {
 	var b strings.Builder
-	for i := range 2 * maxColumns { // one record has very many
+	for i := range 2 * maxColumns {
 		fmt.Fprintf(&b, "%s\"m%d\":1", map[bool]string{true: "{\"url\":\"b.com\",", false: ","}[i == 0], i)
 	}
 	b.WriteString("}\n")

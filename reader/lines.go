@@ -7,38 +7,35 @@ import (
 )
 
 const (
-	// maxRecord is the longest line, and the longest quoted CSV record, in bytes
-	// of UTF-8 without the line end. No input comes near it; a stray quote or a
-	// binary file does.
+	// maxRecord is the length of the longest line and of the longest quoted CSV record, in bytes of UTF-8
+	// without the line end. Only stray quotes and binary files reach it.
 	maxRecord = 1 << 20
-	// maxBuffer leaves room for a read behind the longest record.
+	// maxBuffer has room for the longest record and one more read.
 	maxBuffer = maxRecord + readSize
-	// maxEmptyReads is how often a source may return nothing and no error.
+	// maxEmptyReads is the number of consecutive reads without data and error after which reading fails.
 	maxEmptyReads = 100
 )
 
 var errLong = errors.New("longer than 1 MiB")
 
-// lines cuts a stream into physical lines. Unlike bufio.Scanner it can look at
-// the lines behind the next one without consuming them, and can drop a line that
-// is too long to hold.
+// lines splits a stream into physical lines. Unlike bufio.Scanner it can look at the lines after the next line
+// without consuming them, and can skip a line that is too long for its buffer.
 type lines struct {
 	src    io.Reader
 	buf    []byte
 	start  int   // buf[start:end] is not consumed yet
 	end    int   //
-	number int64 // of the line at start
-	last   byte  // of what is consumed; a line feed before the first line
-	err    error // what src ended with, once it has
+	number int64 // 1-based number of the line at start
+	last   byte  // last consumed byte; a line feed before the first line
+	err    error // last error of src
 }
 
 func newLines(src io.Reader) *lines {
 	return &lines{src: src, buf: make([]byte, readSize), number: 1, last: '\n'}
 }
 
-// next consumes the next line and returns it without its line end, valid until
-// the next call. For a line that is too long the error is errLong; it is consumed
-// too. At the end the error is io.EOF.
+// next consumes and returns the next line without its line end. The line is valid until the next call. The error
+// is errLong for a line that is too long, which is consumed as well, and io.EOF after the last line.
 func (l *lines) next() ([]byte, error) {
 	raw, err := l.peek(0)
 	if err == errLong {
@@ -52,9 +49,8 @@ func (l *lines) next() ([]byte, error) {
 	return line, nil
 }
 
-// peek returns the line that starts offset bytes ahead, with its line end, and
-// consumes nothing. The error is errLong when everything up to the end of that
-// line is longer than a record may be.
+// peek returns the line that starts offset bytes ahead, with its line end. It consumes nothing. The error is
+// errLong if the text from here to the end of that line exceeds maxRecord.
 func (l *lines) peek(offset int) ([]byte, error) {
 	searched := offset
 	for {
@@ -83,7 +79,7 @@ func fitting(ahead []byte, offset int) ([]byte, error) {
 	return ahead[offset:], nil
 }
 
-// advance consumes n bytes, which end with a line.
+// advance consumes n bytes, which must end with the end of a line.
 func (l *lines) advance(n int) {
 	l.number += int64(bytes.Count(l.buf[l.start:l.start+n], []byte{'\n'}))
 	l.start += n
@@ -92,16 +88,15 @@ func (l *lines) advance(n int) {
 	}
 }
 
-// ended says whether the last line that was consumed has a line end.
+// ended reports whether the last consumed line has a line end.
 func (l *lines) ended() bool { return l.last == '\n' }
 
-// head returns the beginning of what is held.
+// head returns the beginning of the buffered text.
 func (l *lines) head() []byte {
 	return l.buf[l.start:min(l.end, l.start+readSize)]
 }
 
-// skip consumes the next line without holding it. An error of the source is left
-// to whoever reads on.
+// skip consumes the next line, of any length. The next call of peek returns an error of the source.
 func (l *lines) skip() {
 	for {
 		if i := bytes.IndexByte(l.buf[l.start:l.end], '\n'); i >= 0 {
@@ -116,7 +111,7 @@ func (l *lines) skip() {
 	}
 }
 
-// fill reads once. It finds room because peek gives up before the buffer is full.
+// fill reads once. The buffer has room because peek returns errLong before the buffer is full.
 func (l *lines) fill() {
 	if l.end == len(l.buf) {
 		ahead := l.buf[l.start:l.end]
@@ -139,8 +134,7 @@ func (l *lines) fill() {
 	l.err = io.ErrNoProgress
 }
 
-// cutLineEnd splits a line from its end: LF, CRLF, or the CR of a CRLF that the
-// end of the file cut off.
+// cutLineEnd splits a line from its line end: LF, CRLF, or a CR at the end of the file.
 func cutLineEnd(raw []byte) (line, end []byte) {
 	n := len(raw)
 	if n > 0 && raw[n-1] == '\n' {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// repeated is a stream of size bytes that is nowhere held: a header, then the
-// same row over and over.
+// repeated is a generated stream of size bytes: a header, and then the same row again and again.
 type repeated struct {
 	rest string
 	row  string
@@ -32,8 +31,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// heapWatch notes how much is held while its source is being read: also in the
-// middle of a record.
+// heapWatch measures the heap while its source is read, also within a record.
 type heapWatch struct {
 	source  io.Reader
 	read    int
@@ -41,7 +39,7 @@ type heapWatch struct {
 	peak    uint64
 }
 
-// watchEvery is how many bytes are read between two looks at the heap.
+// watchEvery is the number of bytes between two measurements.
 const watchEvery = 5 << 20
 
 func (w *heapWatch) Read(p []byte) (int, error) {
@@ -54,7 +52,7 @@ func (w *heapWatch) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// liveHeap returns how many bytes are in use after a collection.
+// liveHeap returns the number of bytes in use after a garbage collection.
 func liveHeap() uint64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -62,10 +60,10 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// Reading 32 MB takes a few MB, whatever the rows are like.
+// Reading 32 MB takes a few MB of memory for any kind of rows.
 func TestMemoryStaysFlat(t *testing.T) {
 	const size = 32 << 20
-	const limit = 16 << 20 // a sample (4 MiB), a buffer and what they grew from
+	const limit = 16 << 20 // a sample (4 MiB) and a buffer, each with its smaller predecessor
 	padding := strings.Repeat("x", 8<<10)
 	streams := []struct {
 		name, format string

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// stdinPath is the path that stands for standard input.
+// stdinPath is the path of standard input.
 const stdinPath = "-"
 
 var errDirectory = errors.New("is a directory; name its files, such as DIR/*.csv")
 
-// open is the one place where inputs are opened. The size is in bytes as
-// stored, or -1 for what has none and can be read only once: a pipe or a device.
+// open opens an input. The size is in bytes as stored, or -1 for a pipe or a device, which can be read only
+// once.
 func open(path string) (body io.ReadCloser, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func open(path string) (body io.ReadCloser, size int64, err error) {
 	}
 	switch {
 	case err != nil:
-		f.Close() // nothing was read: the first error is the one to tell
+		f.Close() // nothing was written: only the first error matters
 		return nil, 0, err
 	case !info.Mode().IsRegular():
 		return f, -1, nil
@@ -35,10 +35,10 @@ func open(path string) (body io.ReadCloser, size int64, err error) {
 	return f, info.Size(), nil
 }
 
-// Expand gives the files that a path or glob stands for. The error is an *OpenError.
+// Expand returns the files that a glob matches, sorted by name, or else the path itself. The error is an *OpenError.
 func Expand(path string) ([]string, error) { return expand([]string{path}) }
 
-// expand replaces the globs among paths by the files they match.
+// expand replaces each glob among paths by the files that it matches.
 func expand(paths []string) ([]string, error) {
 	var names []string
 	for _, path := range paths {

@@ -16,53 +16,48 @@ const (
 	formatTXT   = "txt"
 )
 
-// Options say what to read and how. Paths is required; the zero value of every
-// other field means "find out".
+// Options describe the inputs. Only Paths is required. The zero value of any other field stands for a default,
+// which is mostly to examine the input.
 type Options struct {
-	// Paths are files, globs, or "-" (once) for Stdin, read in this order. A
-	// path that exists is that file, whatever glob characters it holds; the
-	// files of a glob are sorted by name.
+	// Paths are files, globs, or "-" (once) for Stdin, read in this order. A path that exists is a file, even
+	// if it has glob characters. The files of a glob are sorted by name.
 	Paths []string
+	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
-	// Format is csv, jsonl or txt. By default the extension tells (.csv, .tsv,
-	// .jsonl, .ndjson, .json, .txt, with .gz or .zst behind it), else the content.
+	// Format is csv, jsonl or txt. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
+	// .json, .txt, also with .gz or .zst after it), or else of the content.
 	Format string
 
-	// Column is the input column. It matches exactly, or in any case when only
-	// one column does. In JSONL it is a key, or a dotted path into objects.
-	// Bare strings and txt lines are inputs themselves and need no column.
+	// Column is the name of the input column, exactly or, if that is unambiguous, in any case. In JSONL it is
+	// a key or a dotted path. JSONL strings and lines of txt are inputs themselves and need no column.
 	Column string
-	// Candidates are tried in this order, in any case, when Column is empty.
+	// Candidates are names for the input column, tried in this order and in any case if Column is empty.
 	Candidates []string
-	// ExtraColumns are columns even if the beginning of a JSONL file does not
-	// show them: keys or dotted paths. Without a JSONL file among the inputs,
-	// they must be columns of some file.
+	// ExtraColumns are keys or dotted paths that are columns even if the first records of a JSONL file do not
+	// have them. Without a JSONL file among the inputs, a file must have each of them.
 	ExtraColumns []string
 
-	// Delimiter separates the fields of CSV. By default a tab for .tsv, else the
-	// one among , ; tab and | that splits the first rows most evenly.
+	// Delimiter separates the fields of CSV. The default is a tab for .tsv, else the one of , ; tab and |
+	// that splits the most of the first rows into equal numbers of fields.
 	Delimiter rune
-	// StrictCSV takes CSV by RFC 4180 to the letter: a quote in an unquoted field, text
-	// behind a closing quote, and a row with more or fewer fields than the header are
-	// faults; a first line sep=; is data; and no encoding is guessed.
+	// StrictCSV accepts only RFC 4180: a quote in an unquoted field, text after a closing quote, and a row with
+	// more or fewer fields than the header are faults, and a first line such as sep=; is data. The encoding is
+	// not guessed.
 	StrictCSV bool
-	// NoHeader says that the first CSV row is data. The columns are then called
-	// 1, 2 and so on.
+	// NoHeader says that the first CSV row is data. The columns are then named 1, 2 and so on.
 	NoHeader bool
 
-	// Encoding is utf-8, utf-16, utf-16le, utf-16be or windows-1252. By default
-	// the byte order mark tells, or else the content: it is utf-8 unless the zero
-	// bytes of UTF-16 are found in the first 64 KiB, or the 64 KiB from the first byte
-	// beyond ASCII on have more bytes that are no UTF-8 than characters that are, and
-	// otherwise look like windows-1252.
+	// Encoding is utf-8, utf-16, utf-16le, utf-16be or windows-1252. The default is the encoding of the byte
+	// order mark, or else utf-8, unless the content looks like another: the first 64 KiB have the zero bytes
+	// of UTF-16, or the 64 KiB from the first byte beyond ASCII look like windows-1252.
 	Encoding string
 
-	// Log is told what was guessed and what deserves a look; nil for none.
+	// Log receives the guesses and warnings; nil for none.
 	Log *slog.Logger
 }
 
-// check returns the options in canonical spelling.
+// check returns the options with defaults and names in lower case. The error is an *OptionError.
 func (o Options) check() (Options, error) {
 	o.Format = strings.ToLower(o.Format)
 	o.Encoding = strings.ToLower(o.Encoding)

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// origin is a regular file as it was when its reading began.
+// origin is the state of a regular file when reading begins.
 type origin struct {
 	file     regularFile
-	start    int64 // where reading began: the shell may have read of standard input
-	size     int64
+	start    int64 // offset of the first byte: another process may have read a part of standard input
+	size     int64 // bytes
 	modified time.Time
 }
 
-// regularFile is what of an os.File tells whether the file has changed.
+// regularFile is the part of os.File that detects changes of the file.
 type regularFile interface {
 	io.ReaderAt
 	io.Seeker
 	Stat() (fs.FileInfo, error)
 }
 
-// originOf returns nil for what is no regular file, and cannot be read again.
+// originOf returns nil for a body that is not a regular file.
 func originOf(body any) *origin {
 	f, ok := body.(regularFile)
 	if !ok {
@@ -41,9 +41,9 @@ func originOf(body any) *origin {
 	return &origin{f, start, info.Size(), info.ModTime()}
 }
 
-// compare holds the file against what was read of it to its end: so many bytes with
-// this checksum. It returns how many bytes were appended since, or why the file does
-// not begin with what was read. A new time of modification alone changes nothing.
+// compare compares the file with the bytes that were read to its end: their number and their checksum in hex. It
+// returns the number of bytes appended since, or in changed why the file no longer starts with these bytes. A
+// new modification time alone is not a change.
 func (o *origin) compare(read int64, checksum string) (appended int64, changed string, err error) {
 	info, err := o.file.Stat()
 	if err != nil {
@@ -66,9 +66,8 @@ func (o *origin) compare(read int64, checksum string) (appended int64, changed s
 	return info.Size() - end, "", nil
 }
 
-// checkOrigin compares the current file, which has been read to its end, with what lies
-// there now. A file to which whole lines were appended is as good as one that is read
-// before: the log tells.
+// checkOrigin returns a *ChangedError if the current file, which was read to its end, has changed since. Appended
+// whole lines are only logged.
 func (r *Reader) checkOrigin() error {
 	if r.stream.origin == nil {
 		return nil
@@ -81,9 +80,9 @@ func (r *Reader) checkOrigin() error {
 	case changed != "":
 		return &ChangedError{info.Name, changed}
 	case appended > 0 && !r.lines.ended():
-		return &ChangedError{info.Name, "had a last line without an end, to which more was appended"}
+		return &ChangedError{info.Name, "had a last line without a line end, and was appended to"}
 	case appended > 0:
-		r.options.Log.Warn("the input has grown while it was read: what was appended is left to the next run",
+		r.options.Log.Warn("the input has grown while it was read: the appended records are left to the next run",
 			"file", displayName(info.Name), "read_bytes", info.Bytes, "appended_bytes", appended)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// aged writes a file that was written an hour ago, so that a change now has another time.
+// aged writes a file with a modification time one hour ago, so that a change now changes the time.
 func aged(t *testing.T, content string) string {
 	t.Helper()
 	path := writeFile(t, "list.csv", content)
@@ -37,15 +37,15 @@ func writeAt(t *testing.T, path, text string, offset int64) {
 	}
 }
 
-// A file is changed when its first record has been read, and far from all of it.
+// The file changes after its first record was read, and long before its end.
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	content := "domain\n" + strings.Repeat("a.com\n", 200_000)
 	size := int64(len(content))
 	tests := []struct {
 		name    string
 		change  func(t *testing.T, path string) error
-		want    string // of the error; "" for none
-		records int64  // read without an error
+		want    string // text of the error; "" for none
+		records int64  // number of records read without an error
 	}{
 		{"cut to nothing", func(t *testing.T, path string) error { return os.Truncate(path, 0) }, "had 1200007 bytes and was cut, to 0 at last", 0},
 		{"cut behind what is read", func(t *testing.T, path string) error { return os.Truncate(path, size-60) }, "was cut, to 1199947 at last", 0},
@@ -107,7 +107,7 @@ func checkChange(t *testing.T, o Options, name string, change func() error, want
 	}
 }
 
-// growing is a file that is appended to right after its end was read.
+// growing is a file that grows right after its end was read.
 type growing struct {
 	*os.File
 	more string
@@ -128,9 +128,9 @@ func TestFileThatGrowsAfterItsEnd(t *testing.T) {
 	tests := []struct{ name, content, more, want, log string }{
 		{"by lines", "domain\na.com\n", "b.com\n", "", "read_bytes=13 appended_bytes=6\n"},
 		{"by a line without end", "domain\na.com\n", "b.c", "", "read_bytes=13 appended_bytes=3\n"},
-		{"in its last line", "domain\na.c", "om\n", "had a last line without an end, to which more was appended", ""},
+		{"in its last line", "domain\na.c", "om\n", "had a last line without a line end, and was appended to", ""},
 		{"compressed", gzipped(t, "domain\na.com\n"), gzipped(t, "b.com\n"), "", "appended_bytes="},
-		{"compressed, in its last line", gzipped(t, "domain\na.c"), gzipped(t, "om\n"), "had a last line without an end", ""},
+		{"compressed, in its last line", gzipped(t, "domain\na.c"), gzipped(t, "om\n"), "had a last line without a line end", ""},
 		{"by nothing", "domain\na.c", "", "", ""},
 	}
 	for _, test := range tests {
@@ -157,7 +157,7 @@ func TestFileThatGrowsAfterItsEnd(t *testing.T) {
 	}
 }
 
-// What the shell has read of standard input before is no part of the input.
+// Bytes of standard input that the shell has read are not part of the input.
 func TestRedirectionReadInPart(t *testing.T) {
 	f, err := os.OpenFile(aged(t, "a comment\ndomain\na.com\n"), os.O_RDWR, 0)
 	if err != nil {
@@ -185,7 +185,7 @@ func TestEmptyInputs(t *testing.T) {
 		var log bytes.Buffer
 		o := Options{Paths: []string{path}, Candidates: candidates, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		r := openReader(t, o)
-		for range 2 { // asking changes nothing
+		for range 2 { // Empty can be called again
 			if !r.Empty() {
 				t.Errorf("%s %q is not empty", test.name, test.content)
 			}
@@ -207,7 +207,7 @@ func TestEmptyInputs(t *testing.T) {
 	}
 }
 
-// A file in which nothing is yet may be asked for columns.
+// An empty file may get any extra column.
 func TestColumnsOfAnEmptyFile(t *testing.T) {
 	for _, name := range []string{"a.csv", "a.jsonl", "a.dat"} {
 		r := openReader(t, Options{Paths: []string{writeFile(t, name, "\n")}, Candidates: candidates, ExtraColumns: []string{"id"}})

@@ -8,57 +8,54 @@ import (
 	"sync/atomic"
 )
 
-// Record is one input to categorize, and what came with it.
+// Record is one input to categorize, with its other fields.
 type Record struct {
 	Number int64  // counted from 1 over all files
 	File   string // the path as given or as a glob found it; "-" for standard input
 	Line   int64  // the line in File on which the record starts, from 1
 
-	// Input is the value of the input column as it stands in the file, decoded
-	// but neither trimmed nor checked. It is "" when the value is missing or
-	// null, and when the record is malformed.
+	// Input is the decoded value of the input column, neither trimmed nor checked. It is "" if the value is
+	// missing or null, or the record is malformed.
 	Input string
 
-	// Fields has one value for each of [Reader.Columns], "" where the record has
-	// nothing, or where its row is too malformed to tell. JSON values that are not
-	// strings are compact JSON text. Every value is valid UTF-8. Fields and Input
-	// share memory; do not change them.
+	// Fields has a value for each of [Reader.Columns], "" for a missing value, and for a value of a malformed
+	// record that is not certain. JSON values other than strings are compact JSON. Every value is valid UTF-8.
+	// Records share memory: do not change Fields.
 	Fields []string
 
 	// Err is a *RowError when the record is malformed, else nil.
 	Err error
 }
 
-// FileInfo is the account of one file.
+// FileInfo describes one file, as far as it was read.
 type FileInfo struct {
 	Name   string // as in Record.File
 	Format string // csv, jsonl or txt
-	Column string // the input column; "" for txt and bare strings
-	Bytes  int64  // read so far, as stored (compressed)
-	SHA256 string // of those bytes, in hex; "" before the first
-	Whole  bool   // read to its end
+	Column string // the input column; "" for txt and for JSONL strings
+	Bytes  int64  // number of bytes read so far, as stored (compressed)
+	SHA256 string // checksum of these bytes, in hex; "" before the first
+	Whole  bool   // the file was read to its end
 }
 
-// Reader reads records one after another. Its methods are for one goroutine,
-// except Progress.
+// Reader reads the records of a run in order. Its methods are for one goroutine at a time, except Progress.
 type Reader struct {
 	options Options
 	files   []*file
 	columns []string
-	index   map[string]int // column name to its place in columns
-	blank   []string       // the Fields of records that have none
+	index   map[string]int // index of each of columns
+	blank   []string       // Fields of records without any
 
 	read  atomic.Int64
 	total int64
 
-	next    int // files[next] is the one to open next
+	next    int // index in files of the next file
 	current *file
 	stream  *stream
 	lines   *lines // of the parser
 	parser  parser
-	number  int64   // of the last record read
-	before  int64   // that of the last one before the current file
-	ahead   *Record // read already; nil if none is
+	number  int64   // number of the last record
+	before  int64   // number of the last record before the current file
+	ahead   *Record // record that Empty has read; nil for none
 	unknown unknownKeys
 	err     error
 }
@@ -67,24 +64,21 @@ type Reader struct {
 type row struct {
 	line   int64
 	input  string
-	fields []string // parallel to Reader.columns; nil when there are none
-	fault  string   // why the row is malformed; "" when it is not
+	fields []string // parallel to Reader.columns; nil for none
+	fault  string   // why the row is malformed; "" if it is not
 }
 
-// parser reads the rows of one file. It returns io.EOF after the last one; any
-// other error is fatal.
+// parser reads the rows of one file. It returns io.EOF after the last row; any other error is final.
 type parser interface {
 	next() (row, error)
-	at() int64 // the line that comes next
+	at() int64 // number of the next line
 }
 
-// Open looks into the beginning of every input, so that a missing file, an
-// unknown column or a damaged beginning is found before anything is spent, and
-// the columns are known before the first record. Of standard input and pipes it
-// waits for 64 KiB, and for up to 1,000 records (4 MiB) of JSONL, or their end.
+// Open reads the beginning of every input. It so finds a missing file, an unknown column or a damaged beginning
+// before the first request, and the columns before the first record. Of standard input and pipes it waits for
+// 64 KiB, of JSONL for 1,000 records or 4 MiB, or for their end.
 //
-// Its errors are *OptionError, *OpenError, *FormatError, *ColumnError and
-// *ReadError.
+// The error is an *OptionError, *OpenError, *FormatError, *ColumnError or *ReadError.
 func Open(options Options) (*Reader, error) {
 	options, err := options.check()
 	if err != nil {
@@ -98,7 +92,7 @@ func Open(options Options) (*Reader, error) {
 	for _, name := range names {
 		f, err := r.inspect(name)
 		if err != nil {
-			r.Close() // nothing was written: the first error is the one to tell
+			r.Close() // nothing was written: only the first error matters
 			return nil, err
 		}
 		r.files = append(r.files, f)
@@ -110,15 +104,13 @@ func Open(options Options) (*Reader, error) {
 	return r, nil
 }
 
-// Columns returns the columns of all files, in order of first appearance, the
-// input column among them, then those of Options.ExtraColumns that were not
-// seen. An input column that is a dotted path is not a column by itself.
+// Columns returns the columns of all files in order of first appearance, including the input column, and then the
+// other names of Options.ExtraColumns. An input column that is a dotted path is not among the columns.
 func (r *Reader) Columns() []string { return slices.Clone(r.columns) }
 
-// Read returns the next record. A malformed one is returned with its Err set
-// and a nil error. The error is io.EOF after the last record; any other
-// (*ReadError; *ChangedError when a file changed while it was read; *OpenError or
-// *FormatError when it changed between Open and its turn) is final.
+// Read returns the next record. A malformed record has Err set; the error is then nil. The error is io.EOF after
+// the last record. Any other error is final: a *ReadError, a *ChangedError if a file changed while it was read, or
+// an *OpenError or *FormatError if a file changed after Open.
 func (r *Reader) Read() (Record, error) {
 	if r.ahead != nil {
 		record := *r.ahead
@@ -143,8 +135,7 @@ func (r *Reader) Read() (Record, error) {
 	return Record{}, r.err
 }
 
-// Empty reads as far as the first record and says whether there is none. The record,
-// or an error, is what Read returns next.
+// Empty reports whether there is no further record. It waits for the next record or error, which Read then returns.
 func (r *Reader) Empty() bool {
 	if r.ahead == nil {
 		record, err := r.Read()
@@ -156,7 +147,7 @@ func (r *Reader) Empty() bool {
 	return false
 }
 
-// Files returns the account of every file, in the order of reading.
+// Files describes the files, in the order of reading.
 func (r *Reader) Files() []FileInfo {
 	infos := make([]FileInfo, len(r.files))
 	for i, f := range r.files {
@@ -168,19 +159,17 @@ func (r *Reader) Files() []FileInfo {
 	return infos
 }
 
-// Progress returns how many bytes of the inputs were read, as stored, and how
-// many there are: -1 when standard input or a pipe is among them. It may be
-// called from any goroutine.
+// Progress returns the number of bytes read and the total number of bytes of the inputs, as stored. The total is -1
+// if standard input or a pipe is among the inputs. Progress may be called from any goroutine.
 func (r *Reader) Progress() (read, total int64) { return r.read.Load(), r.total }
 
-// UnknownKeys returns how many JSONL records had a top-level key that is no
-// column because the beginning of its file did not show it, and up to 20 such
-// keys in order of appearance. Naming them in Options.ExtraColumns carries them.
+// UnknownKeys returns up to 20 top-level keys of JSONL records that are not columns, because the first records of
+// their file did not have them, and the number of records with such keys. Options.ExtraColumns makes them columns.
 func (r *Reader) UnknownKeys() (names []string, records int64) {
 	return slices.Clone(r.unknown.names), r.unknown.records
 }
 
-// Close closes what is open, though not Options.Stdin.
+// Close closes the open files, but not Options.Stdin. Read then returns fs.ErrClosed, unless it has failed before.
 func (r *Reader) Close() error {
 	if r.err == nil {
 		r.err = fs.ErrClosed
@@ -217,7 +206,7 @@ func (r *Reader) record(row row) Record {
 	return rec
 }
 
-// openNext begins the next file; io.EOF when there is none.
+// openNext opens the next file; io.EOF if there is none.
 func (r *Reader) openNext() error {
 	if r.next == len(r.files) {
 		return io.EOF
@@ -264,10 +253,10 @@ func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
 	}
 }
 
-// finish completes the account of the current file and closes it.
+// finish completes the FileInfo of the current file and closes the file.
 func (r *Reader) finish() error {
 	f := r.current
-	// A decompressor may stop short of the last raw bytes.
+	// A decompressor may not read the last raw bytes.
 	if _, err := io.Copy(io.Discard, r.stream.raw); err != nil {
 		return &ReadError{f.info.Name, r.parser.at(), err}
 	}

@@ -67,7 +67,7 @@ func TestStoredForms(t *testing.T) {
 	}
 }
 
-// checkThreeDomains reads threeDomains, stored as content, and its account.
+// checkThreeDomains checks the records and the FileInfo of content, which is threeDomains as stored.
 func checkThreeDomains(t *testing.T, o Options, name, content string) {
 	t.Helper()
 	r := openReader(t, o)
@@ -288,7 +288,7 @@ func TestLinesThatEndWithCR(t *testing.T) {
 	}
 }
 
-// A list of many lines that end with CR is longer than any sample.
+// A list with CR line ends is longer than any sample.
 func TestLongListWithCR(t *testing.T) {
 	content := "url\r" + strings.Repeat("https://a.com\r", 500_000)
 	r := openReader(t, fromString(content, Options{Candidates: candidates}))
@@ -297,7 +297,7 @@ func TestLongListWithCR(t *testing.T) {
 	}
 }
 
-// A first line without end is no header: nothing would be read, and nobody told.
+// A first line of more than 4 MiB is not a header.
 func TestEndlessFirstLine(t *testing.T) {
 	for name, o := range map[string]Options{"header": {Column: "url"}, "no header": {NoHeader: true}} {
 		o.Format = "csv"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A record keeps no long record beside it in memory.
+// A retained record does not retain a long record.
 func TestLongRecordsAreHeldAlone(t *testing.T) {
 	const length, limit = 256 << 10, 4 << 20
 	rows := repeated{"domain,n\n", "a.com," + strings.Repeat("x", length) + "\n", 100 * length}

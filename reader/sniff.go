@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// sniffRows is how many rows tell a delimiter: more do not make it clearer.
+// sniffRows is the number of rows that decide on a delimiter.
 const sniffRows = 100
 
-// delimiters are tried in this order, which breaks ties.
+// delimiters are the known delimiters. The order breaks ties.
 var delimiters = []string{",", ";", "\t", "|"}
 
-// formatByName tells the format by the extension, "" if it is none of ours.
+// formatByName returns the format of an extension; "" for other extensions.
 func formatByName(name string) string {
 	switch extension(name) {
 	case ".csv", ".tsv":
@@ -28,17 +28,15 @@ func formatByName(name string) string {
 	return ""
 }
 
-// extension returns a file name's extension in lower case, not counting that of
-// a compression.
+// extension returns the extension of a file name without .gz and .zst, in lower case.
 func extension(name string) string {
 	name = strings.ToLower(filepath.Base(name))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	return filepath.Ext(name)
 }
 
-// sniffFormat tells the format by the first line that is neither blank nor a
-// comment: an object or a lone JSON string means JSONL, the name of an input
-// column or any sign that the caller expects columns means CSV, all else is txt.
+// sniffFormat returns the format of data by the first line that is neither blank nor a comment: JSONL for a JSON
+// object or string, CSV for the name of an input column or if the options are about columns, else txt.
 func sniffFormat(data []byte, o *Options) string {
 	line := firstLine(data)
 	if len(line) == 0 {
@@ -55,7 +53,7 @@ func sniffFormat(data []byte, o *Options) string {
 	switch {
 	case line[0] == '{' || startsJSONArray(line):
 		return formatJSONL
-	// Before the JSON string, because a quoted column name looks like one.
+	// This comes before the JSON string, because a quoted column name looks like a JSON string.
 	case o.NoHeader || o.Delimiter != 0 || slices.ContainsFunc(row.fields, o.isInputName):
 		return formatCSV
 	case line[0] == '"' && json.Valid(line):
@@ -67,8 +65,8 @@ func sniffFormat(data []byte, o *Options) string {
 	}
 }
 
-// startsJSONArray tells a JSON array, which JSONL will refuse with advice, from
-// an input that happens to begin with a bracket.
+// startsJSONArray reports whether a line starts a JSON array, which JSONL refuses with advice. Other inputs may
+// start with a bracket, too.
 func startsJSONArray(line []byte) bool {
 	rest, found := bytes.CutPrefix(line, []byte{'['})
 	rest = bytes.TrimLeft(rest, jsonSpace)
@@ -80,7 +78,7 @@ func (o *Options) isInputName(column string) bool {
 	return o.Column != "" && same(o.Column) || slices.ContainsFunc(o.Candidates, same)
 }
 
-// firstLine returns the first line that is neither blank nor a # comment.
+// firstLine returns the first line that is neither blank nor a # comment; nil if there is none.
 func firstLine(data []byte) []byte {
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSpace(line)
@@ -91,16 +89,16 @@ func firstLine(data []byte) []byte {
 	return nil
 }
 
-// separatorOf returns the delimiter that a first line such as sep=; names for Excel, which
-// writes it quoted at times; "" if the first line is no such line.
+// separatorOf returns the delimiter in a first line such as sep=; or "sep=;", which Excel reads and writes; "" for
+// any other first line.
 func separatorOf(data []byte, o *Options) string {
 	line, _, _ := bytes.Cut(data, []byte{'\n'})
 	text := strings.Trim(strings.TrimSuffix(string(line), "\r"), `"`)
-	const lead = "sep="
-	if o.StrictCSV || len(text) <= len(lead) || !strings.EqualFold(text[:len(lead)], lead) {
+	const prefix = "sep="
+	if o.StrictCSV || len(text) <= len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
 		return ""
 	}
-	separator := text[len(lead):]
+	separator := text[len(prefix):]
 	r, size := utf8.DecodeRuneInString(separator)
 	if size != len(separator) || !validDelimiter(r) {
 		return ""
@@ -108,7 +106,7 @@ func separatorOf(data []byte, o *Options) string {
 	return separator
 }
 
-// commaOf returns what separates the fields of a CSV file.
+// commaOf returns the delimiter of a CSV file.
 func commaOf(s *sample, separator string, o *Options) string {
 	switch {
 	case o.Delimiter != 0:
@@ -122,10 +120,9 @@ func commaOf(s *sample, separator string, o *Options) string {
 	}
 }
 
-// detectDelimiter returns the delimiter that splits the most rows into as many
-// fields as the first one has, if that is more than one; a comma if none does.
-// Every delimiter is tried with the parser itself, so quotes count for what they
-// are. Among equals the one that makes more fields wins.
+// detectDelimiter returns the delimiter that splits the most rows into the number of fields of the first row, if
+// that is more than 1; else a comma. Of equal delimiters, the one with more fields wins. It uses the parser, which
+// understands quotes.
 func detectDelimiter(data []byte, strict bool) string {
 	best, bestFields, bestShare := delimiters[0], 1, 0.0
 	for _, comma := range delimiters {
@@ -137,8 +134,8 @@ func detectDelimiter(data []byte, strict bool) string {
 	return best
 }
 
-// consistency returns how many fields the first row has and which share of the
-// first rows has as many.
+// consistency returns the number of fields of the first row, and the fraction of the first sniffRows rows that have
+// the same number.
 func consistency(data []byte, comma string, strict bool) (fields int, share float64) {
 	rows := csvRows{lines: newLines(bytes.NewReader(data)), comma: comma, strict: strict}
 	same, all := 0, 0

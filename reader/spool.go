@@ -10,30 +10,30 @@ import (
 	"sync"
 )
 
-// Spool keeps on disk what comes through a pipe, so that a run over it can be started
-// again. The pipe is emptied into the file as fast as it gives, however slow the run is,
-// and the run reads from the file: once the pipe has ended nothing of it can be lost.
+// Spool copies a pipe to a file, so that a run over the pipe can be resumed. A goroutine empties the pipe as fast as
+// the pipe delivers, however slow the run is, and the run reads the file. The file does not depend on the pipe once
+// the pipe has ended. Read is for one goroutine; the other methods may be called from any.
 type Spool struct {
-	path string   // where it is to be kept
-	name string   // where it is
+	path string   // name of the file after Keep
+	name string   // current name of the file
 	in   *os.File // the file, for writing
 	out  *os.File // the file, for reading
 
 	mu          sync.Mutex
 	changed     *sync.Cond
-	written     int64
-	read        int64
-	err         error // io.EOF once the pipe has ended
+	written     int64 // bytes
+	read        int64 // bytes
+	err         error // last error; io.EOF after the end of the pipe
 	interrupted bool
 	closed      bool
 }
 
-// ErrInterrupted is what a reader of a pipe gets that was waiting when it was interrupted.
+// ErrInterrupted is the error of a Read that Interrupt has ended.
 var ErrInterrupted = errors.New("reading was interrupted")
 
-// NewSpool starts to spool a pipe into a new hidden file beside path; Keep gives it that name.
-// Until then the spool of another run that is there is not touched. Only one process may spool
-// to path at a time: what a killed one has left under the hidden name is removed.
+// NewSpool starts to copy a pipe into a new hidden file beside path. Keep renames the file to path; until then an
+// earlier spool at path stays. Only one process may spool to path at a time: NewSpool removes the hidden file of a
+// killed process.
 func NewSpool(pipe io.Reader, path string) (*Spool, error) {
 	dir, base := filepath.Split(path)
 	name := filepath.Join(dir, "."+base+".new")
@@ -50,7 +50,7 @@ func NewSpool(pipe io.Reader, path string) (*Spool, error) {
 	}
 	s := &Spool{path: path, name: in.Name(), in: in, out: out}
 	s.changed = sync.NewCond(&s.mu)
-	go s.fill(pipe) // ends with the pipe, or with the process where the pipe never does
+	go s.fill(pipe) // ends with the pipe or the process
 	return s, nil
 }
 
@@ -78,7 +78,8 @@ func (s *Spool) fill(pipe io.Reader) {
 	}
 }
 
-// Read gives what has been spooled, and waits for more until the pipe ends.
+// Read reads the file, and waits for more data until the pipe ends. After the last byte the error is the pipe's,
+// usually io.EOF. It is ErrInterrupted or os.ErrClosed after Interrupt or Close.
 func (s *Spool) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	for s.read == s.written && s.err == nil && !s.closed && !s.interrupted {
@@ -97,13 +98,12 @@ func (s *Spool) Read(p []byte) (int, error) {
 	n, err := s.out.Read(p[:min(int64(len(p)), left)])
 	s.read += int64(n)
 	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF // somebody has cut the file
+		err = io.ErrUnexpectedEOF // another process has truncated the file
 	}
 	return n, err
 }
 
-// Interrupt ends a Read that waits for the pipe, and those that would have to wait, with
-// ErrInterrupted.
+// Interrupt makes every Read that waits for the pipe, now or later, return ErrInterrupted.
 func (s *Spool) Interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *Spool) Interrupt() {
 	s.changed.Broadcast()
 }
 
-// Keep gives the file its name, in place of what is there.
+// Keep renames the file to its path. It replaces an earlier file.
 func (s *Spool) Keep() error {
 	if err := os.Rename(s.name, s.path); err != nil {
 		return fmt.Errorf("keep standard input: %w", err)
@@ -120,18 +120,17 @@ func (s *Spool) Keep() error {
 	return nil
 }
 
-// Path is the file.
+// Path returns the current name of the file.
 func (s *Spool) Path() string { return s.name }
 
-// Whole says whether the pipe has ended, so that the file holds all of it.
+// Whole reports whether the file holds the whole pipe.
 func (s *Spool) Whole() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Is(s.err, io.EOF)
 }
 
-// Close ends reading. The file stays, for the run to be started again with, until
-// Remove.
+// Close ends reading. The file stays for another run until Remove.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -140,24 +139,24 @@ func (s *Spool) Close() error {
 	return errors.Join(s.in.Close(), s.out.Close())
 }
 
-// Remove removes the file of a run that is complete, or was not to begin.
+// Remove removes the file.
 func (s *Spool) Remove() error { return os.Remove(s.name) }
 
-// Pump reads a pipe ahead by one piece, so that who waits for it can be interrupted.
+// Pump reads a pipe one buffer ahead, so that a Read that waits for the pipe can be interrupted.
 type Pump struct {
 	*io.PipeReader
 	in *io.PipeWriter
 }
 
-// NewPump starts to read a pipe.
+// NewPump starts to read a pipe in a goroutine, which ends with the pipe or the process.
 func NewPump(pipe io.Reader) *Pump {
 	out, in := io.Pipe()
-	go func() { // ends with the pipe, or with the process where the pipe never does
+	go func() {
 		_, err := io.Copy(in, pipe)
 		in.CloseWithError(err) // io.EOF for nil
 	}()
 	return &Pump{out, in}
 }
 
-// Interrupt ends a Read that waits, and all to come, with ErrInterrupted.
+// Interrupt makes this Read and all later ones return ErrInterrupted.
 func (p *Pump) Interrupt() { p.in.CloseWithError(ErrInterrupted) }

@@ -45,7 +45,7 @@ func TestSpoolGivesWhatThePipeGave(t *testing.T) {
 	}
 }
 
-// TestSpoolIsAheadOfItsReader: the pipe is emptied though nobody reads.
+// The spool empties the pipe without any Read.
 func TestSpoolIsAheadOfItsReader(t *testing.T) {
 	in, out := io.Pipe()
 	s, err := NewSpool(in, filepath.Join(t.TempDir(), "spool"))
@@ -84,7 +84,7 @@ func TestSpoolOfABrokenPipe(t *testing.T) {
 	}
 }
 
-// What waits for a pipe can be interrupted; what has come before is read first.
+// A Read that waits for a pipe can be interrupted, after the data before was read.
 func TestInterruptedPipe(t *testing.T) {
 	for name, start := range map[string]func(io.Reader) (io.Reader, func(), error){
 		"spool": func(pipe io.Reader) (io.Reader, func(), error) {
@@ -136,7 +136,7 @@ func TestPumpGivesWhatThePipeGave(t *testing.T) {
 	}
 }
 
-// A spool that was not kept leaves that of another run alone.
+// Without Keep the spool of another run stays.
 func TestSpoolBesideAnother(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spool")
 	if err := os.WriteFile(path, []byte("of another run"), 0o600); err != nil {
@@ -160,7 +160,7 @@ func TestSpoolBesideAnother(t *testing.T) {
 	}
 }
 
-// What killed runs leave does not pile up.
+// The next spool removes the hidden file of a killed run.
 func TestSpoolAfterAKill(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
@@ -171,7 +171,7 @@ func TestSpoolAfterAKill(t *testing.T) {
 		if _, err := io.ReadAll(s); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Close(); err != nil { // it is neither kept nor removed
+		if err := s.Close(); err != nil { // as in a killed run, neither Keep nor Remove follows
 			t.Fatal(err)
 		}
 	}

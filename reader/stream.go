@@ -15,11 +15,9 @@ import (
 )
 
 const (
-	// readSize is the size of one read from a file: large enough for the system
-	// call to cost nothing, small enough to be held many times.
+	// readSize is the size of a read from a file in bytes, large enough that system calls cost little.
 	readSize = 64 << 10
-	// zstdWindow bounds what a zstd frame may make us hold: the most that the
-	// zstd tool itself decodes unless told otherwise.
+	// zstdWindow bounds the memory of a zstd frame: the default bound of the zstd tool.
 	zstdWindow = 128 << 20
 )
 
@@ -31,8 +29,8 @@ type stream struct {
 	closers []io.Closer
 }
 
-// newStream takes body over: it is closed with the stream, or on an error. The
-// raw bytes are added to total as they are read. For encoding and found see decode.
+// newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
+// reads to total. For encoding and found see decode.
 func newStream(body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
@@ -40,7 +38,7 @@ func newStream(body io.ReadCloser, encoding string, found func(string), total *a
 	}
 	plain, err := decompress(bufio.NewReaderSize(s.raw, readSize))
 	if err != nil {
-		s.Close() // nothing was read: the first error is the one to tell
+		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
 	s.closers = append(s.closers, plain)
@@ -57,15 +55,14 @@ func (s *stream) Close() error {
 	return err
 }
 
-// decompress tells the compression by the first bytes: names lie, and standard
-// input has none.
+// decompress recognizes the compression by the first bytes: file names may be wrong, and standard input has none.
 func decompress(r *bufio.Reader) (io.ReadCloser, error) {
 	magic, _ := r.Peek(4) // the next Read returns an error met here
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}): // RFC 1952 §2.3.1
 		return newGzipReader(r)
 	case isZstd(magic):
-		// With a concurrency of 1 it decodes in Read, without goroutines of its own.
+		// With a concurrency of 1 the decoder starts no goroutines.
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return nil, err
@@ -76,8 +73,8 @@ func decompress(r *bufio.Reader) (io.ReadCloser, error) {
 	}
 }
 
-// gzipReader reads the members of a gzip file one behind the other, and passes over the
-// zeros that backups and tapes fill their last block with, as the gzip tool does.
+// gzipReader reads all members of a gzip file, and skips zeros between and after them, with which backups fill
+// their last block, as the gzip tool does.
 type gzipReader struct {
 	member *gzip.Reader
 	src    *bufio.Reader
@@ -107,7 +104,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	}
 }
 
-// next begins the next member. The error is io.EOF where there is none.
+// next starts the next member. The error is io.EOF if there is none.
 func (g *gzipReader) next() error {
 	b, err := g.src.ReadByte()
 	for b == 0 && err == nil {
@@ -128,8 +125,7 @@ func (g *gzipReader) next() error {
 
 func (g *gzipReader) Close() error { return g.member.Close() }
 
-// isZstd also knows the skippable frames (RFC 8878 §3.1.2) that parallel
-// compressors put first.
+// isZstd also recognizes the skippable frames (RFC 8878 §3.1.2) with which parallel compressors start.
 func isZstd(magic []byte) bool {
 	return bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
 		len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], []byte{0x2a, 0x4d, 0x18})
@@ -145,7 +141,7 @@ type rawReader struct {
 }
 
 func (r *rawReader) Read(p []byte) (int, error) {
-	// The first end is the end: a terminal would go on after it.
+	// Errors are sticky: a terminal could be read after io.EOF.
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -157,7 +153,7 @@ func (r *rawReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// digest gives how many bytes were read, and their checksum.
+// digest returns the number of bytes read, and their checksum in hex.
 func (r *rawReader) digest() (bytes int64, sha256 string) {
 	return r.bytes, hex.EncodeToString(r.hash.Sum(nil))
 }

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// txtParser reads one input a line, trimmed of white space. Blank lines and
-// those that start with # are no records.
+// txtParser reads an input per line, without surrounding white space. Blank lines and lines that start with # are
+// not records.
 type txtParser struct {
 	lines *lines
 }
