@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// typicalResults are n results like those of a list of websites: three entries each, with paths of up
-// to three levels out of some seven hundred.
+// typicalResults returns n results as for a list of websites: three entries each, with paths of up to three levels of
+// about 700 categories.
 func typicalResults(n int) []Result {
 	results := make([]Result, n)
 	for i := range results {

@@ -32,7 +32,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What a file tells of its columns holds for all its cells, is text, and is short.
+// The bounds in a file hold for all cells, are valid UTF-8, and are short.
 func TestParquetBounds(t *testing.T) {
 	var rows []Row
 	for _, text := range []string{"b", "", strings.Repeat("é", 1000), "c", "a" + strings.Repeat("z", 500_000)} {

@@ -12,20 +12,20 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-// compressor is what text goes through. Close ends the compressed stream, not the writer below.
+// compressor compresses text. Close ends the compressed stream, but does not close the underlying writer.
 type compressor interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// newCompressor makes a compressor for an extension: "gz", "zst", or "" for one that changes nothing.
+// newCompressor returns a compressor for an extension: "gz", "zst", or "" for no compression.
 func newCompressor(w io.Writer, extension string) (compressor, error) {
 	switch extension {
 	case "":
 		return plain{w}, nil
 	case "gz":
 		gz := gzip.NewWriter(w)
-		gz.ModTime = time.Unix(0, 0) // the header then says "no time" (RFC 1952, section 2.3.1)
+		gz.ModTime = time.Unix(0, 0) // stands for "no time" (RFC 1952 §2.3.1)
 		return gz, nil
 	case "zst":
 		return zstd.NewWriter(w, zstdOptions...)
@@ -34,34 +34,33 @@ func newCompressor(w io.Writer, extension string) (compressor, error) {
 	}
 }
 
-// plain is the compressor that changes nothing.
+// plain is a compressor without compression.
 type plain struct{ io.Writer }
 
 func (plain) Flush() error { return nil }
 func (plain) Close() error { return nil }
 
-// zstdOptions keep zstd modest. The window is what it looks back over, and it holds several times that
-// in memory: the default of 8 MiB would take more than all the rest of the package, and gain nothing on
-// pages of pageBytes.
+// zstdOptions bound the memory of zstd, which is several times its window. The default window of 8 MiB would take
+// more memory than the rest of the package, and does not help with pages of pageBytes.
 var zstdOptions = []zstd.EOption{
 	zstd.WithWindowSize(1 << 20),
-	zstd.WithEncoderConcurrency(1), // no goroutines
-	zstd.WithZeroFrames(true),      // no rows make an empty frame, not an empty file
+	zstd.WithEncoderConcurrency(1), // starts no goroutines
+	zstd.WithZeroFrames(true),      // an output without rows is a valid frame
 }
 
-// pageCodec is the Parquet library's zstd, but compresses with zstdOptions.
+// pageCodec is the zstd codec of the Parquet library with zstdOptions.
 type pageCodec struct {
 	compress.Codec
 	encoder *zstd.Encoder
 }
 
 func newPageCodec() (pageCodec, error) {
-	// Without a checksum of zstd's own, since Parquet keeps one per page.
+	// Parquet has a checksum per page, so zstd needs none.
 	encoder, err := zstd.NewWriter(nil, append(slices.Clone(zstdOptions), zstd.WithEncoderCRC(false))...)
 	return pageCodec{&parquet.Zstd, encoder}, err
 }
 
-// Encode compresses src into dst, which is made longer if need be.
+// Encode compresses src into dst, which grows if necessary.
 func (c pageCodec) Encode(dst, src []byte) ([]byte, error) {
 	return c.encoder.EncodeAll(src, dst[:0]), nil
 }

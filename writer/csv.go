@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// newCSV makes an encoder of delimited text: a header line, then a line per row. Fields are quoted
-// where RFC 4180 or common readers need it, nulls are empty, lines end with LF.
+// newCSV returns an encoder of delimited text: a header line, then a line per row. It quotes the fields for which
+// RFC 4180 or common readers require quotes. Nulls are empty, and lines end with LF.
 func newCSV(out compressor, columns []Column, comma byte) encoder {
 	l := newCSVLines(columns, comma)
 	e := &textEncoder{out: out, appendRow: l.append}
@@ -30,11 +30,11 @@ func newCSV(out compressor, columns []Column, comma byte) encoder {
 type csvLines struct {
 	columns []Column
 	comma   byte
-	special [256]bool // a field with such a byte is quoted
-	spans   []csvSpan // of the last line, one behind the other
-	last    Row       // that the spans of the record are of
-	begun   bool      // there is a last
-	cells   []csvCell // of the lines so far, by column; of text columns of the record only
+	special [256]bool // bytes that require quotes
+	spans   []csvSpan // of the last line, in the order of the columns
+	last    Row       // first row of the last record
+	begun   bool      // last is set
+	cells   []csvCell // last cell of each text column of the record, by column
 }
 
 // csvSpan is a range of adjacent columns, either all of the record or all of the entry, and the bytes of the
@@ -45,7 +45,7 @@ type csvSpan struct {
 	start, end int // bytes of the buffer
 }
 
-// csvCell is a field and where the buffer holds it.
+// csvCell is a field and its encoding in the buffer.
 type csvCell struct {
 	text       string
 	start, end int
@@ -66,7 +66,7 @@ func newCSVLines(columns []Column, comma byte) *csvLines {
 	return l
 }
 
-// append appends a row's line to dst, which is empty or ends in the line of the row before, or the header.
+// append appends the line of a row to dst, which is empty or ends with the previous line.
 func (l *csvLines) append(dst []byte, row *Row) []byte {
 	repeats := false
 	if len(dst) == 0 {
@@ -100,7 +100,7 @@ func (l *csvLines) appendSpan(dst []byte, row *Row, s *csvSpan) []byte {
 	return dst
 }
 
-// appendCell appends what column i shows of a row, and nothing for null.
+// appendCell appends the value of column i of a row; nothing for null.
 func (l *csvLines) appendCell(dst []byte, row *Row, i int) []byte {
 	c := &l.columns[i]
 	switch c.Type {
@@ -140,8 +140,8 @@ func (l *csvLines) appendText(dst []byte, text string, last *csvCell) []byte {
 	return dst
 }
 
-// appendField appends a text field, quoted if need be. Reading LF back as LF needs quotes, and so does
-// a field that starts with a space, which some readers trim.
+// appendField appends a text field, with quotes if necessary. Some readers trim leading space of fields without
+// quotes.
 func (l *csvLines) appendField(dst []byte, field string) []byte {
 	if !l.needsQuotes(field) {
 		return append(dst, field...)
@@ -165,7 +165,7 @@ func (l *csvLines) needsQuotes(field string) bool {
 		return false
 	}
 	if field == `\.` {
-		return true // alone on a line it ends the data of PostgreSQL's COPY
+		return true // alone on a line, it ends the data of PostgreSQL's COPY
 	}
 	for i := range len(field) {
 		if l.special[field[i]] {
@@ -176,10 +176,10 @@ func (l *csvLines) needsQuotes(field string) bool {
 	return unicode.IsSpace(first)
 }
 
-// appendDouble appends the shortest text that reads back as x. It is a JSON number too.
+// appendDouble appends the shortest decimal number that is parsed as x. It is also a JSON number.
 //
-// Most confidences have four decimals at most. For those the text is known without a search, in a
-// quarter of the time: no shorter number reads back as the same.
+// Most confidences have at most four decimals. appendDouble writes these without the search of strconv, in a
+// quarter of the time.
 func appendDouble(dst []byte, x float64) []byte {
 	const scale = 10_000
 	n := math.Round(x * scale)
@@ -191,7 +191,7 @@ func appendDouble(dst []byte, x float64) []byte {
 	return bytes.TrimRight(dst, "0")
 }
 
-// appendTime appends an RFC 3339 time in UTC with all six decimals, so that texts sort like times.
+// appendTime appends an RFC 3339 time in UTC with six decimals, so that the order of the texts is that of the times.
 func appendTime(dst []byte, t time.Time) []byte {
 	return t.AppendFormat(dst, "2006-01-02T15:04:05.000000Z")
 }

@@ -2,15 +2,15 @@ package writer
 
 import "io"
 
-// encoder writes rows in one format. What it writes depends on the rows alone and not on how they are
-// spread over calls of encode, unless flush is called in between.
+// encoder writes rows in one format. The output does not depend on the number of calls of encode, unless there are
+// calls of flush between them.
 type encoder interface {
 	encode(rows []Row) error
-	flush() error // makes what was encoded readable at the other end, as far as the format allows
-	close() error // ends the format, not the writer below
+	flush() error // writes all rows so far to the underlying writer, if the format allows it
+	close() error // ends the output, but does not close the underlying writer
 }
 
-// newEncoder makes an encoder for a format that ParseFormat knows.
+// newEncoder returns an encoder for a format of ParseFormat.
 func newEncoder(w io.Writer, format Format, schema Schema, metadata map[string]string) (encoder, error) {
 	columns := schema.Columns()
 	content, compression := format.split()
@@ -33,16 +33,15 @@ func newEncoder(w io.Writer, format Format, schema Schema, metadata map[string]s
 	}
 }
 
-// textEncoder is the encoder of the formats that are text: it appends one row after the other to a
-// buffer.
+// textEncoder is the encoder of the text formats. It appends rows to a buffer.
 type textEncoder struct {
 	out       compressor
 	buf       []byte
 	appendRow func(dst []byte, row *Row) []byte
 }
 
-// textChunk is how much text is gathered before it is passed on. Chunks end at the same rows whatever
-// the batches, so that a compressor sees the same pieces.
+// textChunk is the size in bytes from which the buffer is written. Chunks end at the same rows for any batches of
+// rows, so that a compressor gets the same chunks.
 const textChunk = 64 << 10
 
 func (e *textEncoder) encode(rows []Row) error {
@@ -72,7 +71,7 @@ func (e *textEncoder) close() error {
 	return e.out.Close()
 }
 
-// pass hands the buffer down.
+// pass writes the buffer to the compressor.
 func (e *textEncoder) pass() error {
 	_, err := e.out.Write(e.buf)
 	e.buf = e.buf[:0]

@@ -16,7 +16,7 @@ import (
 
 var allFormats = []Format{CSV, "csv.gz", "csv.zst", TSV, JSONL, "jsonl.gz", "jsonl.zst", Parquet}
 
-// TestBatchesMakeNoDifference writes the same rows in batches of different sizes.
+// The bytes do not depend on the sizes of the batches.
 func TestBatchesMakeNoDifference(t *testing.T) {
 	rows := flattenAll(typicalSchema, typicalResults(1500))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -38,7 +38,7 @@ func TestBatchesMakeNoDifference(t *testing.T) {
 	}
 }
 
-// TestParquetRowGroups checks both bounds of a row group, and that batches do not move them.
+// Row groups keep both bounds, for batches of any size.
 func TestParquetRowGroups(t *testing.T) {
 	short := make([]Row, groupRows+10)
 	for i := range short {
@@ -58,7 +58,7 @@ func TestParquetRowGroups(t *testing.T) {
 			if n := len(file.RowGroups()); n != 2 {
 				t.Errorf("%d row groups, want 2", n)
 			}
-			// A page may exceed its bound by a chunk, and that may by a row.
+			// A page may exceed its bound by a chunk, and a chunk may exceed its bound by a row.
 			for _, column := range file.Metadata().RowGroups[0].Columns {
 				pages := int64(0)
 				for _, s := range column.MetaData.EncodingStats {
@@ -78,7 +78,7 @@ func TestParquetRowGroups(t *testing.T) {
 func TestParquetMetadata(t *testing.T) {
 	metadata := map[string]string{"bulkcat.b": "2", "bulkcat.a": "1", "bulkcat.c": "\xff"}
 	var first []byte
-	for range 20 { // maps come in another order each time
+	for range 20 { // the order of a map varies
 		var out bytes.Buffer
 		enc, err := newEncoder(&out, Parquet, Schema{}, metadata)
 		if err != nil {
@@ -102,7 +102,7 @@ func TestParquetMetadata(t *testing.T) {
 	}
 }
 
-// TestParquetColumnNames has names that are awkward inside Parquet's own notation.
+// The names have a meaning in Parquet's notation of paths.
 func TestParquetColumnNames(t *testing.T) {
 	schema := Schema{Carry: []string{"a,b", "a.b", "", "zstd,optional", "ü", "a b", "-", "\n"}}
 	rows := schema.Flatten(nil, Result{Record: 1, Fields: []string{"1", "2", "3", "4", "5", "6", "7", "8"}})
@@ -120,7 +120,7 @@ func TestParquetTooManyColumns(t *testing.T) {
 	}
 }
 
-// awkward are texts that one format or the other has to treat with care.
+// awkward are strings that need quotes or escapes in a format.
 var awkward = []string{
 	"", " ", "a", `"`, `""`, ",", "\t", "\n", "\r", "\r\n", `\.`, `\`, "a b", " a", "a ", "\u00a0x", "\u2028\u2029",
 	"<a href='x'>&</a>", "A > B", "\x00\x01\x1f\x7f", "\b\f", "é\xff", "\U0001F600", "\ufeffbom", "'=1+1", "null", "-1e5",
@@ -181,7 +181,7 @@ func TestDoubles(t *testing.T) {
 	}
 }
 
-// The quick way of numbers with few decimals ends where the long one does.
+// The shortcut for few decimals returns the same as strconv.
 func TestFewDecimals(t *testing.T) {
 	for n := range 20_001 {
 		x := float64(n) / 10_000
@@ -193,7 +193,7 @@ func TestFewDecimals(t *testing.T) {
 	}
 }
 
-// FuzzText flattens arbitrary strings, and reads back what the text formats make of the row.
+// FuzzText flattens arbitrary strings, and reads the row back from the text formats.
 func FuzzText(f *testing.F) {
 	for i, s := range awkward {
 		f.Add(s, awkward[len(awkward)-1-i], "name"+s, float64(i)/7, int64(i), i%2 == 0)
@@ -219,7 +219,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// expected gives the names of the columns, and what their cells hold: nil, a string or a float64.
+// expected returns the names of the columns and the values of the cells: nil, a string or a float64.
 func expected(schema Schema, rows []Row) (header []string, cells [][]any) {
 	columns := schema.Columns()
 	for _, c := range columns {
@@ -294,17 +294,17 @@ func checkJSONL(t *testing.T, schema Schema, rows []Row, header []string, cells 
 	}
 }
 
-// TestCopiedCSV writes rows that share some columns with others, and wants of each what it is alone.
+// Rows that share columns with the previous rows are written as if alone.
 func TestCopiedCSV(t *testing.T) {
 	columns := Schema{Levels: 2, NAICS: "naics", SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
-	pick := func(n int, texts ...string) string { return texts[n%len(texts)] }
+	pick := func(n int, values ...string) string { return values[n%len(values)] }
 	values := make([]string, 10_000)
 	for i := range values {
 		values[i] = fmt.Sprint(100_000 + i)
 	}
 	var rows []Row
 	rng := rand.New(rand.NewPCG(1, 1))
-	for i := range 20_000 { // of more categories than are kept at once
+	for i := range 20_000 {
 		row := Row{
 			Record: int64(1 + i/3), Input: pick(i/3, "in", "other, one"), Status: StatusOK, Classification: "naics",
 			Rank: int64(1 + i%3), Value: values[rng.IntN(min(i+1, len(values)))], CategoryID: pick(rng.IntN(2), "1", "1,0"), Title: pick(rng.IntN(4), "same", "a \"b\"", ""), Confidence: float64(i%100) / 100,
@@ -319,7 +319,7 @@ func TestCopiedCSV(t *testing.T) {
 	together, alone, buf := newCSVLines(columns, ','), newCSVLines(columns, ','), []byte(nil)
 	for i := range rows {
 		if i%1000 == 0 {
-			buf = buf[:0] // as if it had been passed on
+			buf = buf[:0] // as after a write to the compressor
 		}
 		start := len(buf)
 		buf = together.append(buf, &rows[i])

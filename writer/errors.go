@@ -7,38 +7,36 @@ import (
 	"os"
 )
 
-// ErrClosed is what a sink returns when it is used after Close or Abort.
+// ErrClosed is the error of a sink that is used after Close or Abort.
 var ErrClosed = errors.New("the output is closed already")
 
-// Error says which output failed, and while doing what. It reads like
-// "writing out.parquet: no space left on device".
+// Error says which operation on which output failed, such as "writing out.parquet: no space left on device".
 type Error struct {
 	Op   string // "locking", "opening", "writing", "publishing" or "discarding"
-	Path string // the output as the user named it, never the temporary file
+	Path string // the output as the caller named it, never the temporary file
 	Err  error  // the cause
 }
 
 func (e *Error) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Error() }
 
-// Unwrap gives the cause to errors.Is and errors.As, for instance syscall.ENOSPC.
+// Unwrap returns the cause, for instance syscall.ENOSPC.
 func (e *Error) Unwrap() error { return e.Err }
 
-// BusyError says that another process holds the Lock of an output.
+// BusyError says that another process holds the [Lock] of an output.
 type BusyError struct {
 	Path string
-	PID  int // that it has written into the lock file; 0 if there is none
+	PID  int // of the other process, from the lock file; 0 if unknown
 }
 
 func (e *BusyError) Error() string {
-	who := "another process"
+	owner := "another process"
 	if e.PID != 0 {
-		who += fmt.Sprintf(" (number %d)", e.PID)
+		owner += fmt.Sprintf(" (number %d)", e.PID)
 	}
-	return fmt.Sprintf("%s is writing %s: wait for it to end, or choose another output", who, e.Path)
+	return fmt.Sprintf("%s is writing %s: wait for it to end, or choose another output", owner, e.Path)
 }
 
-// failed makes an *Error of the cause of err, or nil of nil. The names around the cause are those of
-// temporary files, which mean nothing to a user.
+// failed returns an *Error with the cause of err, or nil if err is nil. It drops the names of temporary files.
 func failed(op, path string, err error) error {
 	if err == nil {
 		return nil
@@ -46,7 +44,7 @@ func failed(op, path string, err error) error {
 	return &Error{Op: op, Path: path, Err: cause(err)}
 }
 
-// cause is err without the file names that package os puts around it.
+// cause returns err without the file names of package os.
 func cause(err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -58,10 +56,10 @@ func cause(err error) error {
 	}
 }
 
-// FormatError says that an output format cannot be told. Its text lists the formats there are.
+// FormatError says that an output format is unknown. Its text lists the formats.
 type FormatError struct {
-	Path string // the output whose extension says nothing; "-" is standard output; "" if Name was given
-	Name string // the name that is no format's
+	Path string // output with an unknown extension; "-" for standard output; "" if Name is set
+	Name string // unknown name of a format; "" if Path is set
 }
 
 func (e *FormatError) Error() string {

@@ -1,8 +1,11 @@
 package writer_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
 
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -47,4 +50,62 @@ func Example() {
 	// 1,https://news.example,ok,taxonomy_v3,2,Travel,,0.2,Travel,,,a17
 	// 2,https://dead.example,empty,taxonomy_v3,,,,,,,,a18
 	// 3 rows
+}
+
+// A folder holds parts of some rows each. The file _SUCCESS says that the folder is complete.
+func ExampleOpen_folder() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	sink, err := writer.Open(writer.Options{Path: filepath.Join(dir, "out"), Folder: true, Format: writer.JSONL, PartRows: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer sink.Abort()
+	for n := int64(1); n <= 3; n++ {
+		if err := sink.Write([]writer.Row{{Record: n, Status: writer.StatusEmpty}}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	published, err := sink.Close()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range published.Files {
+		fmt.Println(filepath.Base(f.Path), f.FirstRecord, f.LastRecord)
+	}
+	// Output:
+	// part-00001.jsonl 1 2
+	// part-00002.jsonl 3 3
+}
+
+func ExampleSchema_Columns() {
+	schema := writer.Schema{Levels: 1, Carry: []string{"id", "Status"}}
+	for _, c := range schema.Columns() {
+		fmt.Print(c.Name, " ")
+	}
+	// Output: record input status classification rank value category_id confidence level_1 error id input_Status
+}
+
+// A lock excludes other writers of an output.
+func ExampleTryLock() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "out.csv")
+
+	lock, err := writer.TryLock(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lock.Release()
+	_, err = writer.TryLock(path)
+	var busy *writer.BusyError
+	fmt.Println(errors.As(err, &busy))
+	// Output: true
 }

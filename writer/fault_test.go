@@ -17,7 +17,7 @@ var (
 	faultRows   = flattenAll(faultSchema, typicalResults(400))
 )
 
-// run writes faultRows as a run does: it stops at the first error.
+// run writes faultRows, and stops at the first error as a run does.
 func run(fsys fileSystem, o Options) (Published, error) {
 	sink, err := open(fsys, o)
 	if err != nil {
@@ -29,14 +29,14 @@ func run(fsys fileSystem, o Options) (Published, error) {
 			if again := sink.Write(rows[:1]); again != err {
 				return Published{}, fmt.Errorf("after %w the next write returned %v", err, again)
 			}
-			break // Close has to say it again
+			break // Close must return the error again
 		}
 	}
 	return sink.Close()
 }
 
-// TestFaults lets every operation of a run fail in turn, in every way. Whatever fails, what is there
-// under its own name is whole, old or new; errors are reported; and no temporary file stays behind.
+// Each operation of a run fails in each way. The files under their final names are then whole, old or new; errors are
+// returned; and no draft stays.
 func TestFaults(t *testing.T) {
 	targets := map[string]Options{
 		"out.csv":     {},
@@ -48,7 +48,7 @@ func TestFaults(t *testing.T) {
 		o.Schema = faultSchema
 		for _, fault := range faults {
 			t.Run(name+"/"+fault.name, func(t *testing.T) {
-				t.Parallel() // they wait for the disk
+				t.Parallel() // the tests wait for the disk
 				failEach(t, name, o, fault.fault)
 			})
 		}
@@ -81,7 +81,7 @@ func failEach(t *testing.T, name string, o Options, fault faultFS) {
 	}
 }
 
-// oldOutput makes what an earlier run has left under name, and returns all there is in dir.
+// oldOutput writes an output of an earlier run under name, and returns all files in dir.
 func oldOutput(t *testing.T, dir, name string) map[string]string {
 	t.Helper()
 	files := map[string]string{name: "old"}
@@ -106,18 +106,18 @@ func oldOutput(t *testing.T, dir, name string) map[string]string {
 	return files
 }
 
-// checkAfterFault compares what is there with what was before and what should be in the end.
+// checkAfterFault compares the files with those before the run and those of a successful run.
 func checkAfterFault(t *testing.T, fsys *faultFS, err error, got, old, complete map[string]string) {
 	t.Helper()
 	var typed *Error
 	switch {
 	case err == nil && !fsys.bestEffort():
 		t.Errorf("%s: no error", fsys.failed)
-	case err != nil && (!errors.As(err, &typed) || strings.Contains(err.Error(), tempMark)):
+	case err != nil && (!errors.As(err, &typed) || strings.Contains(err.Error(), tempInfix)):
 		t.Errorf("%s: the error %v is not an *Error, or it names a temporary file", fsys.failed, err)
 	}
 	for file, data := range got {
-		if strings.Contains(file, tempMark) {
+		if strings.Contains(file, tempInfix) {
 			if !fsys.onward && !fsys.bestEffort() {
 				t.Errorf("%s: %s is left behind", fsys.failed, file)
 			}
@@ -137,7 +137,7 @@ func checkAfterFault(t *testing.T, fsys *faultFS, err error, got, old, complete 
 	}
 }
 
-// checkRecovery runs again without faults: the result is complete and nothing is left of the first run.
+// checkRecovery runs again without faults: the output is complete and has no leftovers of the first run.
 func checkRecovery(t *testing.T, o Options, failed string, complete map[string]string) {
 	t.Helper()
 	if _, err := run(new(faultFS), o); err != nil {
@@ -150,7 +150,7 @@ func checkRecovery(t *testing.T, o Options, failed string, complete map[string]s
 	}
 }
 
-// readTree reads all files below dir, by their slash-separated names.
+// readTree returns the content of all files below dir by slash-separated name.
 func readTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)

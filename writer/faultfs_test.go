@@ -6,23 +6,23 @@ import (
 	"syscall"
 )
 
-// faultFS is the file system of the machine, with one fault. It counts the operations, so that a test
-// can let each of them fail in turn.
+// faultFS is the file system of the machine with an injected fault. It counts the operations, so that a test can make
+// each of them fail.
 type faultFS struct {
 	osFS
-	failAt int   // the operation that fails, counted from 1
-	onward bool  // all after it fail too, as after a crash
-	err    error // how it fails
+	failAt int   // number of the operation that fails, from 1
+	onward bool  // all later operations fail, as after a crash
+	err    error // error of the operation
 
-	// short lets a write that fails write half; silent lets it claim to have written all of it.
+	// short makes the failing write write half; silent makes the write report no error.
 	short, silent bool
 
 	count  int
 	log    []string // the operations, with their files
-	failed string   // the one that failed first
+	failed string   // the first operation that failed
 }
 
-// step counts an operation, and returns its error if it is to fail.
+// step counts an operation, and returns its injected error.
 func (f *faultFS) step(op, name string) error {
 	f.count++
 	f.log = append(f.log, op+" "+name)
@@ -35,10 +35,9 @@ func (f *faultFS) step(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: f.err}
 }
 
-// bestEffort tells whether the operation that failed is one that a run can do without: looking for
-// what dead processes have left.
+// bestEffort reports whether the failed operation is optional: the removal of drafts of killed processes.
 func (f *faultFS) bestEffort() bool {
-	return strings.HasPrefix(f.failed, "readdir ") || strings.HasPrefix(f.failed, "remove ") && strings.Contains(f.failed, tempMark)
+	return strings.HasPrefix(f.failed, "readdir ") || strings.HasPrefix(f.failed, "remove ") && strings.Contains(f.failed, tempInfix)
 }
 
 func (f *faultFS) Create(name string) (file, error) {
@@ -88,7 +87,7 @@ func (f *faultFS) Stat(name string) (fs.FileInfo, error) {
 }
 
 func (f *faultFS) SyncDir(name string) error {
-	return f.step("syncdir", name) // no test looks after a power failure
+	return f.step("syncdir", name) // no test simulates a power failure
 }
 
 // faultFile is a file of a faultFS.
@@ -141,7 +140,7 @@ func (f *faultFile) Close() error {
 	return err
 }
 
-// faults are the ways an operation fails.
+// faults are the ways in which an operation fails.
 var faults = []struct {
 	name  string
 	fault faultFS

@@ -11,21 +11,20 @@ import (
 	"syscall"
 )
 
-// successName is the file that says that a folder is complete. Hadoop began with it, and engines and
-// schedulers wait for it.
+// successName is the file that appears when a folder is complete, as with Hadoop. Engines and schedulers wait for
+// this file.
 const successName = "_SUCCESS"
 
 // folder is the sink of a folder of parts.
 type folder struct {
 	fsys  fileSystem
 	opts  Options
-	part  *output // the one being written; nil if the next could not be started
-	files []File  // the parts published so far
-	rows  int64   // in them
+	part  *output // the current part; nil after a failure to start one
+	files []File  // published parts
+	rows  int64   // rows of the published parts
 }
 
-// newFolder makes the folder, if need be, and starts its first part. From here on the folder is not
-// complete, whatever it held before.
+// newFolder creates the folder if it does not exist, removes _SUCCESS, and starts a part.
 func newFolder(fsys fileSystem, o Options) (Sink, error) {
 	o.Path = filepath.Clean(o.Path)
 	if err := makeFolder(fsys, o.Path); err != nil {
@@ -63,8 +62,7 @@ func (f *folder) Write(rows []Row) error {
 	}
 }
 
-// Close publishes the last part, removes those of an earlier run that this one has not replaced, and
-// then says that the folder is complete.
+// Close publishes the last part, removes the other parts of earlier runs, and then publishes _SUCCESS.
 func (f *folder) Close() (Published, error) {
 	if err := f.endLastPart(); err != nil {
 		return Published{}, err
@@ -78,8 +76,7 @@ func (f *folder) Close() (Published, error) {
 	return Published{Files: f.files, Rows: f.rows}, nil
 }
 
-// Abort leaves the parts that are published: each is whole, and without _SUCCESS nobody takes them for
-// all.
+// Abort discards the current part. The published parts stay; without _SUCCESS the folder is not complete.
 func (f *folder) Abort() error {
 	if f.part == nil {
 		return nil
@@ -87,7 +84,7 @@ func (f *folder) Abort() error {
 	return f.part.discard()
 }
 
-// room is how many of rows still go into the part. A part ends between two records, once it is full.
+// room returns the number of rows that fit into the current part. A full part ends with the rows of a record.
 func (f *folder) room(rows []Row) int {
 	record := f.part.file.LastRecord
 	for i := range rows {
@@ -124,8 +121,8 @@ func (f *folder) endPart() error {
 	return f.opts.OnPart(file)
 }
 
-// endLastPart publishes the last part, unless nothing has come after those that were kept: a run without
-// interruption has no empty part at its end either.
+// endLastPart publishes the last part, but discards an empty part after other parts, so that a resumed run has the
+// same parts as an uninterrupted run.
 func (f *folder) endLastPart() error {
 	if f.part.file.Rows > 0 || len(f.files) == 0 {
 		return f.endPart()
@@ -135,8 +132,7 @@ func (f *folder) endLastPart() error {
 	return err
 }
 
-// removeOldParts removes the parts, in any format, that are not of this run. Left in place they would be
-// read along with it.
+// removeOldParts removes the parts of earlier runs, in any format, which engines would read with the new parts.
 func (f *folder) removeOldParts() error {
 	ours := make(map[string]bool, len(f.files))
 	for _, file := range f.files {
@@ -157,7 +153,7 @@ func (f *folder) removeOldParts() error {
 	return nil
 }
 
-// makeFolder makes the folder path unless it is there. The folder it is in has to be.
+// makeFolder creates the folder unless it exists. Its parent folder must exist.
 func makeFolder(fsys fileSystem, path string) error {
 	info, err := fsys.Stat(path)
 	switch {
@@ -177,7 +173,7 @@ func makeFolder(fsys fileSystem, path string) error {
 	return failed("opening", path, fsys.SyncDir(filepath.Dir(path)))
 }
 
-// removeSuccess takes back that the folder is complete, durably: it must not be said of the new parts.
+// removeSuccess removes _SUCCESS durably, before the first new part.
 func removeSuccess(fsys fileSystem, path string) error {
 	err := fsys.Remove(filepath.Join(path, successName))
 	switch {
@@ -189,13 +185,13 @@ func removeSuccess(fsys fileSystem, path string) error {
 	return fsys.SyncDir(path)
 }
 
-// partName is the name of the n-th part, counted from 1.
+// partName returns the name of the n-th part, counted from 1.
 func partName(n int, format Format) string { return fmt.Sprintf("part-%05d.%s", n, format) }
 
-// isOfFolder tells whether name is that of a file which makes up the output.
+// isOfFolder reports whether name is the name of a part or of _SUCCESS.
 func isOfFolder(name string) bool { return isPart(name) || name == successName }
 
-// isPart tells whether partName may have made name.
+// isPart reports whether name is a result of partName.
 func isPart(name string) bool {
 	rest, ok := strings.CutPrefix(name, "part-")
 	digits, format, _ := strings.Cut(rest, ".")

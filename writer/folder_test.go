@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// recordRows makes rows for records 1, 2, ... with as many rows as counts says.
+// recordRows returns rows of the records 1, 2, ...; counts has the number of rows of each.
 func recordRows(counts ...int) []Row {
 	var rows []Row
 	for i, n := range counts {
@@ -68,7 +68,7 @@ func checkParts(t *testing.T, path string, published Published, want []File) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A line more than rows: every part has a header.
+		// Every part has a header line.
 		if int64(len(data)) != f.Bytes || int64(bytes.Count(data, []byte("\n"))) != f.Rows+1 {
 			t.Errorf("part %d has %d bytes and %q, want %+v", i+1, len(data), data, f)
 		}
@@ -82,7 +82,7 @@ func checkParts(t *testing.T, path string, published Published, want []File) {
 	}
 }
 
-// TestFolderOverAnEarlierOne writes fewer parts than there were, in another format.
+// A run replaces an earlier folder of more parts in another format.
 func TestFolderOverAnEarlierOne(t *testing.T) {
 	path := t.TempDir()
 	earlier := []string{

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Format is a file format, named by the extension of its files: "csv", or "csv.gz" for compressed CSV.
+// Format is a file format, named by the extension of its files, such as "csv", or "csv.gz" for compressed CSV.
 type Format string
 
-// The formats. Parquet is always compressed inside; the text formats may be compressed as a whole,
-// by adding ".gz" or ".zst".
+// The formats. The pages of Parquet are always compressed. A text format with the suffix ".gz" or ".zst" is compressed
+// as a whole.
 const (
 	Parquet Format = "parquet"
 	CSV     Format = "csv"   // comma-separated, RFC 4180 quoting, LF line ends
 	TSV     Format = "tsv"   // the same with tabs
-	JSONL   Format = "jsonl" // one JSON object a line
+	JSONL   Format = "jsonl" // one JSON object per line
 )
 
-// compressions are the extensions that compressed text files have.
+// compressions are the extensions of compressed text files.
 var compressions = []string{"gz", "zst"}
 
-// ParseFormat tells a format by its name in any case; "pq" and "ndjson" are other names of Parquet and
-// JSONL. The error is a *FormatError.
+// ParseFormat returns the format with a name, in any case. "pq" and "ndjson" are other names of Parquet and JSONL. The
+// error is a *FormatError.
 func ParseFormat(name string) (Format, error) {
 	base, compression, compressed := strings.Cut(strings.ToLower(name), ".")
 	format := Format(base)
@@ -45,7 +45,7 @@ func ParseFormat(name string) (Format, error) {
 	}
 }
 
-// FormatOf tells a format by the extension of a path. The error is a *FormatError.
+// FormatOf returns the format of the extension of a path. The error is a *FormatError.
 func FormatOf(path string) (Format, error) {
 	name := strings.ToLower(filepath.Base(path))
 	compression := filepath.Ext(name)
@@ -61,8 +61,8 @@ func FormatOf(path string) (Format, error) {
 	return format, nil
 }
 
-// compressedAs is f, compressed if it can be and if the extension of path says so. It keeps
-// "--output-format csv" from writing plain text into "out.csv.gz".
+// compressedAs returns f with the compression of the extension of path, if f is a text format without compression. So
+// "--output-format csv" writes compressed text into "out.csv.gz".
 func (f Format) compressedAs(path string) Format {
 	base, compression := f.split()
 	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
@@ -72,7 +72,7 @@ func (f Format) compressedAs(path string) Format {
 	return f + "." + Format(ext)
 }
 
-// split gives the format of the content, and its compression: "", "gz" or "zst".
+// split returns the format without its compression, and the compression: "", "gz" or "zst".
 func (f Format) split() (content Format, compression string) {
 	base, compression, _ := strings.Cut(string(f), ".")
 	return Format(base), compression

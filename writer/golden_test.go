@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
 
-// samples are schemas with results that show all their columns at work.
+// samples are schemas with results that use all columns.
 var samples = []struct {
 	name    string
 	schema  Schema
@@ -81,7 +81,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestParquetHoldsWhatCSVHolds reads Parquet back, and compares names, order and cells with CSV.
+// Parquet has the same columns and cells as CSV.
 func TestParquetHoldsWhatCSVHolds(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func flattenAll(s Schema, results []Result) []Row {
 	return rows
 }
 
-// encodeAll writes rows to a stream in batches of the sizes given, and the rest in one.
+// encodeAll writes rows to a stream in batches of the given sizes, and the rest in one batch.
 func encodeAll(t testing.TB, format Format, schema Schema, rows []Row, batches ...int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -220,7 +220,7 @@ func openParquet(t testing.TB, data []byte) *parquet.File {
 	return file
 }
 
-// readParquet gives the names of the columns, and then the rows, with cells as CSV writes them.
+// readParquet returns the names of the columns and then the rows, with cells as in CSV.
 func readParquet(t testing.TB, data []byte) [][]string {
 	t.Helper()
 	file := openParquet(t, data)

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// newJSONL makes an encoder of JSON Lines: an object a row, with a member for every column in order,
-// null where there is nothing.
+// newJSONL returns an encoder of JSON Lines: an object per row, with a member for every column in order, which may be
+// null.
 func newJSONL(out compressor, columns []Column) encoder {
-	keys := make([]string, len(columns)) // with the punctuation around them
+	keys := make([]string, len(columns)) // with the punctuation before and after
 	for i, c := range columns {
-		lead := byte(',')
+		before := byte(',')
 		if i == 0 {
-			lead = '{'
+			before = '{'
 		}
-		keys[i] = string(append(appendString([]byte{lead}, c.Name), ':'))
+		keys[i] = string(append(appendString([]byte{before}, c.Name), ':'))
 	}
 	return &textEncoder{out: out, appendRow: func(dst []byte, row *Row) []byte {
 		for i := range columns {
@@ -25,7 +25,7 @@ func newJSONL(out compressor, columns []Column) encoder {
 	}}
 }
 
-// appendJSON appends what a column shows of a row as a JSON value.
+// appendJSON appends the value of a column of a row as JSON.
 func appendJSON(dst []byte, row *Row, c *Column) []byte {
 	switch c.Type {
 	case TypeInt64:
@@ -48,12 +48,11 @@ func appendJSON(dst []byte, row *Row, c *Column) []byte {
 	return append(dst, "null"...)
 }
 
-// appendString appends valid UTF-8 as a JSON string. Characters that matter only inside HTML stay as
-// they are, so that levels are still joined by a readable " > ". The line separators U+2028 and U+2029
-// are escaped, because some readers of lines would break the row there.
+// appendString appends valid UTF-8 as a JSON string. It does not escape the special characters of HTML, so that the
+// " > " between levels stays readable. It escapes U+2028 and U+2029, which some readers treat as line ends.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0 // of what is not appended yet
+	start := 0 // start of the text that is not appended yet
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
 			if c < ' ' || c == '"' || c == '\\' {
@@ -78,7 +77,7 @@ func appendString(dst []byte, s string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendEscape appends an ASCII character that a JSON string cannot hold as it is (RFC 8259, section 7).
+// appendEscape appends the escape of an ASCII character in a JSON string (RFC 8259 §7).
 func appendEscape(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':

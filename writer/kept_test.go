@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestFolderGoesOnAfterKeptParts: a folder that is written in two runs, the second one
-// keeping the parts of the first, is the folder that one run writes.
+// A folder of two runs, of which the second keeps the parts of the first, is equal to the folder of a single run.
 func TestFolderGoesOnAfterKeptParts(t *testing.T) {
 	row := func(record int64) Row {
 		return Row{Record: record, Input: "x", Status: StatusEmpty, Classification: "c"}

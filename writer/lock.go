@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Lock keeps other processes from an output and from what lies beside it. It is a lock of the operating
-// system on a hidden file ".NAME.lock" beside the output, and so ends with the process, however that
-// ends; the file may stay behind, and says which run was killed while the output was its own.
+// Lock is the exclusive right of a process to write an output and the files beside it. It is a lock of the operating
+// system on the hidden file ".NAME.lock" beside the output, and ends with the process. After a crash the file stays,
+// with the claim of the killed run.
 type Lock struct {
 	file  *os.File
 	claim string
 }
 
-// TryLock locks the output at path. If another process holds the lock, the error is a *BusyError.
+// TryLock locks the output at path. The error is a *BusyError if another process holds the lock, else an *Error.
 func TryLock(path string) (*Lock, error) { return lock(path, false) }
 
-// WaitLock locks path as TryLock does, but waits for another process to release it.
+// WaitLock locks the output at path, and waits while another process holds the lock. The error is an *Error.
 func WaitLock(path string) (*Lock, error) { return lock(path, true) }
 
 func lock(path string, wait bool) (*Lock, error) {
@@ -46,25 +46,25 @@ func lock(path string, wait bool) (*Lock, error) {
 		case !locked:
 			return nil, &BusyError{Path: path, PID: pid}
 		}
-		// The file was removed by the process that had the lock before.
+		// The previous owner has removed the file: lock the next file of this name.
 	}
 }
 
-// isInPlace says whether the file still has its name.
+// isInPlace reports whether the file still has its name.
 func isInPlace(f *os.File) bool {
 	mine, err := f.Stat()
 	there, statErr := os.Stat(f.Name())
 	return err == nil && statErr == nil && os.SameFile(mine, there)
 }
 
-// readLock gives the process that had the lock last, and the claim; both may be missing.
+// readLock returns the process that held the lock last, or 0, and its claim, or "".
 func readLock(f *os.File) (pid int, claim string) {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<10))
 	if err != nil {
 		return 0, ""
 	}
 	number, claim, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
-	pid, _ = strconv.Atoi(number) // 0 if it is none
+	pid, _ = strconv.Atoi(number) // 0 on an error
 	return pid, claim
 }
 
@@ -74,11 +74,11 @@ func (l *Lock) write(path, claim string) error {
 	return failed("locking", path, cmp.Or(err, l.file.Truncate(int64(len(text)))))
 }
 
-// Claimed is the run that was told to Claim last and never came to Settle; "" if there is none.
+// Claimed returns the run of the last Claim without Settle, which may be of a killed process; "" for none.
 func (l *Lock) Claimed() string { return l.claim }
 
-// Claim keeps durably which run writes the output, before there is anything of it. What a killed run
-// leaves in the output's place can be told by it from what is somebody else's.
+// Claim durably records the run that is about to write the output. If the run is killed, the next process can
+// recognize the files that the run has left. The error is an *Error.
 func (l *Lock) Claim(run string) error {
 	err := l.write(l.file.Name(), run)
 	if err == nil {
@@ -88,24 +88,23 @@ func (l *Lock) Claim(run string) error {
 	return err
 }
 
-// Settle gives the claim up: what the run has written says itself whose it is.
+// Settle drops the claim, when the output itself says which run has written it.
 func (l *Lock) Settle() { l.claim = "" }
 
-// Release lets other processes have the output. A claim that is not settled stays for the next of them.
-// It does nothing to a Lock that is nil.
+// Release ends the lock. A claim without Settle stays in the file for the next process. Release does nothing for a nil
+// Lock.
 func (l *Lock) Release() {
 	if l == nil {
 		return
 	}
 	if l.claim == "" {
-		_ = os.Remove(l.file.Name()) // what stays does no harm
+		_ = os.Remove(l.file.Name()) // a leftover file does no harm
 	}
-	_ = l.file.Close() // which ends the lock, whatever it returns
+	_ = l.file.Close() // ends the lock even if it returns an error
 }
 
-// removeDrafts removes the drafts that processes which were killed have left in dir for targets that
-// match. Those of a live process are safe: it holds the output's Lock. What cannot be removed stays: it
-// does no harm.
+// removeDrafts removes the drafts of killed processes in dir whose outputs match. The caller holds the output's Lock,
+// so no draft is of a live process. A draft that cannot be removed does no harm.
 func removeDrafts(fsys fileSystem, dir string, match func(name string) bool) {
 	entries, _ := fsys.ReadDir(dir)
 	for _, e := range entries {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestLock: an output has one writer at a time, which is named, and the next may have it.
+// An output has one writer at a time. The error names the writer's process.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv")
 	first, err := TryLock(path)
@@ -34,8 +34,7 @@ func TestLock(t *testing.T) {
 	second.Release()
 }
 
-// TestLockOfTheDead: what a killed process has left locks nothing, even if a live process has its
-// number, and its claim is known.
+// The lock file of a killed process does not lock, even if a live process has its number. The claim stays.
 func TestLockOfTheDead(t *testing.T) {
 	for text, want := range map[string]string{
 		fmt.Sprintf("%d run-1\n", os.Getppid()): "run-1",
@@ -56,7 +55,7 @@ func TestLockOfTheDead(t *testing.T) {
 		if got := l.Claimed(); got != want {
 			t.Errorf("%q: claimed by %q, want %q", text, got, want)
 		}
-		l.Release() // it was not this one's to write
+		l.Release() // keeps the claim of the other run
 		if l, err = TryLock(path); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +76,7 @@ func TestLockOfTheDead(t *testing.T) {
 	}
 }
 
-// TestUnreapedProcess: a process that was killed and not reaped holds no lock.
+// A killed process without a wait by its parent holds no lock.
 func TestUnreapedProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv")
 	if os.Getenv("LOCK_AND_WAIT") != "" {
@@ -106,21 +105,21 @@ func TestUnreapedProcess(t *testing.T) {
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	l, err := WaitLock(path) // ends with the process, which its parent has not reaped
+	l, err := WaitLock(path) // returns when the process is killed, before its parent waits for it
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Release()
-	_ = holder.Wait() // killed
+	_ = holder.Wait() // an error: the process was killed
 }
 
-// TestWaitLock has many take turns, though each removes the file that the others wait for.
+// Many owners lock one after another, although each removes the file that the others wait for.
 func TestWaitLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
-	var turns sync.WaitGroup
+	var owners sync.WaitGroup
 	inside := make(chan struct{}, 1)
 	for range 8 {
-		turns.Go(func() {
+		owners.Go(func() {
 			for range 50 {
 				l, err := WaitLock(path)
 				if err != nil {
@@ -137,5 +136,5 @@ func TestWaitLock(t *testing.T) {
 			}
 		})
 	}
-	turns.Wait()
+	owners.Wait()
 }

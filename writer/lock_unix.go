@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks an open file, and says whether it could. The lock lasts until the file is closed.
+// lockFile locks an open file until the file is closed. It returns false if another process holds the lock.
 func lockFile(f *os.File, wait bool) (bool, error) {
 	how := unix.LOCK_EX
 	if !wait {

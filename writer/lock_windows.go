@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile locks an open file, and says whether it could. The lock lasts until the file is closed. It is
-// on a byte behind the content, which others may read.
+// lockFile locks an open file until the file is closed. It returns false if another process holds the lock. It locks a
+// byte after the content, which other processes can so read.
 func lockFile(f *os.File, wait bool) (bool, error) {
 	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// liveHeap is how many bytes are in use after a collection.
+// liveHeap returns the number of bytes in use after a garbage collection.
 func liveHeap() uint64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -16,11 +16,10 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// The memory of a Parquet file that is being written does not grow with the text that went into it,
-// however long the cells are.
+// The memory for a Parquet file does not grow with its text, for cells of any length.
 func TestParquetMemoryStaysFlat(t *testing.T) {
 	const (
-		text  = 120 << 20 // in all, several row groups of it
+		text  = 120 << 20 // bytes: several row groups
 		limit = 16 << 20
 	)
 	for _, length := range []int{500 << 10, 20 << 10} {

@@ -4,10 +4,10 @@ package writer
 type output struct {
 	draft *draft
 	enc   encoder
-	file  File // what is known of it so far
+	file  File // of the rows so far
 }
 
-// newOutput starts the file path in the format, schema and metadata of o. The error is an *Error.
+// newOutput starts the file at path with the format, schema and metadata of o. The error is an *Error.
 func newOutput(fsys fileSystem, path string, o Options) (*output, error) {
 	d, err := newDraft(fsys, path)
 	if err != nil {
@@ -15,7 +15,7 @@ func newOutput(fsys fileSystem, path string, o Options) (*output, error) {
 	}
 	enc, err := newEncoder(d, o.Format, o.Schema, o.Metadata)
 	if err != nil {
-		_ = d.discard() // the reason to give is the encoder's
+		_ = d.discard() // the encoder's error matters
 		return nil, failed("opening", path, err)
 	}
 	return &output{draft: d, enc: enc, file: File{Path: path}}, nil
@@ -36,7 +36,7 @@ func (o *output) write(rows []Row) error {
 	return nil
 }
 
-// publish ends the file and gives it its name.
+// publish ends the file and publishes it.
 func (o *output) publish() (File, error) {
 	if err := o.enc.close(); err != nil {
 		return File{}, o.draft.fail("writing", err)

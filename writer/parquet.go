@@ -10,17 +10,17 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// The sizes of what a Parquet file is made of. They are counted in rows and in bytes of text before
-// encoding, never in calls of encode, so that the same rows always make the same file.
+// The sizes of the parts of a Parquet file, in rows and in bytes of text before encoding. They do not depend on the
+// calls of encode, so the same rows always make the same file.
 const (
-	// chunkRows and chunkBytes bound what is gathered before it goes to the columns. The library ends
-	// pages only between chunks, so this is also how far a page may exceed its size.
+	// chunkRows and chunkBytes bound the chunk of rows that is written to the columns at once. The library ends
+	// pages only between chunks, so a page may exceed its size by a chunk.
 	chunkRows  = 256
 	chunkBytes = 128 << 10
 
-	// groupRows and groupBytes bound a row group. Its compressed pages are held in memory until it ends,
-	// because Parquet stores a group column by column. 128 Ki rows is what engines read well in
-	// parallel; the bytes matter only where long columns are carried.
+	// groupRows and groupBytes bound a row group, whose compressed pages are in memory until it ends, because
+	// Parquet stores a group column by column. Engines read groups of 128 Ki rows well in parallel. The bytes
+	// matter only for long carried columns.
 	groupRows  = 128 << 10
 	groupBytes = 32 << 20
 
@@ -28,12 +28,12 @@ const (
 	pageBytes = 256 << 10
 )
 
-// parquetEncoder writes Parquet: zstd throughout, bounds per column chunk and page for all columns but
-// those of categories.
+// parquetEncoder writes Parquet with zstd, and with bounds per column chunk and page for all columns except those of
+// categories.
 type parquetEncoder struct {
 	file    *parquet.GenericWriter[any]
 	columns []Column
-	values  [][]parquet.Value // the chunk, by column
+	values  [][]parquet.Value // of the chunk, by column
 
 	chunkLen  int // rows in the chunk
 	chunkText int // bytes of text in the chunk
@@ -53,16 +53,16 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.NewSchema("bulkcat", newRecordNode(columns)),
 		parquet.Compression(codec),
 		parquet.PageBufferSize(pageBytes),
-		parquet.WriteBufferSize(0), // what is below has a buffer
-		// Version 2 pages still cannot be read by some engines.
+		parquet.WriteBufferSize(0), // w has a buffer
+		// Some engines cannot read version 2 pages.
 		parquet.DataPageVersion(1),
-		// The page index holds the same bounds, and readers need not visit the pages to see them.
+		// The page index has the same bounds, and can be read without the pages.
 		parquet.DataPageStatistics(false),
-		// The library cuts bounds within characters: ours are cut before they come to it.
+		// The library would cut bounds within characters; textPage cuts them between characters.
 		parquet.ColumnIndexSizeLimit(func([]string) int { return math.MaxInt }),
 	}
 	for _, c := range columns {
-		if c.categorical() { // every page has nearly all of them: bounds would tell nothing, and take time
+		if c.categorical() { // useless bounds: every page has nearly all categories
 			options = append(options, parquet.SkipPageBounds(c.Name))
 		}
 	}
@@ -76,8 +76,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 	}, nil
 }
 
-// encode gathers the rows column by column: what a column shows of a row is decided once for all rows,
-// which takes half the time of going row by row.
+// encode appends the rows to the chunk column by column, which takes half the time of row by row.
 func (e *parquetEncoder) encode(rows []Row) error {
 	for len(rows) > 0 {
 		n := e.room(rows)
@@ -96,7 +95,7 @@ func (e *parquetEncoder) encode(rows []Row) error {
 	return nil
 }
 
-// room is how many of the rows the chunk has room for, one at least. It counts their text.
+// room returns the number of rows that fit into the chunk, at least 1, and counts their text.
 func (e *parquetEncoder) room(rows []Row) int {
 	for i := range rows {
 		if e.chunkText += rows[i].textSize(); e.chunkText >= chunkBytes || e.chunkLen+i+1 == chunkRows {
@@ -106,7 +105,7 @@ func (e *parquetEncoder) room(rows []Row) int {
 	return len(rows)
 }
 
-// flush does nothing: a row of Parquet cannot be read before the file ends.
+// flush does nothing: Parquet cannot be read before the file is complete.
 func (e *parquetEncoder) flush() error { return nil }
 
 func (e *parquetEncoder) close() error {
@@ -116,8 +115,7 @@ func (e *parquetEncoder) close() error {
 	return e.file.Close()
 }
 
-// appendValues appends what a column shows of the rows. Only the definition level tells a value from
-// null: 1 and 0.
+// appendValues appends the values of a column. The definition level is 1 for a value and 0 for null.
 func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value {
 	start := len(values)
 	values = slices.Grow(values, len(rows))[:start+len(rows)]
@@ -163,21 +161,21 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	return values
 }
 
-// stringValue points into s, which nobody can change: to copy it takes a twentieth of all time.
+// stringValue shares the memory of s, which is immutable. A copy would take a twentieth of the time.
 func stringValue(s string) parquet.Value {
 	return parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
-// endChunk hands the chunk to the columns, and ends the row group when it is full.
+// endChunk writes the chunk to the columns, and ends the row group if it is full.
 func (e *parquetEncoder) endChunk() error {
 	if e.chunkLen == 0 {
-		return nil // the columns do not take an empty slice
+		return nil // the library refuses an empty slice
 	}
 	for k, column := range e.file.ColumnWriters() {
 		if _, err := column.WriteRowValues(e.values[k]); err != nil {
 			return err
 		}
-		clear(e.values[k]) // keep no text alive
+		clear(e.values[k]) // do not retain text
 		e.values[k] = e.values[k][:0]
 	}
 	e.groupLen += e.chunkLen

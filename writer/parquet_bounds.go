@@ -7,12 +7,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// maxBound is how many bytes of a long text its page's bounds have, but for one more that the upper
-// bound may take. Within them texts such as addresses and titles differ.
+// maxBound is the length of the bounds of a page of long values, in bytes; the upper bound may have one byte more.
+// Addresses and titles differ within this length.
 const maxBound = 64
 
-// textType is Parquet's string with bounds of bounded length, which the format allows for. The library
-// holds the bounds of all pages until the file ends, and a page with a long text may have no other.
+// textType is Parquet's string type with bounds of bounded length, which the format allows. The library holds the
+// bounds of all pages in memory until the file ends.
 type textType struct{ parquet.Type }
 
 func (t textType) NewColumnBuffer(columnIndex, numValues int) parquet.ColumnBuffer {
@@ -33,7 +33,7 @@ func (p textPage) Bounds() (least, most parquet.Value, ok bool) {
 	return parquet.ByteArrayValue(lowerBound(least.ByteArray())), parquet.ByteArrayValue(upperBound(most.ByteArray())), true
 }
 
-// lowerBound is a text itself, or the beginning of a long one.
+// lowerBound returns text itself if it is short, else its first characters.
 func lowerBound(text []byte) []byte {
 	if len(text) <= maxBound {
 		return text
@@ -45,8 +45,8 @@ func lowerBound(text []byte) []byte {
 	return text[:end]
 }
 
-// upperBound is a text itself, or the least of the short ones above a long one: the order of UTF-8 is
-// that of its characters, so the last character of the beginning becomes the next.
+// upperBound returns text itself if it is short, else the least short text above it: its first characters, of which
+// the last is replaced by the next character. The order of UTF-8 is that of its characters.
 func upperBound(text []byte) []byte {
 	if len(text) <= maxBound {
 		return text
@@ -55,12 +55,12 @@ func upperBound(text []byte) []byte {
 		last, size := utf8.DecodeLastRune(head)
 		head = head[:len(head)-size]
 		switch {
-		case last == utf8.RuneError && size < 2: // no UTF-8
+		case last == utf8.RuneError && size < 2: // invalid UTF-8
 			return text
 		case last == utf8.MaxRune:
 			continue
 		case last == 0xD7FF:
-			last = 0xDFFF // before the surrogates, which are no characters
+			last = 0xDFFF // skips the surrogates, which are not characters
 		}
 		return utf8.AppendRune(slices.Clip(head), last+1)
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// recordNode is the root of a Parquet schema. Unlike parquet.Group it keeps the columns in their order.
+// recordNode is the root of a Parquet schema. Unlike parquet.Group, it keeps the order of the columns.
 type recordNode struct {
-	parquet.Group // without members: what every group answers alike
+	parquet.Group // empty: provides the methods that are the same for all groups
 	fields        []parquet.Field
 }
 
@@ -20,10 +20,10 @@ func newRecordNode(columns []Column) parquet.Node {
 	return n
 }
 
-// Fields replaces that of parquet.Group, which sorts by name.
+// Fields overrides the method of parquet.Group, which sorts by name.
 func (n recordNode) Fields() []parquet.Field { return n.fields }
 
-// columnField is a column under its name.
+// columnField is a column with its name.
 type columnField struct {
 	parquet.Node
 	name string
@@ -31,15 +31,15 @@ type columnField struct {
 
 func (f columnField) Name() string { return f.name }
 
-// Value has nothing to give: values are written to the columns, not taken from Go structs.
+// Value is not used: values are written to the columns, not taken from Go structs.
 func (columnField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
-// newTextNode is parquet.String with bounds of bounded length.
+// newTextNode returns a parquet.String node with bounds of bounded length.
 func newTextNode() parquet.Node { return parquet.Leaf(textType{parquet.String().Type()}) }
 
-// newColumnNode gives type and encoding of a column. Whole numbers rise with the rows, by little, which
-// suits delta encoding. Dictionaries pay where values repeat; elsewhere they would only be filled, grow
-// large, and be given up.
+// newColumnNode returns the type and the encoding of a column. Whole numbers increase slowly with the rows, which
+// suits delta encoding. Dictionaries are for repetitive columns; in other columns the library would fill and then
+// abandon them.
 func newColumnNode(c Column) parquet.Node {
 	var n parquet.Node
 	switch {

@@ -16,8 +16,8 @@ import (
 	"syscall"
 )
 
-// PublishFile writes data to path whole or not at all: an earlier file there is replaced in one step, and
-// keeps its permissions. The error is an *Error.
+// PublishFile writes data to path whole or not at all. It atomically replaces an earlier file and keeps its
+// permissions. The error is an *Error.
 func PublishFile(path string, data []byte) error {
 	return publishFile(osFS{}, path, data)
 }
@@ -37,24 +37,23 @@ func publishFile(fsys fileSystem, path string, data []byte) error {
 	return nil
 }
 
-// draft is a file that is not published yet: it lies under a temporary name in the folder it is meant
-// for, because only a rename within a folder is one step on every file system.
+// draft is an unpublished file. It has a temporary name in the folder of its path, because a rename is atomic on every
+// file system only within a folder.
 type draft struct {
 	fsys fileSystem
-	path string // what it will be
-	temp string // where it lies; "" once it is published or discarded
-	file file   // nil once it is closed
+	path string // name after publish
+	temp string // temporary name; "" after publish and discard
+	file file   // nil after it is closed
 	buf  *bufio.Writer
-	sum  hash.Hash // of the bytes written so far
-	size int64     // their number
-	err  error     // the first failure, which every later call returns
+	sum  hash.Hash // of the written bytes
+	size int64     // number of written bytes
+	err  error     // sticky error
 }
 
-// draftBuffer keeps the number of system calls low; more does not make it measurably faster.
+// draftBuffer is the size of the buffer in bytes. A larger buffer is not measurably faster.
 const draftBuffer = 128 << 10
 
-// newDraft starts a draft of path, with the permissions of the file that it is to replace. The error is
-// an *Error.
+// newDraft starts a draft of path, with the permissions of an existing file at path. The error is an *Error.
 func newDraft(fsys fileSystem, path string) (*draft, error) {
 	temp := tempName(path)
 	f, err := fsys.Create(temp)
@@ -69,7 +68,7 @@ func newDraft(fsys fileSystem, path string) (*draft, error) {
 	return d, nil
 }
 
-// keepMode gives the draft, which is empty, the permissions of the file that it is to replace.
+// keepMode sets the permissions of the draft to those of an existing file at its path.
 func (d *draft) keepMode() error {
 	old, err := d.fsys.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !old.Mode().IsRegular() {
@@ -92,9 +91,8 @@ func (d *draft) Write(p []byte) (int, error) {
 	return n, d.fail("writing", err)
 }
 
-// publish gives the draft its name, once all of it is known to be on disk. After an error the draft is
-// still there, to be discarded; unless the folder could not be synced, when the file is whole and in
-// place but a power failure might undo that.
+// publish syncs the draft and renames it to its path. After an error the caller discards the draft. If only the sync
+// of the folder fails, the file is whole and in place, but a power failure may undo the rename.
 func (d *draft) publish() error {
 	if d.err != nil {
 		return d.err
@@ -109,7 +107,7 @@ func (d *draft) publish() error {
 	return d.fail("publishing", d.fsys.SyncDir(filepath.Dir(d.path)))
 }
 
-// finish writes what is buffered, makes sure of it, and closes the file.
+// finish writes the buffer, syncs the file, checks its size, and closes it.
 func (d *draft) finish() error {
 	if err := d.buf.Flush(); err != nil {
 		return d.fail("writing", err)
@@ -129,7 +127,7 @@ func (d *draft) finish() error {
 	return d.fail("writing", f.Close()) // some network file systems report a full disk only here
 }
 
-// discard removes the draft. It does nothing to a published one.
+// discard removes the draft. It does nothing after publish.
 func (d *draft) discard() error {
 	var errs []error
 	if d.file != nil {
@@ -143,10 +141,10 @@ func (d *draft) discard() error {
 	return errors.Join(errs...)
 }
 
-// sha256 is the checksum of what was written, in hexadecimal.
+// sha256 returns the checksum of the written bytes, in hex.
 func (d *draft) sha256() string { return hex.EncodeToString(d.sum.Sum(nil)) }
 
-// fail keeps the first failure.
+// fail records the first error and returns it.
 func (d *draft) fail(op string, err error) error {
 	if d.err == nil {
 		d.err = failed(op, d.path, err)
@@ -154,7 +152,7 @@ func (d *draft) fail(op string, err error) error {
 	return d.err
 }
 
-// unbuffered is a draft below its buffer: what it writes is counted and summed on the way.
+// unbuffered is the file under the buffer of a draft. It counts and hashes the written bytes.
 type unbuffered struct{ *draft }
 
 func (u unbuffered) Write(p []byte) (int, error) {
@@ -166,28 +164,28 @@ func (u unbuffered) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// tempMark separates the name of a target from the process that has made the temporary file.
-const tempMark = ".tmp-"
+// tempInfix separates the name of the output from the PID in a temporary name.
+const tempInfix = ".tmp-"
 
-// tempName is a new name ".NAME.tmp-PID-RANDOM" beside path. The leading dot hides it from globs and
-// from engines that read folders.
+// tempName returns a new name ".NAME.tmp-PID-RANDOM" in the folder of path. The leading dot hides the file from globs
+// and from engines that read folders.
 func tempName(path string) string {
 	dir, name := filepath.Split(path)
-	return filepath.Join(dir, fmt.Sprintf(".%s%s%d-%016x", name, tempMark, os.Getpid(), rand.Uint64()))
+	return filepath.Join(dir, fmt.Sprintf(".%s%s%d-%016x", name, tempInfix, os.Getpid(), rand.Uint64()))
 }
 
-// parseTemp gives the name of the target in a name made by tempName.
+// parseTemp returns the name of the output of a result of tempName.
 func parseTemp(temp string) (name string, ok bool) {
-	i := strings.LastIndex(temp, tempMark)
+	i := strings.LastIndex(temp, tempInfix)
 	if i < 1 || temp[0] != '.' {
 		return "", false
 	}
-	owner, random, _ := strings.Cut(temp[i+len(tempMark):], "-")
+	owner, random, _ := strings.Cut(temp[i+len(tempInfix):], "-")
 	pid, err := strconv.Atoi(owner)
 	return temp[1:i], err == nil && pid > 0 && len(random) == 16
 }
 
-// checkFolder makes sure that dir, the folder meant to hold path, is there.
+// checkFolder returns an *Error if dir, the folder of path, does not exist.
 func checkFolder(fsys fileSystem, path, dir string) error {
 	info, err := fsys.Stat(dir)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// deadPID is above the largest process number that Linux gives out.
+// deadPID is above the largest process number of Linux.
 const deadPID = 1 << 23
 
 func TestPublishFile(t *testing.T) {
@@ -25,7 +25,7 @@ func TestPublishFile(t *testing.T) {
 	}
 }
 
-// TestPublishOrder pins down what makes a file durable before it is seen, and its name afterwards.
+// publish syncs the file before the rename, and the folder after it.
 func TestPublishOrder(t *testing.T) {
 	fsys := new(faultFS)
 	dir := t.TempDir()
@@ -42,8 +42,7 @@ func TestPublishOrder(t *testing.T) {
 	}
 }
 
-// TestPermissions makes sure that outputs can be read by whom the umask allows, as files made by any
-// command, although they began as temporary ones.
+// The permissions of outputs are those of the umask, although the outputs were temporary files.
 func TestPermissions(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "plain"), nil, 0o666); err != nil {
@@ -65,7 +64,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestReplacedFileKeepsItsPermissions: what the owner has closed to others stays closed.
+// A new output has the permissions of the file that it replaces.
 func TestReplacedFileKeepsItsPermissions(t *testing.T) {
 	for _, mode := range []os.FileMode{0o600, 0o640, 0o666} {
 		dir := t.TempDir()
@@ -100,17 +99,16 @@ func checkMode(t *testing.T, path string, want os.FileMode) {
 	}
 }
 
-// TestStaleDrafts: no draft stays of a process that was killed, whatever number the process had. That
-// number may belong to another program now, or to this one.
+// The drafts of killed processes are removed, even if a live process has the number of a killed process.
 func TestStaleDrafts(t *testing.T) {
 	temp := func(name string, pid int) string { return fmt.Sprintf(".%s.tmp-%d-0123456789abcdef", name, pid) }
 	stale := []string{temp("out.csv", deadPID), temp("out.csv", os.Getpid()), temp("out.csv", os.Getppid())}
 	kept := []string{
 		temp("other.csv", deadPID),            // of another output
-		temp("part-00001.csv", deadPID),       // of a folder of parts
-		".out.csv.tmp-12-short",               // not one of ours
-		".out.csv.tmp--5-0123456789abcdef",    // likewise
-		"out.csv.tmp-8388608-123456789abcdef", // likewise
+		temp("part-00001.csv", deadPID),       // of a part of a folder
+		".out.csv.tmp-12-short",               // not a result of tempName
+		".out.csv.tmp--5-0123456789abcdef",    // not a result of tempName
+		"out.csv.tmp-8388608-123456789abcdef", // not a result of tempName
 	}
 	dir := t.TempDir()
 	for _, name := range slices.Concat(stale, kept) {

@@ -7,42 +7,41 @@ import (
 	"unicode/utf8"
 )
 
-// Status says what became of a record.
+// Status says how a record ended.
 type Status string
 
 // The statuses of records.
 const (
 	StatusOK       Status = "ok"       // answered, with at least one entry
 	StatusEmpty    Status = "empty"    // answered, without entries
-	StatusRejected Status = "rejected" // the service refused this input for good
+	StatusRejected Status = "rejected" // rejected: the service refuses this input for good
 	StatusFailed   Status = "failed"   // no answer within the attempts allowed
-	StatusInvalid  Status = "invalid"  // not worth asking: the input is no website or title
+	StatusInvalid  Status = "invalid"  // not asked: the input is not a website or a title
 	StatusPending  Status = "pending"  // not asked yet; only in the output of a run that stopped early
 )
 
 // Entry is one category of an answer.
 type Entry struct {
 	Value      string  // a path of levels joined by " > ", or a NAICS code
-	ID         string  // the category's id in its taxonomy
-	Title      string  // what the code stands for; NAICS only
-	Confidence float64 // as the service gave it, usually between 0 and 1; null if not finite
+	ID         string  // the category's id in its taxonomy; "" if unknown
+	Title      string  // title of the code; NAICS only
+	Confidence float64 // as the service gave it, usually 0 to 1; null if not finite
 
-	// Levels are those of Value, where the caller keeps what Schema.AppendLevels gives; nil to have
-	// them made.
+	// Levels are the levels of Value, from Schema.AppendLevels. If Levels is nil, Flatten allocates them.
 	Levels []string
 }
 
-// Result is what became of one record in one classification. Empty strings and zero times become nulls.
+// Result is the outcome of one record in one classification. Empty strings and zero times become nulls.
 type Result struct {
 	Record         int64 // 1-based
 	Input          string
 	Status         Status
 	Classification string
 	Entries        []Entry // in the order of the answer
-	Error          string  // why there are no entries
-	Source         string  // who answered
+	Error          string  // reason for which there are no entries
+	Source         string  // service that has answered
 	AnsweredAt     time.Time
-	Fields         []string // the record's own columns, parallel to Schema.Carry
+	Fields         []string // carried columns of the record, parallel to Schema.Carry; missing fields are null
 }
 
 // Row is one row of the output.
@@ -63,9 +62,8 @@ type Row struct {
 	Fields         []string  // parallel to Schema.Carry; missing ones are null
 }
 
-// Flatten appends the rows of r to dst and returns it: one row per entry, or one row if there are
-// none. It never fails, and allocates only to grow dst, to replace invalid UTF-8, and for levels that
-// it is not given. The new rows share the memory of r.
+// Flatten appends the rows of r to dst: a row per entry, or one row if there are no entries. It allocates only to grow
+// dst, to replace invalid UTF-8, and for missing Entry.Levels. The new rows share the memory of r.
 func (s Schema) Flatten(dst []Row, r Result) []Row {
 	row := Row{
 		Record:         r.Record,
@@ -97,8 +95,8 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 	return dst
 }
 
-// AppendLevels appends to levels those of a classification's value: the levels of a path, or the
-// prefixes of a code.
+// AppendLevels appends the levels of a category to levels: the levels of a path, or the prefixes of a NAICS code, at
+// most Schema.Levels of them.
 func (s Schema) AppendLevels(levels []string, classification, value string) []string {
 	if s.isNAICS(classification) {
 		return appendPrefixes(levels, value, s.levels())
@@ -112,8 +110,8 @@ func (s Schema) AppendLevels(levels []string, classification, value string) []st
 	return levels
 }
 
-// appendPrefixes appends the first 2, 3, ... n+1 digits of a NAICS code, as far as it has them. The
-// sectors that span several numbers are written like "31-33"; only the digits before the hyphen count.
+// appendPrefixes appends the first 2, 3, ... n+1 digits of a NAICS code, if the code has so many. In sectors that span
+// several numbers, such as "31-33", only the digits before the hyphen count.
 func appendPrefixes(levels []string, code string, n int) []string {
 	digits := 0
 	for digits < len(code) && '0' <= code[digits] && code[digits] <= '9' {
@@ -125,7 +123,7 @@ func appendPrefixes(levels []string, code string, n int) []string {
 	return levels
 }
 
-// text is what a string column shows of the row; "" is null.
+// text returns the value of a string column; "" is null.
 func (r *Row) text(c *Column) string {
 	switch c.field {
 	case fieldInput:
@@ -153,7 +151,7 @@ func (r *Row) text(c *Column) string {
 	}
 }
 
-// textSize is about how many bytes the row's string columns show: levels are parts of the value.
+// textSize returns the approximate number of bytes of the string columns, in which levels repeat the value.
 func (r *Row) textSize() int {
 	n := len(r.Input) + len(r.Status) + len(r.Classification) + 2*len(r.Value) + len(r.CategoryID) + len(r.Title) + len(r.Error) + len(r.Source)
 	for _, f := range r.Fields {
@@ -162,8 +160,7 @@ func (r *Row) textSize() int {
 	return n
 }
 
-// isOfRecord says whether a row shows the same as another in all columns that are of the record. It may
-// be false for a row that does.
+// isOfRecord reports whether two rows are equal in all columns of the record. It may return false for equal rows.
 func (r *Row) isOfRecord(other *Row) bool {
 	return r.Record == other.Record && r.Input == other.Input && r.Status == other.Status &&
 		r.Classification == other.Classification && r.Error == other.Error && r.Source == other.Source &&
@@ -171,7 +168,7 @@ func (r *Row) isOfRecord(other *Row) bool {
 		(len(r.Fields) == 0 || &r.Fields[0] == &other.Fields[0])
 }
 
-// integer is what an integer column shows of the row; null if not ok.
+// integer returns the value of an integer column; ok is false for null.
 func (r *Row) integer(c *Column) (n int64, ok bool) {
 	if c.field == fieldRank {
 		return r.Rank, r.Rank != 0
@@ -179,12 +176,12 @@ func (r *Row) integer(c *Column) (n int64, ok bool) {
 	return r.Record, true
 }
 
-// confidence is null if not ok.
+// confidence returns the confidence; ok is false for null.
 func (r *Row) confidence() (x float64, ok bool) {
 	return r.Confidence, r.Rank != 0 && !math.IsNaN(r.Confidence)
 }
 
-// at is list[i], or "" beyond its end.
+// at returns list[i], or "" beyond the end.
 func at(list []string, i int) string {
 	if i < len(list) {
 		return list[i]
@@ -192,7 +189,7 @@ func at(list []string, i int) string {
 	return ""
 }
 
-// validUTF8 is s, with each run of invalid bytes replaced by U+FFFD.
+// validUTF8 returns s with each run of invalid bytes replaced by U+FFFD.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -200,7 +197,7 @@ func validUTF8(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// validFields is fields itself if all are valid UTF-8, and a corrected copy otherwise.
+// validFields returns fields itself if all are valid UTF-8, else a copy in which validUTF8 has replaced them.
 func validFields(fields []string) []string {
 	for i, f := range fields {
 		if utf8.ValidString(f) {
@@ -215,7 +212,7 @@ func validFields(fields []string) []string {
 	return fields
 }
 
-// finite is x, or NaN, which stands for null, if x is infinite: JSON cannot hold it.
+// finite returns x, or NaN (null) if x is infinite, which JSON cannot represent.
 func finite(x float64) float64 {
 	if math.IsInf(x, 0) {
 		return math.NaN()
@@ -229,8 +226,7 @@ const (
 	maxUnix = 253402300799
 )
 
-// timestamp is t in UTC and whole microseconds, or the zero time, which stands for null, if RFC 3339
-// has no way to write its year.
+// timestamp returns t in UTC and whole microseconds, or the zero time (null) if RFC 3339 cannot represent its year.
 func timestamp(t time.Time) time.Time {
 	if s := t.Unix(); s < minUnix || s > maxUnix {
 		return time.Time{}

@@ -135,7 +135,7 @@ func TestFlatten(t *testing.T) {
 	}
 }
 
-// sameRow compares rows with NaN equal to NaN, and no levels equal to nil.
+// sameRow compares rows. NaN equals NaN, and empty levels equal nil.
 func sameRow(a, b Row) bool {
 	if math.IsNaN(a.Confidence) && math.IsNaN(b.Confidence) {
 		a.Confidence, b.Confidence = 0, 0

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// MaxLevels bounds Schema.Levels. Taxonomies in use are seldom deeper than seven levels; twenty
-// leaves room and keeps a mistyped number from making a thousand empty columns.
+// MaxLevels is the most level_N columns. Few taxonomies have more than seven levels. The bound protects from a thousand
+// empty columns after a typing error.
 const MaxLevels = 20
 
-// Schema says which columns the rows have. The zero value has the columns every output has.
+// Schema says which columns the rows have. The zero value has only the columns that every output has.
 type Schema struct {
 	Levels        int      // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
-	NAICS         string   // the classification whose values are NAICS codes; "" for none. Only codes have titles
-	SourceColumns bool     // add source and answered_at, which vary from run to run
-	Carry         []string // the input's own columns to carry along, named as in the input
+	NAICS         string   // the classification whose values are NAICS codes, which have titles; "" for none
+	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
+	Carry         []string // names in the input of the columns to copy; Result.Fields has their values
 }
 
 // Column is one column of the output.
@@ -38,7 +38,7 @@ const (
 	TypeTimestamp             // a time in UTC, in microseconds; RFC 3339 in the text formats
 )
 
-// field is the member of Row that a column shows.
+// field is the member of Row that is the value of a column.
 type field int
 
 const (
@@ -58,13 +58,13 @@ const (
 	fieldCarried
 )
 
-// scope is what decides on what a column shows.
+// scope is the thing that determines the value of a column.
 type scope int
 
 const (
-	scopeRecord   scope = iota // the same in all rows of a record
-	scopeEntry                 // of one entry of the answer
-	scopeCategory              // the same wherever the category is named
+	scopeRecord   scope = iota // the record: equal in all of its rows
+	scopeEntry                 // the entry
+	scopeCategory              // the category: equal in all entries with it
 )
 
 func (c *Column) scope() scope {
@@ -77,9 +77,9 @@ func (c *Column) scope() scope {
 	return scopeRecord
 }
 
-// Columns lists the columns in their order in the output: record, input, status, classification, rank,
-// value, category_id, title if there are NAICS codes, confidence, level_1 to level_N, error, then source
-// and answered_at if asked for, then the carried ones.
+// Columns returns the columns in the order of the output: record, input, status, classification, rank, value,
+// category_id, title with NAICS codes, confidence, level_1 to level_N, error, then source and answered_at with
+// SourceColumns, then the carried columns.
 func (s Schema) Columns() []Column {
 	columns := []Column{
 		{Name: "record", Type: TypeInt64, field: fieldRecord},
@@ -106,11 +106,10 @@ func (s Schema) Columns() []Column {
 	return s.appendCarried(columns)
 }
 
-// appendCarried adds the carried columns, each under a name no other column has. Names that differ
-// only in case count as equal, since Spark, DuckDB and BigQuery do not tell them apart. A column
-// without a name is called after its place.
+// appendCarried appends the carried columns with unique names. Names that differ only in case are equal, as in Spark,
+// DuckDB and BigQuery. A column without a name is named after its position.
 func (s Schema) appendCarried(columns []Column) []Column {
-	taken := make(map[string]int) // lower-case name to the number of other names tried for it
+	taken := make(map[string]int) // lower-case name to the number of alternatives tried
 	for _, c := range columns {
 		taken[c.Name] = 0
 	}
@@ -124,7 +123,7 @@ func (s Schema) appendCarried(columns []Column) []Column {
 	return columns
 }
 
-// freeName takes name, or the first of its alternatives that is free.
+// freeName returns name, or its first alternative that is not taken, and takes it.
 func freeName(taken map[string]int, name string) string {
 	key := strings.ToLower(name)
 	free := name
@@ -139,8 +138,8 @@ func freeName(taken map[string]int, name string) string {
 	return free
 }
 
-// alternative is the n-th other name for a carried column. Prefixes alone would grow without bound
-// where a header repeats a name thousands of times.
+// alternative returns the n-th alternative name of a carried column. After three prefixes it uses a number, which keeps
+// names short for a header that repeats a name thousands of times.
 func alternative(name string, n int) string {
 	if n <= 3 {
 		return strings.Repeat("input_", n) + name
@@ -148,20 +147,20 @@ func alternative(name string, n int) string {
 	return fmt.Sprintf("input_%s_%d", name, n)
 }
 
-// isNAICS says whether the values of a classification are NAICS codes.
+// isNAICS reports whether the values of a classification are NAICS codes.
 func (s Schema) isNAICS(classification string) bool {
 	return s.NAICS != "" && s.NAICS == classification
 }
 
-// levels is s.Levels within its bounds.
+// levels returns s.Levels within its bounds.
 func (s Schema) levels() int { return min(max(s.Levels, 0), MaxLevels) }
 
-// categorical tells whether the column shows categories.
+// categorical reports whether the values of the column depend on the category.
 func (c Column) categorical() bool {
 	return c.scope() == scopeCategory
 }
 
-// repetitive tells whether few distinct values are expected in the column, however many rows there are.
+// repetitive reports whether the column has few distinct values for any number of rows.
 func (c Column) repetitive() bool {
 	switch c.field {
 	case fieldStatus, fieldClassification, fieldSource:

@@ -58,7 +58,7 @@ func TestColumnsNullable(t *testing.T) {
 	}
 }
 
-// TestColumnsOfEqualNames has a header that is hostile, or the trailing commas of a spreadsheet.
+// A header may repeat names, and spreadsheets write trailing commas.
 func TestColumnsOfEqualNames(t *testing.T) {
 	for _, name := range []string{"", "x", "value"} {
 		seen := make(map[string]bool)

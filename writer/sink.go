@@ -9,55 +9,56 @@ import (
 	"syscall"
 )
 
-// Sink takes rows. It is not safe for concurrent use.
+// Sink writes rows to an output. It is not safe for concurrent use. Its errors are sticky: see [Error].
 type Sink interface {
-	// Write adds rows. The rows of a record follow one another, over several calls if need be. The sink
-	// keeps none of the slices; texts it may keep. Readers of a stream see them when Write returns.
+	// Write writes rows in record order, so the rows of a record are consecutive. The caller may reuse rows and the
+	// slices in them when Write returns. A stream is then flushed. The error is an *Error, or ErrClosed.
 	Write(rows []Row) error
 
-	// Close publishes the output whole, or removes what was not published and returns an error.
+	// Close publishes the output. After an error it discards the draft and returns the error, which wraps an
+	// *Error or is ErrClosed.
 	Close() (Published, error)
 
-	// Abort removes what is not published yet. After Close it does nothing, so that it can be deferred.
+	// Abort discards the draft. After Close it does nothing, so it can be deferred.
 	Abort() error
 }
 
-// Options says where rows go, and how.
+// Options describe an output. Path is required.
 type Options struct {
-	Path     string            // a file, a folder if Folder is set, or "-" for standard output
+	Path     string            // a file, or a folder if Folder is set, or "-" for standard output
 	Folder   bool              // write a folder of parts
-	Format   Format            // "" means by the extension of Path; a folder without one holds Parquet
+	Format   Format            // default: the format of the extension of Path, or Parquet for a folder without extension
 	Schema   Schema            // the columns
-	PartRows int64             // rows from which on a part is full; 0 means DefaultPartRows
-	Kept     []File            // parts of an earlier run, whole and in their place: writing goes on after them
-	OnPart   func(File) error  // called with each part once it is published; may be nil
-	Metadata map[string]string // key-value metadata of Parquet files; the other formats have no place for it
-	Stdout   io.Writer         // what "-" stands for; nil means os.Stdout
+	PartRows int64             // rows from which a part is full; default DefaultPartRows
+	Kept     []File            // parts of an interrupted run in the folder, after which the sink continues
+	OnPart   func(File) error  // called after each part is published; its error fails the sink; may be nil
+	Metadata map[string]string // key-value metadata of Parquet files; other formats have none
+	Stdout   io.Writer         // the output for "-"; default os.Stdout
 }
 
-// DefaultPartRows makes parts of some ten megabytes of Parquet: large enough that engines do not spend
-// their time on opening files, small enough that they spread over many workers.
+// DefaultPartRows makes parts of some ten megabytes of Parquet: large enough to be read efficiently, and small enough
+// to be spread over many workers.
 const DefaultPartRows = 1_000_000
 
-// Published says what a sink has published.
+// Published describes the files that a sink has published.
 type Published struct {
-	Files []File // in the order of their rows; none for a stream
-	Rows  int64
+	Files []File // in the order of their rows; empty for a stream
+	Rows  int64  // in all files, or in the stream
 }
 
 // File is one published file.
 type File struct {
 	Path        string `json:"path"`
 	Bytes       int64  `json:"bytes"`
-	SHA256      string `json:"sha256"` // in hexadecimal
+	SHA256      string `json:"sha256"` // in hex
 	Rows        int64  `json:"rows"`
 	FirstRecord int64  `json:"first_record"` // 0 if there are no rows
-	LastRecord  int64  `json:"last_record"`
+	LastRecord  int64  `json:"last_record"`  // 0 if there are no rows
 }
 
-// Open makes the sink that o describes. Where another process may write the same output, its Lock has to
-// be held from here until the sink is closed. Open fails at once, before any work is lost, if the format cannot
-// be told (*FormatError) or the output cannot be written where it should be (*Error).
+// Open returns the sink of an output. If another process may write the same output, the caller holds its [Lock] until
+// the sink is closed. The error is a *FormatError if the format is unknown, or an *Error if the output cannot be
+// written.
 func Open(o Options) (Sink, error) { return open(osFS{}, o) }
 
 func open(fsys fileSystem, o Options) (Sink, error) {
@@ -104,11 +105,11 @@ func (o *Options) applyDefaults() (err error) {
 	return err
 }
 
-// guard keeps what all sinks promise: the first failure sticks, nothing is published after one, and a
-// sink that is closed stays closed.
+// guard implements the common rules of sinks: errors are sticky, nothing is published after an error, and a closed sink
+// stays closed.
 type guard struct {
 	sink   Sink
-	err    error // the first failure
+	err    error // sticky error
 	closed bool
 }
 
@@ -162,7 +163,7 @@ func newSingle(fsys fileSystem, o Options) (Sink, error) {
 	case info.IsDir():
 		return nil, failed("opening", o.Path, syscall.EISDIR)
 	case !info.Mode().IsRegular():
-		// A rename would put a file in the place of the device or pipe.
+		// A rename would replace the device or pipe by a file.
 		return nil, failed("opening", o.Path, errors.New(`it is a device or a pipe: write to "-" and redirect standard output`))
 	}
 	removeDrafts(fsys, dir, func(name string) bool { return name == filepath.Base(o.Path) })

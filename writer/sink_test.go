@@ -126,8 +126,8 @@ func TestOpenErrors(t *testing.T) {
 	tests := []struct {
 		name    string
 		options Options
-		is      error  // what the error is
-		mention string // what its text mentions
+		is      error  // errors.Is reports it
+		mention string // part of its text
 	}{
 		{"no path", Options{Format: CSV}, nil, "no name"},
 		{"no folder", Options{Path: "missing/out.csv"}, fs.ErrNotExist, "missing must be created first"},
@@ -164,7 +164,7 @@ func TestOpenFormats(t *testing.T) {
 	tests := []struct {
 		name    string
 		options Options
-		want    []string // prefixes of the files made, or none for a FormatError
+		want    []string // prefixes of the files; none for a FormatError
 	}{
 		{"by extension", Options{Path: "a.jsonl"}, []string{"a.jsonl"}},
 		{"by name", Options{Path: "b.txt", Format: "CSV"}, []string{"b.txt"}},

@@ -9,7 +9,7 @@ type stream struct {
 	rows int64
 }
 
-// streamName is what errors call the stream.
+// streamName is the name of the stream in errors.
 const streamName = "standard output"
 
 func newStream(o Options) (Sink, error) {
@@ -40,5 +40,5 @@ func (s *stream) Close() (Published, error) {
 	return Published{Rows: s.rows}, failed("writing", streamName, s.buf.Flush())
 }
 
-// Abort leaves what was written: it cannot be taken back.
+// Abort does nothing: written rows cannot be removed.
 func (s *stream) Abort() error { return nil }

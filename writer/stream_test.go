@@ -72,7 +72,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// brokenPipe is a pipe that nobody reads.
+// brokenPipe is a pipe without a reader.
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beginWriteback has the disk begin with a range of a file. The error is the disk's, which Sync does not
-// tell again.
+// beginWriteback starts to write a range of a file to the disk. It returns an error of the disk, which a later Sync may
+// not return again.
 func beginWriteback(f *os.File, offset, n int64) error {
 	return ofDisk(control(f, func(fd int) error { return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE) }))
 }
 
-// release waits until a range of a file is on disk, and gives back the memory that it takes. The error
-// is the disk's, as above.
+// release waits until a range of a file is on disk, and then removes the range from the page cache. It returns an error
+// of the disk, which a later Sync may not return again.
 func release(f *os.File, offset, n int64) error {
 	const onDisk = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 	return ofDisk(control(f, func(fd int) error {
@@ -38,8 +38,8 @@ func control(f *os.File, use func(fd int) error) error {
 	return err
 }
 
-// ofDisk leaves out the errors of files and systems that do not know the call. All others are the disk's:
-// which they are is the file system's choice, and one that is left out is lost.
+// ofDisk drops the errors of files and systems without support for the call. It returns all other errors, because a
+// dropped error of the disk would be lost.
 func ofDisk(err error) error {
 	for _, refusal := range [...]error{
 		syscall.EINVAL, syscall.ESPIPE, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EPERM, os.ErrClosed,

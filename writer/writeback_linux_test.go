@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestReleasedBytesStay writes more than is held in memory, in pieces that end nowhere in particular.
+// The written bytes are in the file after their pages have left the page cache.
 func TestReleasedBytesStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	d, err := newDraft(osFS{}, path)
@@ -46,13 +46,13 @@ func TestHintsAreNotTakenByAll(t *testing.T) {
 	if err := errors.Join(beginWriteback(w, 0, 1), release(w, 0, 1)); err != nil {
 		t.Errorf("a pipe: %v", err)
 	}
-	for err, told := range map[error]bool{
+	for err, returned := range map[error]bool{
 		nil: false, syscall.EIO: true, syscall.ENOSPC: true, syscall.EDQUOT: true,
 		syscall.ENODATA: true, syscall.ESTALE: true, syscall.EBADMSG: true, syscall.EROFS: true,
 		syscall.EPERM: false, syscall.EOPNOTSUPP: false, syscall.ESPIPE: false, syscall.EINVAL: false, syscall.ENOSYS: false, os.ErrClosed: false,
 	} {
-		if got := ofDisk(err); (got != nil) != told || told && !errors.Is(got, err) {
-			t.Errorf("%v: told %v", err, got)
+		if got := ofDisk(err); (got != nil) != returned || returned && !errors.Is(got, err) {
+			t.Errorf("%v: returned %v", err, got)
 		}
 	}
 }

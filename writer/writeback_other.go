@@ -4,7 +4,7 @@ package writer
 
 import "os"
 
-// beginWriteback and release are for Linux only; elsewhere Sync has all of a file to write.
+// beginWriteback and release exist only on Linux. Elsewhere Sync writes the whole file.
 func beginWriteback(*os.File, int64, int64) error { return nil }
 
 func release(*os.File, int64, int64) error { return nil }
