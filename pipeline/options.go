@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -37,7 +38,7 @@ type Options struct {
 	Grace        time.Duration // for requests in flight once the run is stopped; default 20s
 
 	Schema writer.Schema
-	Carry  []int // for each carried column its place in Record.Fields
+	Carry  []int // index in Record.Fields of each of Schema.Carry
 }
 
 // Classification is one classification that records are asked for.
@@ -74,6 +75,14 @@ const (
 // request is what a record is asked as in one of the classifications.
 func (o *Options) request(input string, class int) (client.Request, error) {
 	return o.Normalizer.Request(o.Kind, input, o.Classifications[class].Name)
+}
+
+// check returns an error if the options contradict each other.
+func (o *Options) check() error {
+	if len(o.Carry) != len(o.Schema.Carry) {
+		return fmt.Errorf("Options.Carry has %d columns, and Options.Schema.Carry has %d: each carried column needs its index", len(o.Carry), len(o.Schema.Carry))
+	}
+	return nil
 }
 
 func (o Options) withDefaults() Options {

@@ -59,6 +59,9 @@ type run struct {
 // When ctx ends the run stops softly: no new request, those in flight are drained. The
 // error is nil, a *StopError, a *ServiceError, or a part's own.
 func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
+	if err := options.check(); err != nil {
+		return writer.Published{}, errors.Join(err, parts.Sink.Abort())
+	}
 	options = options.withDefaults()
 	if parts.Log == nil {
 		parts.Log = slog.New(slog.DiscardHandler)
