@@ -91,7 +91,7 @@ func New(options Options) (*HTTP, error) {
 		return nil, fmt.Errorf("parameters cannot be sent in %q: choose query, form or json", o.ParamIn)
 	}
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the API key has a character that no header can carry: check BULKCAT_API_KEY or --api-key-file")
+		return nil, errors.New("the API key has a character that is not allowed in a header: check BULKCAT_API_KEY or --api-key-file")
 	}
 	header, err := o.header()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Header is a header field that is sent with every request, such as a tenant or a gateway's token.
 type Header struct {
-	Name   string
+	Name   string // in any case
 	Value  string
 	Secret bool // the value is hidden in errors and answers
 }
@@ -48,7 +48,7 @@ var credentials = []string{"Authorization", "Cookie"}
 func ParseHeader(text string) (Header, error) {
 	h, err := parseHeader(text)
 	if err == nil && slices.Contains(credentials, http.CanonicalHeaderKey(h.Name)) {
-		err = fmt.Errorf("%s holds a secret that others could see here: put it into a --header-file", h.Name)
+		err = fmt.Errorf("%s holds a secret, which other users can see here: put the header into a --header-file", h.Name)
 	}
 	return h, err
 }
@@ -102,7 +102,7 @@ func (h Header) check() error {
 	case h.Value == "":
 		return fmt.Errorf("the header %s has no value", h.Name)
 	case !httpguts.ValidHeaderFieldValue(h.Value):
-		return fmt.Errorf("the header %s has a character in its value that no header can carry", h.Name)
+		return fmt.Errorf("the header %s has a character in its value that is not allowed in a header", h.Name)
 	}
 	return nil
 }

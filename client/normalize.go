@@ -25,7 +25,7 @@ type InputError struct {
 	Reason string // one line, without the input
 }
 
-// Error returns the reason and up to 100 bytes of the input, unless the input contains a password.
+// Error returns the reason and up to 100 characters of the input, unless the input contains a password.
 func (e *InputError) Error() string {
 	if e.Reason == errCredentials.Error() {
 		return e.Reason

@@ -32,6 +32,7 @@ type ProbeError struct {
 	Seen string // result of the last attempt, in words
 }
 
+// Error returns the kind and the last result.
 func (e *ProbeError) Error() string {
 	return fmt.Sprintf("the %s operation works with none of the names that were tried; the last result was: %s", e.Kind, e.Seen)
 }

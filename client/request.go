@@ -66,7 +66,7 @@ func ParseClassifications(kind Kind, text string) ([]string, error) {
 			return nil, err
 		}
 		if slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("%s is named twice: each classification is asked for once", name)
+			return nil, fmt.Errorf("%s is repeated: name each classification once", name)
 		}
 	}
 	return names, nil

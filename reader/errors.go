@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrNoMatch is what an [OpenError] wraps when a glob matches no file.
+// ErrNoMatch is the cause of an [OpenError] for a glob that matches no file.
 var ErrNoMatch = errors.New("no file matches this pattern")
 
 // OptionError says that a field of [Options] has an invalid value.

@@ -74,9 +74,9 @@ type parser interface {
 	at() int64 // number of the next line
 }
 
-// Open reads the beginning of every input. It so finds a missing file, an unknown column or a damaged beginning
-// before the first request, and the columns before the first record. Of standard input and pipes it waits for
-// 64 KiB, of JSONL for 1,000 records or 4 MiB, or for their end.
+// Open reads the beginning of every input. A missing file, an unknown column or a damaged beginning is an error here,
+// before any request, and the columns are known before the first record. For standard input and pipes, Open waits for
+// 64 KiB, for 1,000 records or 4 MiB of JSONL, or for their end.
 //
 // The error is an *OptionError, *OpenError, *FormatError, *ColumnError or *ReadError.
 func Open(options Options) (*Reader, error) {

@@ -11,8 +11,8 @@ import (
 )
 
 // Spool copies a pipe to a file, so that a run over the pipe can be resumed. A goroutine empties the pipe as fast as
-// the pipe delivers, however slow the run is, and the run reads the file. The file does not depend on the pipe once
-// the pipe has ended. Read is for one goroutine; the other methods may be called from any.
+// the pipe delivers, however slow the run is, and the run reads the file. Once the pipe has ended, the file holds all
+// of its data. Interrupt, Whole and Close may be called while Read waits.
 type Spool struct {
 	path string   // name of the file after Keep
 	name string   // current name of the file
@@ -158,5 +158,5 @@ func NewPump(pipe io.Reader) *Pump {
 	return &Pump{out, in}
 }
 
-// Interrupt makes this Read and all later ones return ErrInterrupted.
+// Interrupt makes a waiting Read and all later ones return ErrInterrupted.
 func (p *Pump) Interrupt() { p.in.CloseWithError(ErrInterrupted) }
