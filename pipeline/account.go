@@ -90,6 +90,9 @@ const (
 	DedupeSite  = "site"  // the website that it spells: see client.Normalizer.Site
 )
 
+// NamedColumns are the carried columns that are named one by one; nil for all or none.
+func (s Settings) NamedColumns() []string { return namedColumns(s.Carry) }
+
 // Classifications are those that each record is asked for.
 func (s Settings) Classifications() []string { return strings.Split(s.Classification, ",") }
 
@@ -114,16 +117,16 @@ type Output struct {
 
 const accountFormat = 1
 
-// NewAccount opens the account of a run that starts now.
-func NewAccount(bulkcat, service string, settings Settings) *Account {
+// newAccount opens the account of a run that starts now.
+func newAccount(bulkcat, service string, settings Settings) *Account {
 	return &Account{
 		Format: accountFormat, Bulkcat: bulkcat, Service: service, Settings: settings,
 		Started: time.Now().UTC(), Inputs: []Input{}, Outputs: []Output{},
 	}
 }
 
-// Finish closes the account with what Run returned.
-func (a *Account) Finish(err error, counts Snapshot, published writer.Published) {
+// finish closes the account with the results of Run.
+func (a *Account) finish(err error, counts Snapshot, published writer.Published) {
 	a.Ended, a.Counts = time.Now().UTC(), counts
 	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
 		a.Rates = Rates{perSecond(counts.SettledNow(), seconds), perSecond(counts.Requests, seconds)}
@@ -155,10 +158,10 @@ func outputOf(f writer.File) Output {
 	}
 }
 
-// Follow enters the runs before this one that were of the same run, started again and
-// again: what all of them asked is the sum. It says whether last is one of them.
-func (a *Account) Follow(last *Account) bool {
-	if last == nil || !last.SameRun(a) {
+// follow adds the earlier starts of the same run, whose requests add up. It says whether last was the
+// same run.
+func (a *Account) follow(last *Account) bool {
+	if last == nil || !last.sameRun(a) {
 		return false
 	}
 	a.Earlier = append(last.Earlier, EarlierRun{
@@ -168,9 +171,9 @@ func (a *Account) Follow(last *Account) bool {
 	return true
 }
 
-// Records is how many records the output has rows of, by the last of these runs that was
+// records is how many records the output has rows of, by the last of these runs that was
 // complete; 0 if none was.
-func (a *Account) Records() int64 {
+func (a *Account) records() int64 {
 	if a.Ending == Complete {
 		return a.Counts.Written
 	}

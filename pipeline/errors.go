@@ -60,6 +60,16 @@ func (e *AttemptsError) Error() string {
 
 func (e *AttemptsError) Unwrap() error { return e.Err }
 
+// NoStoreError says that an offline run has no place to look for stored answers: the output is a stream,
+// and no store is named.
+type NoStoreError struct {
+	Output string
+}
+
+func (e *NoStoreError) Error() string {
+	return fmt.Sprintf("there are no stored answers to write %s from", e.Output)
+}
+
 // invalidAt names the place of a record whose input cannot be asked; a malformed row
 // names its own.
 func invalidAt(t *task) error {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -95,12 +96,26 @@ const (
 
 // OutputTakenError says that an output is not this run's to replace.
 type OutputTakenError struct {
-	Path   string
-	Reason string
+	Path    string
+	Reason  string
+	Changes []Change // between the run that has written the output and this run
 }
 
 func (e *OutputTakenError) Error() string {
-	return fmt.Sprintf("%s %s: use --overwrite to replace it", e.Path, e.Reason)
+	var changes []string
+	for _, c := range e.Changes {
+		changes = append(changes, c.String())
+	}
+	return e.Describe(changes)
+}
+
+// Describe is the text of the error, with the changes in the caller's words.
+func (e *OutputTakenError) Describe(changes []string) string {
+	text := e.Path + " " + e.Reason
+	if len(changes) > 0 {
+		text += " (" + strings.Join(changes, "; ") + ")"
+	}
+	return text
 }
 
 // InputChangedError says that the records of kept parts are not those of the input any
@@ -110,16 +125,16 @@ type InputChangedError struct {
 }
 
 func (e *InputChangedError) Error() string {
-	return fmt.Sprintf("the input is not the one that %s was written from: use --overwrite to write the folder anew", e.Part)
+	return fmt.Sprintf("the input is not the one that %s was written from", e.Part)
 }
 
-// OpenManifest reads the manifest of a folder, for a run with these settings, and finds
+// openManifest reads the manifest of a folder, for a run with these settings, and finds
 // the parts to keep: the first ones, as long as they are full, as they were published,
 // and of records that are settled: not failed nor pending, and settled says so unless it
 // is nil. The last part of a run is not full and is written again, for more may come after
 // it. A folder without a manifest gets a new one; so does one of another run, if it is to
 // be overwritten.
-func OpenManifest(folder string, account *Account, overwrite bool, settled func(Statuses) bool) (*Manifest, error) {
+func openManifest(folder string, account *Account, overwrite bool, settled func(Statuses) bool) (*Manifest, error) {
 	m := &Manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
 	text, err := os.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
@@ -139,7 +154,7 @@ func OpenManifest(folder string, account *Account, overwrite bool, settled func(
 		return nil, &OutputTakenError{Path: folder, Reason: fmt.Sprintf("has a manifest of format %d, not %d", last.Format, manifestFormat)}
 	}
 	if changes := account.changes(last.Service, last.Settings); len(changes) > 0 {
-		return nil, takenBy(folder, changes)
+		return nil, &OutputTakenError{Path: folder, Reason: writtenByAnother, Changes: changes}
 	}
 	for _, part := range last.Parts {
 		part.Name = filepath.Join(folder, filepath.Base(part.Name)) // as the folder is named now
@@ -152,8 +167,8 @@ func OpenManifest(folder string, account *Account, overwrite bool, settled func(
 	return m, nil
 }
 
-// HasManifest says whether a folder has a manifest.
-func HasManifest(folder string) bool {
+// hasManifest says whether a folder has a manifest.
+func hasManifest(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, manifestName))
 	return err == nil
 }
@@ -170,8 +185,8 @@ func (p Part) intact() bool {
 	return err == nil && n == p.Bytes && hex.EncodeToString(hash.Sum(nil)) == p.SHA256
 }
 
-// Kept gives the kept parts, for the sink to go on after.
-func (m *Manifest) Kept() []writer.File {
+// keptFiles gives the kept parts, for the sink to go on after.
+func (m *Manifest) keptFiles() []writer.File {
 	files := make([]writer.File, len(m.kept))
 	for i, p := range m.kept {
 		files[i] = writer.File{Path: p.Name, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
@@ -235,9 +250,9 @@ func (p *Part) enter(marks []mark) {
 	}
 }
 
-// AddPart enters a part that has been published. It is for the sink to call, which has
+// addPart enters a part that has been published. It is for the sink to call, which has
 // been given the rows of the marked records.
-func (m *Manifest) AddPart(f writer.File) error {
+func (m *Manifest) addPart(f writer.File) error {
 	n := 0
 	for n < len(m.marks) && m.marks[n].record <= f.LastRecord {
 		n++

@@ -46,7 +46,7 @@ func TestDigestTellsEveryChange(t *testing.T) {
 // records are ok, but for the marked ones.
 func publish(t *testing.T, folder string, account *Account, parts []int64, marked ...mark) {
 	t.Helper()
-	m, err := OpenManifest(folder, account, true, nil)
+	m, err := openManifest(folder, account, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func publish(t *testing.T, folder string, account *Account, parts []int64, marke
 			m.mark([]mark{k})
 		}
 		sum, size := fileSum(t, name)
-		if err := m.AddPart(writer.File{Path: name, Bytes: size, SHA256: sum, Rows: rows, FirstRecord: first, LastRecord: first + rows - 1}); err != nil {
+		if err := m.addPart(writer.File{Path: name, Bytes: size, SHA256: sum, Rows: rows, FirstRecord: first, LastRecord: first + rows - 1}); err != nil {
 			t.Fatal(err)
 		}
 		first += rows
@@ -72,7 +72,7 @@ func publish(t *testing.T, folder string, account *Account, parts []int64, marke
 }
 
 func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
-	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
+	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
 	for _, tt := range []struct {
 		name   string
 		damage func(folder string) error
@@ -94,9 +94,9 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			m, err := OpenManifest(folder, account, false, nil)
-			if err != nil || len(m.Kept()) != tt.kept {
-				t.Fatalf("%d parts are kept, want %d (%v)", len(m.Kept()), tt.kept, err)
+			m, err := openManifest(folder, account, false, nil)
+			if err != nil || len(m.keptFiles()) != tt.kept {
+				t.Fatalf("%d parts are kept, want %d (%v)", len(m.keptFiles()), tt.kept, err)
 			}
 			var c Counters
 			if m.count(&c); c.OK.Load() != m.keptRecords() || c.Written.Load() != m.keptRecords() {
@@ -108,7 +108,7 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 
 // Parts are kept only where the next run would find the same for all of their records.
 func TestManifestKeepsSettledParts(t *testing.T) {
-	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 2})
+	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 2})
 	noneRejected := func(s Statuses) bool { return s.Rejected == 0 }
 	for _, tt := range []struct {
 		status  writer.Status // of the first record of the second part
@@ -126,9 +126,9 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		publish(t, folder, account, []int64{2, 2, 2}, mark{record: 3, status: tt.status})
-		m, err := OpenManifest(folder, account, false, tt.settled)
-		if err != nil || len(m.Kept()) != tt.kept {
-			t.Errorf("%s: %d parts are kept, want %d (%v)", tt.status, len(m.Kept()), tt.kept, err)
+		m, err := openManifest(folder, account, false, tt.settled)
+		if err != nil || len(m.keptFiles()) != tt.kept {
+			t.Errorf("%s: %d parts are kept, want %d (%v)", tt.status, len(m.keptFiles()), tt.kept, err)
 		}
 	}
 }
@@ -136,8 +136,8 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 // A part has the records that it was given, however they came; of those given before the
 // last it needs no more than their sum.
 func TestManifestCountsRecordsOfParts(t *testing.T) {
-	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 1000})
-	m, err := OpenManifest(t.TempDir(), account, false, nil)
+	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 1000})
+	m, err := openManifest(t.TempDir(), account, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +150,12 @@ func TestManifestCountsRecordsOfParts(t *testing.T) {
 			t.Fatalf("%d marks are held", len(m.marks))
 		}
 		if record == 501 { // ends between two records of the last ones given
-			if err := m.AddPart(writer.File{Path: "a", LastRecord: 504}); err != nil {
+			if err := m.addPart(writer.File{Path: "a", LastRecord: 504}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := m.AddPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
+	if err := m.addPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []Part{{Digest: digest(504).String(), Statuses: Statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: Statuses{OK: 496}}} {
@@ -166,19 +166,19 @@ func TestManifestCountsRecordsOfParts(t *testing.T) {
 }
 
 func TestManifestRefuses(t *testing.T) {
-	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
+	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
 	folder := t.TempDir()
 	publish(t, folder, account, []int64{10, 10})
 
-	other := NewAccount("dev", "http://service", Settings{Kind: "website", PartRows: 10})
+	other := newAccount("dev", "http://service", Settings{Kind: "website", PartRows: 10})
 	var taken *OutputTakenError
-	if _, err := OpenManifest(folder, other, false, nil); !errors.As(err, &taken) {
+	if _, err := openManifest(folder, other, false, nil); !errors.As(err, &taken) {
 		t.Errorf("other settings: got %v", err)
 	}
-	if m, err := OpenManifest(folder, other, true, nil); err != nil || len(m.Kept()) != 0 {
+	if m, err := openManifest(folder, other, true, nil); err != nil || len(m.keptFiles()) != 0 {
 		t.Errorf("overwrite: got %v", err)
 	}
-	m, err := OpenManifest(folder, account, false, nil)
+	m, err := openManifest(folder, account, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestManifestRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, manifestName), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenManifest(folder, account, false, nil); !errors.As(err, &taken) {
+	if _, err := openManifest(folder, account, false, nil); !errors.As(err, &taken) {
 		t.Errorf("damaged: got %v", err)
 	}
 }

@@ -559,7 +559,7 @@ func TestDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := newTrial("shoe", " shoe", "", "hat", "coat", "hat")
-	got, err := DryRun(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options)
+	got, err := forecast(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options)
 	want := Forecast{Records: 6, Invalid: 1, Distinct: 3, Answered: 1}
 	if err != nil || got != want || got.ToAsk() != 2 {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 // Targets are the places that a run writes.
@@ -33,7 +35,54 @@ func (e *OverwriteError) Error() string {
 	if e.Target != e.Input {
 		as = " as " + e.Target
 	}
-	return fmt.Sprintf("%s is read by this run, which would write over it%s, with --overwrite or without: choose another output", e.Input, as)
+	return fmt.Sprintf("%s is read by this run, which would write over it%s: choose another output", e.Input, as)
+}
+
+// protect refuses to write where the session reads.
+func (o *SessionOptions) protect() error {
+	var paths []string
+	var opened []OpenFile
+	for _, path := range o.Input.Paths {
+		if path == "-" {
+			opened = append(opened, openFile("standard input", o.Input.Stdin)...)
+			continue
+		}
+		if files, err := reader.Expand(path); err == nil { // to open the path gives the error
+			paths = append(paths, files...)
+		}
+	}
+	return o.targets().Protect(append(paths, o.Reads...), opened...)
+}
+
+// targets are all places that the session writes.
+func (o *SessionOptions) targets() Targets {
+	t := Targets{Files: append([]string{o.spoolPath()}, o.Writes...)}
+	if stored, ok := o.stored(); ok {
+		t.Folders = stored.Folders()
+	}
+	switch {
+	case o.Output.Path == "-":
+		t.Opened = openFile("standard output", o.Output.Stdout)
+	case o.Output.Path != "":
+		t.Files = append(t.Files, o.Output.Path, AccountPath(o.Output.Path))
+	}
+	if o.Output.Path != "" && o.Output.folder() {
+		t.Folders = append(t.Folders, o.Output.Path)
+	}
+	return t
+}
+
+// openFile is the regular file that the shell has opened for a stream, if there is one.
+func openFile(name string, stream any) []OpenFile {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return []OpenFile{{Name: name, Info: info}}
 }
 
 // Protect makes sure that no input is one of the targets, whatever it is called there, or lies in one. In

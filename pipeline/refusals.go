@@ -47,8 +47,7 @@ type MisconfiguredError struct {
 }
 
 func (e *MisconfiguredError) Error() string {
-	return fmt.Sprintf("the service refuses every input (%d of %d): %v: see with 'bulkcat probe' how the service wants to be asked; if the inputs are to blame, use --keep-going",
-		e.Refused, e.Refused, e.Err)
+	return fmt.Sprintf("the service refuses every input (%d of %d): %v", e.Refused, e.Refused, e.Err)
 }
 
 func (e *MisconfiguredError) Unwrap() error { return e.Err }

@@ -57,7 +57,7 @@ func TestPaceForgetsTheStart(t *testing.T) {
 
 func TestStatusEstimates(t *testing.T) {
 	counters := new(pipeline.Counters)
-	p := &progress{counters: counters, quota: func() (int64, bool) { return 12, true }, input: func() (int64, int64) { return 250, 1000 }}
+	p := &progress{counts: counters.Snapshot, quota: func() (int64, bool) { return 12, true }, input: func() (int64, int64) { return 250, 1000 }}
 	start := time.Now()
 	p.pace.add(start, 0)
 	counters.Read.Store(100)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // paceFlags say how fast the service is asked, how often, and how long.
@@ -90,40 +89,15 @@ func (f *paceFlags) retryPolicy() client.RetryPolicy {
 	return p
 }
 
-// apply gives the run its limits. The embedded service sets none, so that nothing has to be
-// learned of it.
-func (f *paceFlags) apply(parts *pipeline.Parts, svc service, quota *quota) error {
+// limits gives the limits of a run, but for the share that a run learns.
+func (f *paceFlags) limits(hosted bool) limits.Options {
 	o := limits.Options{
-		Rate: float64(f.rate), Burst: f.burst, InFlight: f.inFlight(svc.hosted),
+		Rate: float64(f.rate), Burst: f.burst, InFlight: f.inFlight(hosted),
 		MaxWait: max(f.maxRetryWait, 1), MaxOutage: f.maxOutage,
 		MaxRequests: f.maxRequests, KeepReserve: f.reserve >= 0, Reserve: f.reserve, WaitForQuota: f.waitForQuota,
-		CanAsk: quota.known(),
 	}
-	if !svc.hosted && f.rate == 0 || rate.Limit(f.rate) == rate.Inf {
+	if rate.Limit(f.rate) == rate.Inf {
 		o.Rate = math.Inf(1)
 	}
-	if svc.hosted && o.Rate == 0 && parts.Store != nil {
-		learned, err := parts.Store.LearnedRate()
-		if err != nil {
-			return err
-		}
-		o.Learned = learned
-	}
-	if svc.hosted && o.Rate == 0 && o.Learned == 0 {
-		o.Learned = svc.stated
-	}
-	parts.Limits, parts.Usage = limits.New(o, time.Now()), quota.ask
-	return nil
-}
-
-// keepLearned leaves the learned rate to the next run.
-func keepLearned(parts pipeline.Parts) error {
-	if parts.Store == nil {
-		return nil
-	}
-	learned := parts.Limits.Learned()
-	if learned == 0 {
-		return nil
-	}
-	return parts.Store.KeepLearnedRate(learned)
+	return o
 }

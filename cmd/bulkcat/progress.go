@@ -12,15 +12,15 @@ import (
 // progress tells how far a run is: a bar on a terminal, a log line now and then
 // elsewhere.
 type progress struct {
-	counters *pipeline.Counters
-	input    func() (read, total int64)   // bytes
-	quota    func() (left int64, ok bool) // of the account; false if unknown
-	limit    int64                        // records read at most; 0 for all
-	pace     pace
-	show     func(status)
-	clear    func()
-	done     chan struct{}
-	ended    sync.WaitGroup
+	counts func() pipeline.Snapshot
+	input  func() (read, total int64)      // bytes
+	quota  func() (left int64, known bool) // requests
+	limit  int64                           // records read at most; 0 for all
+	pace   pace
+	show   func(status)
+	clear  func()
+	done   chan struct{}
+	ended  sync.WaitGroup
 }
 
 const (
@@ -73,12 +73,12 @@ type status struct {
 	total   int64         // records, as far as is known; 0 if unknown
 	rate    float64       // records a second that this run has settled, over the last minutes
 	left    time.Duration // 0 if unknown
-	quota   int64         // what the account has left
+	quota   int64         // requests left
 	metered bool          // quota is known
 }
 
 func (p *progress) status(now time.Time) status {
-	s := status{counts: p.counters.Snapshot()}
+	s := status{counts: p.counts()}
 	s.quota, s.metered = p.quota()
 	p.pace.add(now, s.counts.SettledNow())
 	s.rate = p.pace.rate()

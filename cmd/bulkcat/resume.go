@@ -1,45 +1,30 @@
 package main
 
 import (
-	"errors"
 	"os"
-	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// resumeCommand is the command line that goes on after an error; "" where the same command
-// cannot get further: the answers of nothing are kept, the input is gone, or the command, the
-// input or the service has to be changed first.
-func (n *session) resumeCommand(err error) string {
-	if n.flags.output.path == "-" || !n.claimed || !canResume(err) {
+// resumeCommand is the command line that goes on after an error; "" if the same command gets no
+// further.
+func resumeCommand(session *pipeline.Session, err error) string {
+	resumption, ok := session.Resumption(err)
+	if !ok {
 		return ""
 	}
 	command := commandLine(os.Args)
 	switch {
-	case n.spool != nil && n.spool.Whole():
-		return command + " < " + shellQuote(n.spool.Path())
-	case n.spool != nil:
-		return command + " < " + shellQuote(n.spool.Path()) + "   # the pipe had not ended: this is what came through"
-	case !slices.Contains(n.flags.input.Paths, "-"):
-		return command
-	case n.interrupt != nil: // a pipe that was not kept
-		return ""
+	case resumption.Stdin == "-":
+		command += "   # with the same file as standard input"
+	case resumption.Stdin != "":
+		command += " < " + shellQuote(resumption.Stdin)
 	}
-	return command + "   # with the same file as standard input"
-}
-
-// canResume says whether the same command gets further after an error: the run was stopped,
-// or this machine failed, as with a full disk.
-func canResume(err error) bool {
-	if _, refused := errors.AsType[*pipeline.ServiceError](err); refused {
-		return false
+	if resumption.Cut {
+		command += "   # the pipe had not ended: this is what came through"
 	}
-	_, stopped := errors.AsType[*pipeline.StopError](err)
-	_, failed := errors.AsType[syscall.Errno](err)
-	return stopped || failed
+	return command
 }
 
 // commandLine is a command line to be typed again. It holds no secret: those have files,

@@ -180,6 +180,11 @@ func (f *serviceFlags) readHeaders() ([]client.Header, error) {
 	return append(headers, secret...), nil
 }
 
+// files are all files that the client, or the embedded service, reads.
+func (f *serviceFlags) files() []string {
+	return append(f.taxonomies.files(), f.apiKeyFile, f.headerFile, f.caFile, f.profilePath)
+}
+
 func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (service, error) {
 	if err := f.taxonomies.load(); err != nil {
 		return service{}, err

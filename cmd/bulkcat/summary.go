@@ -23,6 +23,17 @@ type summary struct {
 	spool   string // the file that keeps standard input; "" for none
 }
 
+func newSummary(session *pipeline.Session, account *pipeline.Account, err error) *summary {
+	s := &summary{account: account, resume: resumeCommand(session, err), spool: session.SpoolPath()}
+	switch usage, since := session.LastUsage(); {
+	case since > 0:
+		s.left = usage.Remaining + " left " + about(since) + " ago"
+	case usage.Remaining != "":
+		s.left = usage.Remaining + " left"
+	}
+	return s
+}
+
 // tell prints the summary, or logs it as one line where the log is JSON.
 func (s *summary) tell(c *console, log *slog.Logger) {
 	if c.json {

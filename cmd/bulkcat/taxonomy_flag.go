@@ -9,6 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // customFlags are the taxonomies that the embedded service is to answer in beside its
@@ -97,62 +98,17 @@ func (f *customFlags) source(classifications ...string) string {
 	return source
 }
 
-// fallback is what a kind is asked for without --classification: the taxonomies that were
-// given for it, or the first of its own.
+// fallback is the classification without --classification.
 func (f *customFlags) fallback(kind client.Kind) string {
-	if kind != client.Product || len(f.loaded) == 0 {
-		return client.Classifications(kind)[0]
-	}
-	var names []string
-	for _, custom := range f.loaded {
-		names = append(names, custom.Name)
-	}
-	return strings.Join(names, ",")
+	return strings.Join(pipeline.DefaultClassifications(kind, f.taxonomies()), ",")
 }
 
-// of gives the taxonomy of a classification: a loaded one, or the embedded copy of a
-// published one, which hosted services answer in, too; nil for others.
+// of gives the taxonomy of a classification: a loaded one, or a published one; nil for others.
 func (f *customFlags) of(classification string) *taxonomy.Taxonomy {
 	if custom := f.find(classification); custom != nil {
 		return &custom.Taxonomy
 	}
-	for _, e := range editions {
-		if e.name == classification {
-			return e.load()
-		}
-	}
-	return nil
-}
-
-// category gives the ids of a classification's categories, and says which it has; nil where
-// its taxonomy is not known.
-func (f *customFlags) category(classification string) func(value string) (id string, known bool) {
-	t := f.of(classification)
-	if t == nil {
-		return nil
-	}
-	index := taxonomy.NewIndex(t)
-	return func(value string) (string, bool) {
-		c, known := index.Find(value)
-		return c.ID, known
-	}
-}
-
-// unknownDepth is that of a taxonomy which only a hosted service knows: a product taxonomy
-// of somebody's own, and no deeper than the published one.
-const unknownDepth = 7
-
-// deepest is how many levels the deepest of the classifications has.
-func (f *customFlags) deepest(classifications []string) int {
-	levels := 0
-	for _, name := range classifications {
-		if t := f.of(name); t != nil {
-			levels = max(levels, depth(t))
-		} else {
-			levels = max(levels, unknownDepth)
-		}
-	}
-	return levels
+	return taxonomy.Published(classification)
 }
 
 // has refuses a custom classification whose taxonomy was not given.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // What is stored under a taxonomy's source is found again by the same taxonomy, and by no
@@ -47,12 +49,12 @@ func TestEditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range editions {
-		row := "| `" + e.name + "` |"
+	for _, e := range taxonomy.Editions() {
+		row := "| `" + e.Name + "` |"
 		_, line, ok := strings.Cut(string(text), row)
 		line, _, _ = strings.Cut(line, "\n")
-		if !ok || !strings.Contains(line, e.published) {
-			t.Errorf("the README's row of %s does not name its edition, %s:%s", e.name, e.published, line)
+		if !ok || !strings.Contains(line, e.Published) {
+			t.Errorf("the README's row of %s does not name its edition, %s:%s", e.Name, e.Published, line)
 		}
 	}
 }

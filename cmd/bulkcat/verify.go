@@ -25,7 +25,7 @@ import (
 // verifyFlags are the flags of `verify`.
 type verifyFlags struct {
 	streams streams
-	output  outputFlags // for its path alone
+	output  string
 	input   inputFlags
 	store   storeFlags
 	asJSON  bool
@@ -40,7 +40,7 @@ func newVerify(s streams) *cobra.Command {
   bulkcat verify out/ --json`,
 		Args: operands(1, 0, "nothing to verify: name the output of a run, and the input if you have it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.output.path, f.input.Paths = args[0], args[1:]
+			f.output, f.input.Paths = args[0], args[1:]
 			return f.run(cmd.Context())
 		},
 	}
@@ -55,17 +55,17 @@ func newVerify(s streams) *cobra.Command {
 }
 
 func (f *verifyFlags) run(ctx context.Context) (err error) {
-	if f.output.path == "-" || f.output.path == "" {
+	if f.output == "-" || f.output == "" {
 		return &usageError{errors.New("standard output cannot be verified: name the file or folder that a run has written")}
 	}
-	if _, err := os.Stat(f.output.path); err != nil {
-		return fmt.Errorf("verify %s: %w", f.output.path, errors.Unwrap(err))
+	if _, err := os.Stat(f.output); err != nil {
+		return fmt.Errorf("verify %s: %w", f.output, errors.Unwrap(err))
 	}
-	account, err := pipeline.ReadAccount(f.output.accountPath())
+	account, err := pipeline.ReadAccount(pipeline.AccountPath(f.output))
 	if err != nil {
 		return err
 	}
-	options := verify.Options{Output: filepath.Clean(f.output.path), Account: account}
+	options := verify.Options{Output: filepath.Clean(f.output), Account: account}
 	if options.Input, err = f.openInput(account); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 		return err
 	}
 	if store != nil {
-		defer func() { err = joinClose(err, store.Close()) }()
+		defer func() { err = errors.Join(err, store.Close()) }()
 		options.Store = store.Store
 	}
 	report, err := verify.Run(ctx, options)
@@ -88,7 +88,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 		return err
 	}
 	if !report.Balanced {
-		return fmt.Errorf("%s is not balanced", f.output.path)
+		return fmt.Errorf("%s is not balanced", f.output)
 	}
 	return nil
 }
@@ -104,8 +104,7 @@ func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, erro
 		if f.input.Column == "" {
 			f.input.Column = account.Settings.Column
 		}
-		f.output.carry = account.Settings.Carry
-		f.input.ExtraColumns = f.output.named()
+		f.input.ExtraColumns = account.Settings.NamedColumns()
 	}
 	return f.input.open(kind, f.streams.in)
 }
@@ -119,8 +118,9 @@ func (f *verifyFlags) openStore(account *pipeline.Account) (*stores.Store, error
 	if account == nil {
 		return nil, nil
 	}
-	stored, _ := f.store.options(f.output.path, account.Service)
-	store, err := stores.Look(stored)
+	store, err := stores.Look(stores.Options{
+		Options: answers.Options{Dir: f.store.dir, Source: account.Service}, Output: f.output,
+	})
 	_, missing := errors.AsType[*answers.MissingError](err)
 	locked, isLocked := errors.AsType[*answers.LockedError](err)
 	switch {

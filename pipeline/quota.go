@@ -1,21 +1,20 @@
-package main
+package pipeline
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// quota knows what a hosted account has left, as of a minute ago at most while it is shown.
+// quota knows what the API key of a hosted service may still ask, as of a minute ago at most while the
+// figure is shown.
 type quota struct {
-	service  service
-	counters *pipeline.Counters
+	askUsage func(context.Context) (client.Usage, error) // nil for a service without quotas
+	counters *Counters
 	log      *slog.Logger
 
 	mu       sync.Mutex
@@ -24,23 +23,23 @@ type quota struct {
 	answers  int64     // that the run had by then
 	asked    time.Time
 	sampling bool // for the bar
-	unclear  bool // it was told that usage is not understood
+	unclear  bool // the log has a warning that usage is not understood
 }
 
 const (
 	quotaInterval = time.Minute
-	quotaTimeout  = 10 * time.Second // what is left is only for show
+	quotaTimeout  = 10 * time.Second // the figure is only shown
 	lastTimeout   = 3 * time.Second  // the summary waits for the answer
 )
 
-func newQuota(s service, counters *pipeline.Counters, log *slog.Logger) *quota {
-	return &quota{service: s, counters: counters, log: log}
+func newQuota(askUsage func(context.Context) (client.Usage, error), counters *Counters, log *slog.Logger) *quota {
+	return &quota{askUsage: askUsage, counters: counters, log: log}
 }
 
-// check asks a hosted service before the first record: a wrong key shows here, where it
-// costs nothing. A usage operation that is out of order decides nothing.
+// check asks for the quota before the first record: a wrong key shows here, and costs nothing. Other
+// failures of the usage operation decide nothing.
 func (q *quota) check(ctx context.Context) error {
-	if !q.service.hosted {
+	if q.askUsage == nil {
 		return nil
 	}
 	err := q.sample(ctx)
@@ -49,15 +48,15 @@ func (q *quota) check(ctx context.Context) error {
 		return err
 	}
 	if err != nil && ctx.Err() == nil {
-		q.log.Info("the service does not say what is left", "error", err)
+		q.log.Info("the service does not say how much quota is left", "error", err)
 	}
 	return nil
 }
 
-// sample asks what is left.
+// sample asks how much quota is left.
 func (q *quota) sample(ctx context.Context) error {
-	answers := answered(q.counters.Snapshot())
-	usage, err := q.service.Usage(ctx)
+	answers := answersOf(q.counters.Snapshot())
+	usage, err := q.askUsage(ctx)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.asked = time.Now()
@@ -68,39 +67,39 @@ func (q *quota) sample(ctx context.Context) error {
 	return err
 }
 
-// warnUnclear tells once of a service that says what is left in words that limit nothing.
+// warnUnclear warns once of a quota that is no number.
 func (q *quota) warnUnclear() {
 	if q.unclear || q.usage.Understood() {
 		return
 	}
 	q.unclear = true
-	q.log.Warn("the service does not say what is left as a number of requests: nothing stops the run before the service does", "remaining", q.usage.Remaining)
+	q.log.Warn("the service does not say how much quota is left as a number of requests: nothing stops the run before the service does", "remaining", q.usage.Remaining)
 }
 
-// answered is the number of requests that got an answer.
-func answered(s pipeline.Snapshot) int64 {
+// answersOf is the number of requests that got an answer.
+func answersOf(s Snapshot) int64 {
 	return s.Requests - s.InFlight - s.Refused - s.Transient
 }
 
-// metered says whether what is left is a number.
+// metered says whether the quota is a number of requests.
 func (q *quota) metered() bool {
 	_, isNumber := q.last()
 	return isNumber
 }
 
-// last is what the account has left by the service's last word, if each answer since costs
-// one, as is usual.
+// last is the quota that the service told last, less one request for each answer since, which is the
+// usual charge.
 func (q *quota) last() (left int64, isNumber bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	left, isNumber = q.usage.Requests()
-	return max(0, left-(answered(q.counters.Snapshot())-q.answers)), isNumber
+	return max(0, left-(answersOf(q.counters.Snapshot())-q.answers)), isNumber
 }
 
-// left is what last gives; the service is asked anew in the background.
+// left is the result of last; the service is asked anew in the background.
 func (q *quota) left() (left int64, isNumber bool) {
 	q.mu.Lock()
-	stale := q.service.hosted && !q.sampling && time.Since(q.asked) >= quotaInterval
+	stale := q.askUsage != nil && !q.sampling && time.Since(q.asked) >= quotaInterval
 	q.sampling = q.sampling || stale
 	q.mu.Unlock()
 	if stale {
@@ -121,25 +120,25 @@ func (q *quota) refresh(timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if err := q.sample(ctx); err != nil {
-		q.log.Debug("the service does not say what is left", "error", err)
+		q.log.Debug("the service does not say how much quota is left", "error", err)
 	}
 }
 
-// final is what is left after a run, or was when the service last told; "" if it never did.
-func (q *quota) final() string {
+// final asks for the quota after a run, and gives what the service told last, with the time since.
+func (q *quota) final() (usage client.Usage, since time.Duration) {
 	if !q.known() {
-		return ""
+		return client.Usage{}, 0
 	}
 	q.refresh(lastTimeout)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.told.Equal(q.asked) {
-		return q.usage.Remaining + " left"
+	if !q.told.Equal(q.asked) {
+		since = time.Since(q.told)
 	}
-	return fmt.Sprintf("%s left %s ago", q.usage.Remaining, about(time.Since(q.told)))
+	return q.usage, since
 }
 
-// ask asks what is left, for the run's limits.
+// ask asks how much quota is left, for the limits of the run.
 func (q *quota) ask(ctx context.Context) (client.Usage, error) {
 	err := q.sample(ctx)
 	if err != nil {
@@ -150,7 +149,7 @@ func (q *quota) ask(ctx context.Context) (client.Usage, error) {
 	return q.usage, nil
 }
 
-// known says whether the service has said what is left.
+// known says whether the service has told its quota.
 func (q *quota) known() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -7,23 +7,93 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
+	"github.com/bulkcat/bulkcat/reader"
 )
 
-// Forecast is what a run would do.
+// Forecast says what a run would do.
 type Forecast struct {
 	Records  int64 // read
 	Invalid  int64 // records that cannot be asked, cost nothing
 	Distinct int64 // requests
 	Answered int64 // of the distinct ones, by the store
 	Saved    int64 // requests that a run by sites makes less than one by exact spellings
+
+	Quota client.Usage // what the API key may still ask; zero if the service does not say
 }
 
 // ToAsk is how many requests the run would make, retries aside.
 func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered }
 
-// DryRun reads the whole input and asks nothing. Equal inputs are counted exactly, with
-// a temporary file instead of memory for large inputs.
-func DryRun(ctx context.Context, parts Parts, options Options) (Forecast, error) {
+// DryRun reads the whole input and says what a run with the same options would ask and save. It asks
+// the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
+// the store. Output.Path may be empty; only the shared store beside the output is not looked at then.
+func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error) {
+	options.NoSpool = true
+	if err := options.Check(); err != nil {
+		return Forecast{}, err
+	}
+	s := newSession(options)
+	defer func() { err = causeOf(ctx, errors.Join(err, s.Close())) }()
+	if err := s.openInput(ctx); err != nil {
+		return Forecast{}, err
+	}
+	if s.interrupt != nil {
+		defer context.AfterFunc(ctx, s.interrupt)()
+	}
+	parts := Parts{Source: s.input, Counters: s.counters}
+	if stored, ok := s.options.stored(); ok {
+		store, err := stores.Look(stored) // makes no store, and changes none
+		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
+			return Forecast{}, err
+		}
+		if store != nil {
+			defer store.Close() // only read from
+			parts.Store = store.Store
+		}
+	}
+	f, err := forecast(ctx, parts, s.options.requests())
+	if err != nil {
+		return f, err
+	}
+	err = s.quota.check(ctx)
+	f.Quota = s.quota.usage
+	return f, err
+}
+
+// checkQuota asks for the quota before the first record, and says whether it is enough. The input is
+// read once more for that, which takes seconds where the run takes hours; a pipe cannot be read twice.
+func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options Options) error {
+	if err := s.quota.check(ctx); err != nil {
+		return err
+	}
+	left, isNumber := s.quota.usage.Requests()
+	if !isNumber || s.options.readsStdin() {
+		return nil
+	}
+	if most, ok := s.options.mostRequests(); !ok || most > left {
+		again := s.options.Input
+		again.Log = nil // the run itself warns
+		input, err := reader.Open(again)
+		if err != nil {
+			return err
+		}
+		defer input.Close() // only read from
+		f, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(Counters)}, options)
+		if err != nil {
+			return err
+		}
+		if f.ToAsk() > left {
+			s.options.Log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
+			return nil
+		}
+	}
+	s.options.Log.Info("the quota is enough", "left", left)
+	return nil
+}
+
+// forecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files.
+func forecast(ctx context.Context, parts Parts, options Options) (Forecast, error) {
 	var f Forecast
 	distinct, err := newDistinct()
 	if err != nil {
