@@ -7,7 +7,7 @@ import (
 
 // DefaultClassifications are what records of a kind are asked for unless the user says otherwise: for
 // products the custom taxonomies, if there are any, and else the first classification of the kind.
-func DefaultClassifications(kind client.Kind, custom []*taxonomy.Taxonomy) []string {
+func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom) []string {
 	if kind != client.Product || len(custom) == 0 {
 		return client.Classifications(kind)[:1]
 	}
@@ -23,10 +23,24 @@ func DefaultClassifications(kind client.Kind, custom []*taxonomy.Taxonomy) []str
 func (o *SessionOptions) taxonomyOf(classification string) *taxonomy.Taxonomy {
 	for _, t := range o.Taxonomies {
 		if t.Name == classification {
-			return t
+			return &t.Taxonomy
 		}
 	}
 	return taxonomy.Published(classification)
+}
+
+// fingerprints tells the answers in one version of a custom taxonomy from those in another: neither
+// stored answers nor the parts of an output outlive a change of the taxonomy.
+func fingerprints(classifications []string, custom []*taxonomy.Custom) string {
+	text := ""
+	for _, name := range classifications {
+		for _, t := range custom {
+			if t.Name == name {
+				text += "+" + t.Fingerprint()
+			}
+		}
+	}
+	return text
 }
 
 // classification gives a classification with the ids of its categories.

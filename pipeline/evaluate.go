@@ -18,7 +18,7 @@ import (
 type Evaluation struct {
 	Kind           client.Kind
 	Classification string
-	Taxonomies     []*taxonomy.Taxonomy // of custom classifications, beside the published ones
+	Taxonomies     []*taxonomy.Custom // of custom classifications, beside the published ones
 	Categorizer    client.Categorizer
 	Input          reader.Options // Column is required
 	LabelColumn    string         // of the right answers: see package evaluate

@@ -23,10 +23,10 @@ import (
 // SessionOptions describe a [Session]. Kind, Service, Input.Paths and Output.Path are required.
 type SessionOptions struct {
 	Kind            client.Kind
-	Classifications []string             // what each record is asked for; default DefaultClassifications
-	Taxonomies      []*taxonomy.Taxonomy // of custom classifications, beside the published ones
-	Scheme          string               // of bare domains: "https" (the default) or "http"
-	Dedupe          string               // which websites are one request: DedupeSite (the default) or DedupeExact
+	Classifications []string           // what each record is asked for; default DefaultClassifications
+	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
+	Scheme          string             // of bare domains: "https" (the default) or "http"
+	Dedupe          string             // which websites are one request: DedupeSite (the default) or DedupeExact
 
 	Service Service
 	Limits  limits.Options     // Learned and CanAsk are set by the session
@@ -191,6 +191,9 @@ func (o SessionOptions) withDefaults() SessionOptions {
 		o.Input.Candidates = InputColumns(o.Kind)
 	}
 	o.Input.ExtraColumns, o.Input.Log = namedColumns(o.Output.Carry), o.Log
+	if !o.Service.Hosted {
+		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies)
+	}
 	if !o.Service.Hosted && o.Limits.Rate == 0 {
 		o.Limits.Rate = math.Inf(1)
 	}

@@ -89,7 +89,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 		return &usageError{err}
 	}
 	report, err := pipeline.Evaluate(ctx, pipeline.Evaluation{
-		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.taxonomies(), Categorizer: svc.categorizer,
+		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Categorizer: svc.categorizer,
 		Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
 	})
 	if err != nil {

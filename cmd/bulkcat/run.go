@@ -166,12 +166,11 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 	if err != nil {
 		return svc, err
 	}
-	f.Taxonomies = f.service.taxonomies.taxonomies()
+	f.Taxonomies = f.service.taxonomies.loaded
 	if !classificationGiven {
 		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies)
 	}
 	if !svc.hosted {
-		svc.source = f.service.taxonomies.source(f.Classifications...)
 		for _, name := range f.Classifications {
 			if err := f.service.taxonomies.has(name); err != nil {
 				f.Log.Warn(err.Error())

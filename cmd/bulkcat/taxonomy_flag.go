@@ -85,22 +85,9 @@ func (f *customFlags) taxonomies() []*taxonomy.Taxonomy {
 
 var errHostedTaxonomy = errors.New("--taxonomy is for the embedded service: a hosted one has its own; leave out --taxonomy or the base URL")
 
-// source names the embedded service's answers in some classifications. Those in a custom
-// taxonomy are another source after every change of the file, so that neither stored
-// answers nor the parts of an output outlive it.
-func (f *customFlags) source(classifications ...string) string {
-	source := "embedded"
-	for _, name := range classifications {
-		if custom := f.find(name); custom != nil {
-			source += "+" + custom.Fingerprint()
-		}
-	}
-	return source
-}
-
 // fallback is the classification without --classification.
 func (f *customFlags) fallback(kind client.Kind) string {
-	return strings.Join(pipeline.DefaultClassifications(kind, f.taxonomies()), ",")
+	return strings.Join(pipeline.DefaultClassifications(kind, f.loaded), ",")
 }
 
 // of gives the taxonomy of a classification: a loaded one, or a published one; nil for others.

@@ -2,43 +2,15 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// What is stored under a taxonomy's source is found again by the same taxonomy, and by no
-// other.
-func TestTaxonomySource(t *testing.T) {
-	const name = "product_taxonomy_custom_acme"
-	file := filepath.Join(t.TempDir(), "acme.txt")
-	source := func(text, classification string) string {
-		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		f := customFlags{given: []string{name + "=" + file}}
-		if err := f.load(); err != nil {
-			t.Fatal(err)
-		}
-		return f.source(classification)
-	}
-	first := source("A > B\n", name)
-	if !strings.HasPrefix(first, "embedded+") {
-		t.Errorf("source %q", first)
-	}
-	if again := source("# the same\nA > B\n", name); again != first {
-		t.Errorf("source %q, want %q", again, first)
-	}
-	if other := source("A > C\n", name); other == first {
-		t.Errorf("another taxonomy has the source %q, too", other)
-	}
-	if own := source("A > C\n", "product_taxonomy"); own != "embedded" {
-		t.Errorf("the service's own taxonomy has the source %q", own)
-	}
-	if err := new(customFlags).has(name); err == nil {
+// The embedded service does not answer in a taxonomy that was not given.
+func TestMissingTaxonomy(t *testing.T) {
+	if err := new(customFlags).has("product_taxonomy_custom_acme"); err == nil {
 		t.Error("a taxonomy that was not given is there")
 	}
 }

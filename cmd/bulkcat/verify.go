@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,7 +17,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // verifyFlags are the flags of `verify`.
@@ -141,30 +138,5 @@ func (f *verifyFlags) print(report verify.Report) error {
 		e.SetEscapeHTML(false)
 		return e.Encode(report)
 	}
-	return printSheet(f.streams.text(), report)
-}
-
-func printSheet(out io.Writer, r verify.Report) error {
-	var b strings.Builder
-	for _, finding := range r.Findings {
-		fmt.Fprintln(&b, finding)
-	}
-	if r.Omitted > 0 {
-		fmt.Fprintf(&b, "and %d more findings\n", r.Omitted)
-	}
-	if r.Balanced {
-		b.WriteString("balanced\n")
-	}
-	fmt.Fprintf(&b, "records  %d%s", r.Records, inSeveral(r.Classifications))
-	lead := ": "
-	for _, s := range []writer.Status{writer.StatusOK, writer.StatusEmpty, writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid, writer.StatusPending} {
-		if n := r.Statuses[s]; n > 0 {
-			fmt.Fprintf(&b, "%s%d %s", lead, n, s)
-			lead = ", "
-		}
-	}
-	fmt.Fprintf(&b, "\nrows     %d\nfiles    %d, %d bytes\ninput    %d records compared\nstore    %d answers compared, %d not in it\n",
-		r.Rows, r.Files, r.Bytes, r.Inputs, r.Stored, r.NotStored)
-	_, err := io.WriteString(out, b.String())
-	return err
+	return report.WriteText(f.streams.text())
 }
