@@ -17,15 +17,15 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Whoever sees the end of what a failed stage sends on must know that it has failed: else
-// the writer takes a cut-off input for a whole one.
+// A stage that fails says so before it closes its channels: else the writer takes a cut-off input for a
+// whole input.
 func TestStageFailsBeforeItsEndShows(t *testing.T) {
 	want := errors.New("the commit failed")
 	soft, stop := context.WithCancelCause(context.Background())
-	r := &run{soft: soft, stop: stop}
 	var g errgroup.Group
+	r := &run{group: &g, soft: soft, stop: stop, asks: context.Background()}
 	var seen error
-	r.stage(&g, 1, func() error { return want }, func() { seen = context.Cause(soft) })
+	r.start(newStage("commit", 1, func() error { return want }, func() { seen = context.Cause(soft) }), 1)
 	if err := g.Wait(); err != want || seen != want {
 		t.Errorf("the stage ended with %v, and its end showed %v; want %v", err, seen, want)
 	}

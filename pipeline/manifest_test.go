@@ -43,8 +43,8 @@ func TestDigestTellsEveryChange(t *testing.T) {
 }
 
 // publish writes parts of one row a record into a folder and gives the manifest of it. All
-// records are ok, but for the marked ones.
-func publish(t *testing.T, folder string, account *Account, parts []int64, marked ...mark) {
+// records are ok, unless others says otherwise.
+func publish(t *testing.T, folder string, account *Account, parts []int64, others ...recordEnd) {
 	t.Helper()
 	m, err := openManifest(folder, account, true, nil)
 	if err != nil {
@@ -57,11 +57,11 @@ func publish(t *testing.T, folder string, account *Account, parts []int64, marke
 			t.Fatal(err)
 		}
 		for r := first; r < first+rows; r++ {
-			k := mark{record: r, digest: digest(r), status: writer.StatusOK}
-			if i := slices.IndexFunc(marked, func(k mark) bool { return k.record == r }); i >= 0 {
-				k.status = marked[i].status
+			k := recordEnd{record: r, digest: digest(r), status: writer.StatusOK}
+			if i := slices.IndexFunc(others, func(k recordEnd) bool { return k.record == r }); i >= 0 {
+				k.status = others[i].status
 			}
-			m.mark([]mark{k})
+			m.expect([]recordEnd{k})
 		}
 		sum, size := fileSum(t, name)
 		if err := m.addPart(writer.File{Path: name, Bytes: size, SHA256: sum, Rows: rows, FirstRecord: first, LastRecord: first + rows - 1}); err != nil {
@@ -125,7 +125,7 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 		{writer.StatusOK, func(Statuses) bool { return false }, 0},
 	} {
 		folder := t.TempDir()
-		publish(t, folder, account, []int64{2, 2, 2}, mark{record: 3, status: tt.status})
+		publish(t, folder, account, []int64{2, 2, 2}, recordEnd{record: 3, status: tt.status})
 		m, err := openManifest(folder, account, false, tt.settled)
 		if err != nil || len(m.keptFiles()) != tt.kept {
 			t.Errorf("%s: %d parts are kept, want %d (%v)", tt.status, len(m.keptFiles()), tt.kept, err)
@@ -142,12 +142,12 @@ func TestManifestCountsRecordsOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for record := int64(1); record <= 1000; record += 10 {
-		var marks []mark
+		var list []recordEnd
 		for r := record; r < record+10; r++ {
-			marks = append(marks, mark{record: r, digest: digest(r), status: writer.StatusOK})
+			list = append(list, recordEnd{record: r, digest: digest(r), status: writer.StatusOK})
 		}
-		if m.mark(marks); len(m.marks) > len(marks) {
-			t.Fatalf("%d marks are held", len(m.marks))
+		if m.expect(list); len(m.written) > len(list) {
+			t.Fatalf("%d records are held", len(m.written))
 		}
 		if record == 501 { // ends between two records of the last ones given
 			if err := m.addPart(writer.File{Path: "a", LastRecord: 504}); err != nil {

@@ -11,36 +11,36 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
-// refusals holds refused tasks back until their refusals are known to be about the inputs. A
-// service that is asked under a wrong name, or a proxy that loses its way, refuses every input in
-// the same words.
+// refusals holds rejected tasks until it is known whether the rejections are about the inputs. A service
+// that is asked with a parameter of the wrong name, or a misrouting proxy, rejects every input in the
+// same way.
 //
-// A refusal is about the input if a request that was sent later is answered. After a long series
-// of one refusal, a request that was answered before is repeated. If the service refuses that as
-// well, the service is out, and the tasks are asked again when it is back; in a run that has got
-// no answer, the settings are wrong, and the run ends.
+// A rejection is about the input if a request that was sent later is answered. After a long series of
+// equal rejections, a request that was answered before is repeated. If the service rejects that request
+// as well, the service is out, and the tasks are asked again when the service is back; in a run without
+// any answer the settings are wrong, and the run ends.
 type refusals struct {
-	known    atomic.Pointer[client.Request] // was answered before, in this run or an earlier run
+	known    atomic.Pointer[client.Request] // a request that was answered, in this run or an earlier run
 	answered atomic.Bool                    // the service has answered in this run
-	odd      atomic.Int64                   // responses that fit no service, before the first answer
-	count    atomic.Int64                   // of held
+	odd      atomic.Int64                   // odd responses before the first answer: see tolerate
+	count    atomic.Int64                   // length of held
 
 	mu     sync.Mutex
 	held   []*task
-	kind   string // of the series: how the requests ended
-	series int    // refusals of one kind in a row
+	kind   string // how the requests of the series ended
+	series int    // rejections of one kind in a row
 	check  int    // the length of the series at which the service is checked next
-	misled bool   // the repeated request was refused as well
+	failed bool   // the repeated request was rejected as well
 }
 
 const (
-	firstSeries = 20   // refusals in a row are no chance
-	mostSeries  = 1000 // refusals more, at most, before the next check
-	mostOdd     = 3    // odd responses and no answer: more attempts will not help
+	firstSeries = 20   // rejections in a row before the first check
+	mostSeries  = 1000 // rejections more, at most, before the next check
+	mostOdd     = 3    // odd responses without an answer end the run
 )
 
-// MisconfiguredError says that the service has refused every input in the same way, and has
-// answered none. No record is to blame, so none was rejected; the run ended.
+// MisconfiguredError says that the service has rejected every input in the same way, and has answered
+// none. The settings are probably wrong: no record was rejected, and the run ended.
 type MisconfiguredError struct {
 	Refused int // inputs
 	Err     *client.Error
@@ -52,14 +52,14 @@ func (e *MisconfiguredError) Error() string {
 
 func (e *MisconfiguredError) Unwrap() error { return e.Err }
 
-// learn takes note of a request that was answered.
+// learn remembers a request that was answered.
 func (f *refusals) learn(request client.Request) {
 	if f.known.Load() == nil {
 		f.known.CompareAndSwap(nil, &request)
 	}
 }
 
-// hold keeps a refused task back, and has the service checked after a long series.
+// hold holds a rejected task, and has the service checked after a long series.
 func (r *run) hold(t *task, e *client.Error) error {
 	f := &r.refusals
 	series, long := f.add(t, e.Outcome())
@@ -70,18 +70,18 @@ func (r *run) hold(t *task, e *client.Error) error {
 		}
 		r.confirm(time.Now())
 	case !long:
-		r.signalLast(r.open.Load())
+		r.wakeAtLast(r.open.Load())
 	case f.known.Load() == nil:
 		return &MisconfiguredError{Refused: series, Err: e}
 	default:
-		r.trouble.Store(e)
+		r.lastError.Store(e)
 		r.Limits.Suspect(time.Now())
-		r.crew.signal()
+		r.workers.wakeUp()
 	}
 	return nil
 }
 
-// add says how long the series is with the task, and whether it is long enough for a check.
+// add holds a task. It gives the length of the series, and says whether it is long enough for a check.
 func (f *refusals) add(t *task, kind string) (series int, long bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *refusals) add(t *task, kind string) (series int, long bool) {
 	return f.series, true
 }
 
-// take gives the held tasks that were asked by a time, and keeps the others.
+// take gives the held tasks that were sent until a time, and holds the others.
 func (f *refusals) take(by time.Time) (taken []*task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,15 +115,16 @@ func (f *refusals) take(by time.Time) (taken []*task) {
 	return taken
 }
 
-// confirm lets the refusals last whose requests were sent by a time.
+// confirm stores the rejections of requests that were sent until a time.
 func (r *run) confirm(by time.Time) {
 	for _, t := range r.refusals.take(by) {
-		r.keep(t)
+		r.save(t)
 	}
 }
 
-// trust takes note of an answer: what was refused before the request was sent is about the inputs.
-func (r *run) trust(t *task) {
+// confirmBefore is called with each answer: the rejections of requests that were sent before are about
+// the inputs.
+func (r *run) confirmBefore(t *task) {
 	f := &r.refusals
 	f.answered.Store(true)
 	f.learn(t.request)
@@ -135,8 +136,8 @@ func (r *run) trust(t *task) {
 	}
 }
 
-// tolerate takes an odd response, which no service of this kind gives, for a failed attempt. A run
-// that gets no answer but several of these ends.
+// tolerate makes an odd response, which no service of this kind gives, a failed attempt. A run that gets
+// several odd responses and no answer ends.
 func (r *run) tolerate(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	f := &r.refusals
@@ -148,8 +149,8 @@ func (r *run) tolerate(err error) error {
 	return &passing
 }
 
-// recheck repeats a request that was answered before. If the service refuses it, the refusals
-// since are not about the inputs.
+// recheck repeats a request that was answered before. If the service rejects the request, the rejections
+// since then are not about the inputs.
 func (r *run) recheck(t *task, permit limits.Permit) error {
 	r.Counters.Rechecks.Add(1)
 	answer, err := r.exchange(t)
@@ -159,16 +160,16 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	refused := failed && e.Class == client.Rejected
 	if refused {
 		result.Outcome = limits.Failed
-		r.refusals.mislead()
+		r.refusals.checkFailed()
 	}
 	switch {
 	case failed:
 		r.Counters.countError(e)
-		r.trouble.Store(e)
+		r.lastError.Store(e)
 	case err == nil:
 		r.Counters.countAnswer(answer)
 		answer.Release()
-		r.checked() // before anything else is sent
+		r.checked() // before another request is sent
 	}
 	r.report(r.Limits.End(time.Now(), permit, result))
 	switch {
@@ -185,21 +186,21 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	return nil
 }
 
-func (f *refusals) mislead() {
+func (f *refusals) checkFailed() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.misled = true
+	f.failed = true
 }
 
 // checked acts on a repeated request that was answered.
 func (r *run) checked() {
 	f := &r.refusals
 	f.mu.Lock()
-	misled, series := f.misled, f.series
-	f.misled = false
+	rejected, series := f.failed, f.series
+	f.failed = false
 	f.mu.Unlock()
-	if !misled {
-		r.Log.Warn("the service refuses one input after the other, and still answers an input that it answered before", "series", series, "error", r.trouble.Load())
+	if !rejected {
+		r.Log.Warn("the service refuses one input after the other, and still answers an input that it answered before", "series", series, "error", r.lastError.Load())
 		r.confirm(time.Now())
 		return
 	}
@@ -210,24 +211,24 @@ func (r *run) checked() {
 	}
 }
 
-// signalLast has the leader look at the held tasks if no other task is open.
-func (r *run) signalLast(open int64) {
+// wakeAtLast has the dispatcher look at the held tasks if no other task is open.
+func (r *run) wakeAtLast(open int64) {
 	if n := r.refusals.count.Load(); n > 0 && n == open {
-		r.crew.signal()
+		r.workers.wakeUp()
 	}
 }
 
-// endSeries decides about held tasks when no other task is open, so that no answer can follow:
-// their refusals last, after a check where they are many. Without any answer they are the rows'
-// status, but are not stored: the settings may be wrong.
+// endSeries completes held tasks when no other task is open, so that no answer can follow. Many rejections
+// are checked first. In a run without any answer the rejections are not stored: the settings may be
+// wrong.
 func (r *run) endSeries() {
 	f := &r.refusals
 	switch n := f.count.Load(); {
 	case n == 0 || n != r.open.Load():
 	case !f.answered.Load():
 		for _, t := range f.take(time.Now()) {
-			r.land(t)
-			r.leave()
+			r.complete(t)
+			r.taskEnded()
 		}
 	case n < firstSeries:
 		r.confirm(time.Now())
