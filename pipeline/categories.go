@@ -5,22 +5,22 @@ import (
 	"github.com/bulkcat/bulkcat/writer/texts"
 )
 
-// categories keeps what has been worked out of the categories of a classification that were
-// met: a taxonomy has few, answers name them again and again.
+// categories caches the columns of the categories of a classification: a taxonomy has few categories, and
+// answers repeat them.
 type categories struct {
 	Classification
 	schema writer.Schema
 	cache  texts.Cache[category]
 }
 
-// category is what is worked out of one.
+// category has the columns of a category.
 type category struct {
 	id     string
 	levels []string
 	known  bool
 }
 
-// newCategories makes one for each classification.
+// newCategories makes a cache for each classification.
 func newCategories(o *Options) []categories {
 	all := make([]categories, len(o.Classifications))
 	for i, c := range o.Classifications {
@@ -29,7 +29,7 @@ func newCategories(o *Options) []categories {
 	return all
 }
 
-// of gives what is worked out of a category, for use until the next call.
+// of gives a category by the value in answers. The result is valid until the next call.
 func (c *categories) of(value string) *category {
 	worked, met := c.cache.Of(value)
 	if !met {

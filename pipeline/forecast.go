@@ -14,15 +14,15 @@ import (
 // Forecast says what a run would do.
 type Forecast struct {
 	Records  int64 // read
-	Invalid  int64 // records that cannot be asked, cost nothing
-	Distinct int64 // requests
-	Answered int64 // of the distinct ones, by the store
-	Saved    int64 // requests that a run by sites makes less than one by exact spellings
+	Invalid  int64 // records that cannot be asked
+	Distinct int64 // different requests
+	Answered int64 // different requests whose outcome is stored
+	Saved    int64 // requests that a run by sites saves, compared with a run by exact spellings
 
 	Quota client.Usage // what the API key may still ask; zero if the service does not say
 }
 
-// ToAsk is how many requests the run would make, retries aside.
+// ToAsk is how many requests the run would make, without retries.
 func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered }
 
 // DryRun reads the whole input and says what a run with the same options would ask and save. It asks
@@ -142,7 +142,7 @@ func forecast(ctx context.Context, parts Parts, options Options) (Forecast, erro
 	return f, nil
 }
 
-// forecasts are requests that are looked up together.
+// forecasts looks up requests in batches.
 type forecasts struct {
 	parts      Parts
 	normalizer client.Normalizer
@@ -159,7 +159,7 @@ func (b *forecasts) add(r client.Request) error {
 	return b.flush()
 }
 
-// flush counts the requests that a run makes in either mode: see lookups.toSites.
+// flush counts the requests that a run makes in each mode of dedupe: see lookups.toSites.
 func (b *forecasts) flush() error {
 	if err := b.parts.lookUpAll(b.queries); err != nil {
 		return err

@@ -184,7 +184,7 @@ func (r *run) completeStored(t *task, outcome answers.Outcome) {
 	if outcome.Rejection != nil {
 		t.err = outcome.Rejection
 	} else {
-		r.refusals.learn(t.request)
+		r.rejections.learn(t.request)
 	}
 	r.complete(t)
 }

@@ -11,23 +11,23 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// Targets are the places that a run writes.
+// Targets are the places that a program writes.
 type Targets struct {
 	Files   []string   // that are written or replaced
 	Folders []string   // in which files are written or replaced
-	Opened  []OpenFile // that the run was given, such as standard output
+	Opened  []OpenFile // that the program was given open, such as standard output
 }
 
-// OpenFile is a file that has no path here.
+// OpenFile is an open file, whose path is not known.
 type OpenFile struct {
-	Name string // for people
+	Name string // for messages
 	Info fs.FileInfo
 }
 
 // OverwriteError says that a run would write over a file that it reads.
 type OverwriteError struct {
 	Input  string
-	Target string // through which; may be another name of the input
+	Target string // the place that is written; may be another name of the input
 }
 
 func (e *OverwriteError) Error() string {
@@ -85,21 +85,21 @@ func openFile(name string, stream any) []OpenFile {
 	return []OpenFile{{Name: name, Info: info}}
 }
 
-// Protect makes sure that no input is one of the targets, whatever it is called there, or lies in one. In
-// opened are the inputs that the run was given open. The error is an *OverwriteError.
+// Protect makes sure that no input is a target, under any name, or lies in a target folder. In opened are
+// inputs that the program was given open. The error is an *OverwriteError.
 func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
-	there := t.there()
+	targets := t.existing()
 	for _, file := range opened {
-		if err := protect(file.Name, file.Info, there); err != nil {
+		if err := protect(file.Name, file.Info, targets); err != nil {
 			return err
 		}
 	}
 	for _, input := range inputs {
 		info, err := os.Stat(input)
 		if err != nil {
-			continue // to open it says why
+			continue // to open the input gives the error
 		}
-		if err := protect(input, info, there); err != nil {
+		if err := protect(input, info, targets); err != nil {
 			return err
 		}
 		if err := t.protectWithin(input); err != nil {
@@ -118,14 +118,14 @@ func protect(input string, info fs.FileInfo, targets []OpenFile) error {
 	return nil
 }
 
-// protectWithin looks for the folders among those that an input lies in.
+// protectWithin looks for a target among the folders above an input.
 func (t Targets) protectWithin(input string) error {
 	path, err := filepath.EvalSymlinks(input)
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		return nil // to open it says why
+		return nil // to open the input gives the error
 	}
 	var above []OpenFile
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
@@ -144,8 +144,8 @@ func (t Targets) protectWithin(input string) error {
 	return nil
 }
 
-// there are the targets that are there, with the files in the folders: one may be a link to an input.
-func (t Targets) there() []OpenFile {
+// existing gives the targets that exist, and the files in target folders: one may be a link to an input.
+func (t Targets) existing() []OpenFile {
 	found := slices.Clone(t.Opened)
 	add := func(name string) {
 		if info, err := os.Stat(strings.TrimRight(name, "/")); err == nil {
@@ -157,7 +157,7 @@ func (t Targets) there() []OpenFile {
 	}
 	for _, folder := range t.Folders {
 		add(folder)
-		entries, _ := os.ReadDir(folder) // none in what is not there
+		entries, _ := os.ReadDir(folder) // none if the folder does not exist
 		for _, e := range entries {
 			add(filepath.Join(folder, e.Name()))
 		}

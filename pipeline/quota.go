@@ -78,7 +78,7 @@ func (q *quota) warnUnclear() {
 
 // answersOf is the number of requests that got an answer.
 func answersOf(s Snapshot) int64 {
-	return s.Requests - s.InFlight - s.Refused - s.Transient
+	return s.Requests - s.InFlight - s.Rejections - s.Transient
 }
 
 // metered says whether the quota is a number of requests.

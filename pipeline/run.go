@@ -38,7 +38,7 @@ type run struct {
 	completion  completion
 	workers     workers
 	parking     parking
-	refusals    refusals
+	rejections  rejections
 	lastError   atomic.Pointer[client.Error] // of a failed attempt
 
 	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up

@@ -40,7 +40,7 @@ type SessionOptions struct {
 
 	Offline   bool          // ask nothing: records without a stored answer are pending
 	Strict    bool          // the first invalid record fails the run
-	KeepGoing bool          // go on though the service refuses every input
+	KeepGoing bool          // go on though the service rejects every input
 	Limit     int64         // records read at most; 0 for all
 	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
 	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
@@ -66,7 +66,7 @@ type Service struct {
 	Usage func(context.Context) (client.Usage, error)
 
 	// Hosted says that requests may be charged and limited: all answers are stored, the rate is
-	// learned, and a service that refuses every input ends the run.
+	// learned, and a service that rejects every input ends the run.
 	Hosted bool
 	// Free says that every answer costs nothing and can be made again, even in an offline run.
 	Free bool

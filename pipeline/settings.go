@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// sameRun says whether two accounts are of one run, started twice.
+// sameRun says whether two accounts are of the same run.
 func (a *Account) sameRun(last *Account) bool {
 	return len(a.changes(last.Service, last.Settings)) == 0
 }
@@ -34,7 +34,7 @@ type Change struct {
 
 func (c Change) String() string { return fmt.Sprintf("%s was %s and is %s", c.Setting, c.Then, c.Now) }
 
-// run names the run: equal for accounts of one run, and for no others.
+// run gives a name of the run, which is equal for all accounts of the same run, and only for these.
 func (a *Account) run() string {
 	settings := a.Settings
 	settings.Output = ""
@@ -91,8 +91,8 @@ func shown(value any) string {
 	return fmt.Sprint(value)
 }
 
-// seenFrom gives a path as seen from the folder that an output lies in. So a file is the same whether its
-// name is relative or absolute, and stays the same when the folder moves with all that is in it.
+// seenFrom gives a path relative to the folder of an output. So a file has the same path whether its name
+// is relative or absolute, and keeps the path when the folder moves with all its files.
 func seenFrom(output, path string) string {
 	if path == "-" {
 		return path
@@ -104,7 +104,8 @@ func seenFrom(output, path string) string {
 	return filepath.ToSlash(path) // on another drive
 }
 
-// resolved is the absolute path of a file, in a folder without symbolic links as far as that is there.
+// resolved is the absolute path of a file, with the symbolic links of its folder resolved if the folder
+// exists.
 func resolved(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute

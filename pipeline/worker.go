@@ -82,7 +82,7 @@ func (r *run) dispatch() (*task, limits.Permit, bool) {
 			return r.unpark(), d.Permit, true
 		case limits.SendKnown:
 			r.replaceDispatcher()
-			return &task{request: *r.refusals.known.Load(), known: true}, d.Permit, true
+			return &task{request: *r.rejections.known.Load(), known: true}, d.Permit, true
 		case limits.AskAccount:
 			r.askQuota()
 		case limits.Stop:
@@ -206,7 +206,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		return nil
 	case errors.As(err, &e):
 	case r.asks.Err() != nil:
-		r.Counters.outcomes.add("canceled")
+		r.Counters.attempts.add("canceled")
 		return nil
 	default:
 		return fmt.Errorf("ask for %s: %w", t.request.Input, err)

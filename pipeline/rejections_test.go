@@ -57,7 +57,7 @@ func (x *trial) stored(t *testing.T, inputs int) (answered, rejected int) {
 }
 
 // A refusal is stored only where the service answers other inputs.
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	const lost = 1250 * time.Millisecond // after 1,000 requests
 	between := func(from, to int) func(int) bool {
 		return func(n int) bool { return n > from && n <= to }
@@ -110,7 +110,7 @@ func TestRefusals(t *testing.T) {
 				if (wrong != nil) != tt.wrong || (stop != nil && stop.Cause == OutageTooLong) != tt.out || err != nil && !tt.wrong && !tt.out {
 					t.Fatalf("ended with %v", err)
 				}
-				if asked := x.service.asked(); tt.wrong && (asked > 50 || wrong.Refused < firstSeries) {
+				if asked := x.service.asked(); tt.wrong && (asked > 50 || wrong.Inputs < firstSeries) {
 					t.Errorf("%d requests, then: %v", asked, err)
 				}
 				rows := strings.Count(strings.Join(x.sink.lines, "\n"), " rejected ")

@@ -11,7 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
-// refusals holds rejected tasks until it is known whether the rejections are about the inputs. A service
+// rejections holds rejected tasks until it is known whether the rejections are about the inputs. A service
 // that is asked with a parameter of the wrong name, or a misrouting proxy, rejects every input in the
 // same way.
 //
@@ -19,7 +19,7 @@ import (
 // equal rejections, a request that was answered before is repeated. If the service rejects that request
 // as well, the service is out, and the tasks are asked again when the service is back; in a run without
 // any answer the settings are wrong, and the run ends.
-type refusals struct {
+type rejections struct {
 	known    atomic.Pointer[client.Request] // a request that was answered, in this run or an earlier run
 	answered atomic.Bool                    // the service has answered in this run
 	odd      atomic.Int64                   // odd responses before the first answer: see tolerate
@@ -42,18 +42,18 @@ const (
 // MisconfiguredError says that the service has rejected every input in the same way, and has answered
 // none. The settings are probably wrong: no record was rejected, and the run ended.
 type MisconfiguredError struct {
-	Refused int // inputs
-	Err     *client.Error
+	Inputs int // that were rejected
+	Err    *client.Error
 }
 
 func (e *MisconfiguredError) Error() string {
-	return fmt.Sprintf("the service refuses every input (%d of %d): %v", e.Refused, e.Refused, e.Err)
+	return fmt.Sprintf("the service rejects every input (%d of %d): %v", e.Inputs, e.Inputs, e.Err)
 }
 
 func (e *MisconfiguredError) Unwrap() error { return e.Err }
 
 // learn remembers a request that was answered.
-func (f *refusals) learn(request client.Request) {
+func (f *rejections) learn(request client.Request) {
 	if f.known.Load() == nil {
 		f.known.CompareAndSwap(nil, &request)
 	}
@@ -61,18 +61,18 @@ func (f *refusals) learn(request client.Request) {
 
 // hold holds a rejected task, and has the service checked after a long series.
 func (r *run) hold(t *task, e *client.Error) error {
-	f := &r.refusals
+	f := &r.rejections
 	series, long := f.add(t, e.Outcome())
 	switch {
 	case r.options.KeepGoing:
 		if long {
-			r.Log.Warn("the service refuses one input after the other", "series", series, "last", t.place(), "error", e)
+			r.Log.Warn("the service rejects one input after another", "series", series, "last", t.place(), "error", e)
 		}
 		r.confirm(time.Now())
 	case !long:
 		r.wakeAtLast(r.open.Load())
 	case f.known.Load() == nil:
-		return &MisconfiguredError{Refused: series, Err: e}
+		return &MisconfiguredError{Inputs: series, Err: e}
 	default:
 		r.lastError.Store(e)
 		r.Limits.Suspect(time.Now())
@@ -82,7 +82,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 }
 
 // add holds a task. It gives the length of the series, and says whether it is long enough for a check.
-func (f *refusals) add(t *task, kind string) (series int, long bool) {
+func (f *rejections) add(t *task, kind string) (series int, long bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if kind != f.kind {
@@ -99,7 +99,7 @@ func (f *refusals) add(t *task, kind string) (series int, long bool) {
 }
 
 // take gives the held tasks that were sent until a time, and holds the others.
-func (f *refusals) take(by time.Time) (taken []*task) {
+func (f *rejections) take(by time.Time) (taken []*task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	kept := f.held[:0:0]
@@ -117,7 +117,7 @@ func (f *refusals) take(by time.Time) (taken []*task) {
 
 // confirm stores the rejections of requests that were sent until a time.
 func (r *run) confirm(by time.Time) {
-	for _, t := range r.refusals.take(by) {
+	for _, t := range r.rejections.take(by) {
 		r.save(t)
 	}
 }
@@ -125,7 +125,7 @@ func (r *run) confirm(by time.Time) {
 // confirmBefore is called with each answer: the rejections of requests that were sent before are about
 // the inputs.
 func (r *run) confirmBefore(t *task) {
-	f := &r.refusals
+	f := &r.rejections
 	f.answered.Store(true)
 	f.learn(t.request)
 	f.mu.Lock()
@@ -140,7 +140,7 @@ func (r *run) confirmBefore(t *task) {
 // several odd responses and no answer ends.
 func (r *run) tolerate(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
-	f := &r.refusals
+	f := &r.rejections
 	if !ok || e.Class != client.Fatal || !f.answered.Load() && f.odd.Add(1) >= mostOdd {
 		return err
 	}
@@ -160,7 +160,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	refused := failed && e.Class == client.Rejected
 	if refused {
 		result.Outcome = limits.Failed
-		r.refusals.checkFailed()
+		r.rejections.checkFailed()
 	}
 	switch {
 	case failed:
@@ -175,9 +175,9 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	switch {
 	case err == nil:
 	case !failed:
-		r.Counters.outcomes.add("canceled")
-	case refused && !r.refusals.answered.Load():
-		return &MisconfiguredError{Refused: int(r.refusals.count.Load()), Err: e}
+		r.Counters.attempts.add("canceled")
+	case refused && !r.rejections.answered.Load():
+		return &MisconfiguredError{Inputs: int(r.rejections.count.Load()), Err: e}
 	case e.Class == client.Quota:
 		r.waitForQuota(e)
 	case e.Class == client.Auth || e.Class == client.Fatal:
@@ -186,7 +186,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	return nil
 }
 
-func (f *refusals) checkFailed() {
+func (f *rejections) checkFailed() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.failed = true
@@ -194,13 +194,13 @@ func (f *refusals) checkFailed() {
 
 // checked acts on a repeated request that was answered.
 func (r *run) checked() {
-	f := &r.refusals
+	f := &r.rejections
 	f.mu.Lock()
 	rejected, series := f.failed, f.series
 	f.failed = false
 	f.mu.Unlock()
 	if !rejected {
-		r.Log.Warn("the service refuses one input after the other, and still answers an input that it answered before", "series", series, "error", r.lastError.Load())
+		r.Log.Warn("the service rejects one input after another, and still answers an input that it answered before", "series", series, "error", r.lastError.Load())
 		r.confirm(time.Now())
 		return
 	}
@@ -213,7 +213,7 @@ func (r *run) checked() {
 
 // wakeAtLast has the dispatcher look at the held tasks if no other task is open.
 func (r *run) wakeAtLast(open int64) {
-	if n := r.refusals.count.Load(); n > 0 && n == open {
+	if n := r.rejections.count.Load(); n > 0 && n == open {
 		r.workers.wakeUp()
 	}
 }
@@ -222,7 +222,7 @@ func (r *run) wakeAtLast(open int64) {
 // are checked first. In a run without any answer the rejections are not stored: the settings may be
 // wrong.
 func (r *run) endSeries() {
-	f := &r.refusals
+	f := &r.rejections
 	switch n := f.count.Load(); {
 	case n == 0 || n != r.open.Load():
 	case !f.answered.Load():
