@@ -106,7 +106,7 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 	}
 }
 
-// Parts are kept only where the next run would find the same for all of their records.
+// Parts are kept only if the next run would give all their records the same status.
 func TestManifestKeepsSettledParts(t *testing.T) {
 	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 2})
 	noneRejected := func(s Statuses) bool { return s.Rejected == 0 }
@@ -133,8 +133,8 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 	}
 }
 
-// A part has the records that it was given, however they came; of those given before the
-// last it needs no more than their sum.
+// A part has all its records, however they are divided into calls. Of the records before the last call only
+// the sum is held.
 func TestManifestCountsRecordsOfParts(t *testing.T) {
 	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 1000})
 	m, err := openManifest(t.TempDir(), account, false, nil)

@@ -57,7 +57,7 @@ func TestWindow(t *testing.T) {
 	})
 }
 
-// Long answers take their room in the window: the next tasks are taken for as long.
+// After long answers the next tasks take more room in the window.
 func TestAnswersCountInTheWindow(t *testing.T) {
 	r := &run{Parts: Parts{Counters: new(Counters)}, rows: make(chan *rowBatch, 1), written: make(chan *rowBatch, 1)}
 	r.options.Classifications = []Classification{{Name: client.ProductTaxonomy}}

@@ -1,10 +1,11 @@
-// Package stores gives a run its store of answers.
+// Package stores opens the store of a run.
 //
-// The runs whose outputs lie in one folder share the store [Name] there, so that none of them pays for
-// what another has paid for. A store is open in one process at a time. A run that finds it in use takes
-// the first of Name.2, Name.3, ... that is free. The next run that has [Name] takes the answers of these
-// over, of two the newer, and removes them; so it does with OUTPUT.answers, where versions before kept
-// the answers of one output. For a command that only visits [Name], runs wait instead.
+// Runs whose outputs lie in one folder share the store [Name] in that folder, so that no request is charged
+// twice. A store is open in one process at a time. A run that finds the shared store in use opens a numbered
+// store: the first of Name.2, Name.3, ... that is free. The next run that opens the shared store takes over
+// the answers of the numbered stores (of two answers the newer) and removes these stores. The same goes for
+// OUTPUT.answers, the store of one output in earlier versions. A visit is a short use by a command that is
+// no run: runs wait until the visit ends.
 package stores
 
 import (
@@ -29,23 +30,24 @@ const Name = "bulkcat.answers"
 
 // Options describe the store of a run.
 type Options struct {
-	answers.Options // Dir is the store that the user has named, and that store only; "" for the shared one
+	answers.Options // Dir is the only store, if the user has named one; "" for the shared store
 
-	Output string       // beside which the shared store lies
-	Log    *slog.Logger // told which stores are not seen, and which are taken over; nil for none
+	Output string       // the shared store lies in its folder
+	Log    *slog.Logger // warnings and notices; nil for none
 }
 
-// Store is a store that this package has opened.
+// Store is an open store.
 type Store struct {
 	*answers.Store
 	Dir string
 
 	options Options
-	isNew   bool         // it was not there before
+	isNew   bool         // Open has made the store
 	visit   *writer.Lock // nil in a run
 }
 
-// Open opens the store of a run. The errors are those of answers.Open, and ctx's.
+// Open opens the store of a run, and takes over the answers of other stores. It waits for visits until ctx
+// ends. The errors are those of answers.Open, and ctx's cause.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -71,7 +73,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Look visits the store that Open would open, only to read it: the first one that is there.
+// Look visits, only to read, the first store that exists among those that Open would read. The error is an
+// *answers.MissingError if there is none.
 func Look(o Options) (*Store, error) {
 	o.ReadOnly = true
 	if o.Dir != "" {
@@ -91,12 +94,12 @@ func Look(o Options) (*Store, error) {
 	return nil, &answers.MissingError{Dir: shared}
 }
 
-// visited ends the name of the lock that a visitor of a store holds.
+// visited is the end of the name of the lock that is held during a visit.
 const visited = ".visited"
 
-// Visit opens a store for a command that is no run, and will end soon.
+// Visit opens a store for a command that is no run. The errors are those of answers.Open.
 func Visit(o answers.Options) (*Store, error) {
-	visit, _ := writer.TryLock(filepath.Clean(o.Dir) + visited) // without it runs do not wait
+	visit, _ := writer.TryLock(filepath.Clean(o.Dir) + visited) // without the lock runs do not wait
 	s, err := Options{Options: o}.open(o.Dir)
 	if err != nil {
 		visit.Release()
@@ -113,8 +116,8 @@ func isVisited(dir string) bool {
 	return busy
 }
 
-// places are the shared store, the output's own of earlier versions, "" if there is none, and the numbered
-// ones.
+// places are the shared store, the store of the output from earlier versions ("" if there is none), and the
+// numbered stores.
 func (o Options) places() (shared, own string, numbered []string) {
 	output := filepath.Clean(o.Output)
 	folder := filepath.Dir(output)
@@ -122,7 +125,7 @@ func (o Options) places() (shared, own string, numbered []string) {
 	if info, err := os.Stat(output + ".answers"); err == nil && info.IsDir() && output+".answers" != shared {
 		own = output + ".answers"
 	}
-	entries, _ := os.ReadDir(folder) // to open the shared one says why it cannot be read
+	entries, _ := os.ReadDir(folder) // to open the shared store gives the error
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), Name+".")
 		if n, err := strconv.Atoi(rest); ok && err == nil && n > 1 && e.IsDir() {
@@ -132,7 +135,7 @@ func (o Options) places() (shared, own string, numbered []string) {
 	return shared, own, numbered
 }
 
-// Folders are all that Open may write to, or remove.
+// Folders are all stores that Open may write or remove.
 func (o Options) Folders() []string {
 	if o.Dir != "" {
 		return []string{o.Dir}
@@ -150,7 +153,7 @@ func (o Options) open(dir string) (*Store, error) {
 	return &Store{Store: store, Dir: dir, options: o}, nil
 }
 
-// await opens a store, after visitors of the shared one have left.
+// await opens a store, after visits of the shared store have ended.
 func (o Options) await(ctx context.Context, shared string) (*Store, error) {
 	for waits := 0; ; waits++ {
 		s, err := o.openFree(shared)
@@ -168,14 +171,14 @@ func (o Options) await(ctx context.Context, shared string) (*Store, error) {
 	}
 }
 
-// errVisited says that the shared store is not a run's, and will be free soon.
+// errVisited says that the shared store is visited, and will be free soon.
 var errVisited = errors.New("the store is visited")
 
 // visitPoll is how long a run waits before it looks again: most visits are shorter.
 const visitPoll = 100 * time.Millisecond
 
-// openFree opens the shared store, or the first numbered one that no process holds. A run that asks for
-// nothing has to have the shared one.
+// openFree opens the shared store, or the first numbered store that no process holds. A run that asks
+// nothing needs the shared store.
 func (o Options) openFree(shared string) (*Store, error) {
 	gate, err := writer.WaitLock(shared) // no numbered store is removed meanwhile
 	if err != nil {
@@ -195,7 +198,7 @@ func (o Options) openFree(shared string) (*Store, error) {
 	return s, err
 }
 
-// openNew opens a store, and knows whether it was there.
+// openNew opens a store, and notes whether it existed.
 func (o Options) openNew(dir string) (*Store, error) {
 	_, err := os.Stat(dir)
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -211,15 +214,15 @@ func isLocked(err error) bool {
 	return locked
 }
 
-// takeOver adds the answers of another store, if dir names one, and removes that. One that another run
-// holds is left to it, and one that is damaged stays. A kill in between leaves the answers in both.
+// takeOver adds the answers of another store, if dir is one, and removes that store. A store that another
+// run holds, or that is damaged, stays. After a kill both stores have the answers.
 func (s *Store) takeOver(ctx context.Context, dir string) error {
 	if dir == "" {
 		return nil
 	}
 	from, err := answers.Open(answers.Options{Dir: dir, Source: s.options.Source, ReadOnly: true})
 	if _, missing := errors.AsType[*answers.MissingError](err); missing {
-		return nil // another folder of that name
+		return nil // the folder is no store
 	}
 	log := s.options.Log.With("store", dir)
 	if isLocked(err) {
@@ -243,13 +246,13 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 	return remove(from, dir)
 }
 
-// add adds the answers of another store, and the rate learned there unless this one has its own.
+// add adds the answers of another store, and its learned rate unless this store has one.
 func (s *Store) add(ctx context.Context, from *answers.Store) (answers.Imported, error) {
 	out, in := io.Pipe()
 	exported := make(chan error, 1)
 	go func() {
 		_, err := from.Export(in)
-		in.Close() // what could be read is taken
+		in.Close() // the answers that could be read are added
 		exported <- err
 	}()
 	defer context.AfterFunc(ctx, func() { out.Close() })()
@@ -265,7 +268,7 @@ func (s *Store) add(ctx context.Context, from *answers.Store) (answers.Imported,
 	return added, err
 }
 
-// remove closes a store and removes it in one step, so that no process meets half a store.
+// remove closes a store and removes it in one step, so that no process finds a part of a store.
 func remove(store *answers.Store, dir string) error {
 	shared := filepath.Join(filepath.Dir(dir), Name)
 	gate, err := writer.WaitLock(shared) // no run chooses the store meanwhile
@@ -286,20 +289,20 @@ func remove(store *answers.Store, dir string) error {
 	return nil
 }
 
-// removed is the name of a store that is being removed.
+// removed is the name of a store during its removal.
 func removed(shared string) string {
 	dir, name := filepath.Split(shared)
 	return filepath.Join(dir, "."+name+".removed")
 }
 
-// Overlapped says whether another run of the folder may have asked the same meanwhile, with a store of its
-// own: of the answers of both, the newer will be left.
+// Overlapped says whether another run of the folder, with another store, may have asked the same requests
+// meanwhile. Of the answers of both, the newer will stay.
 func (s *Store) Overlapped() bool {
 	_, _, numbered := s.options.places()
 	return len(numbered) > 0 && strings.HasPrefix(filepath.Base(s.Dir), Name)
 }
 
-// Close closes the store. A shared one that is new, and to which nothing came, is removed.
+// Close closes the store. A shared or numbered store that is new and empty is removed.
 func (s *Store) Close() error {
 	defer s.visit.Release()
 	if s.isNew {
@@ -310,7 +313,7 @@ func (s *Store) Close() error {
 	return s.Store.Close()
 }
 
-// full takes nothing: an export of any answers to it fails, without reading them all.
+// full refuses all bytes: an export fails at the first answer.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }

@@ -23,15 +23,15 @@ type part struct {
 	path    string
 	format  writer.Format
 	number  int              // in a folder
-	account *pipeline.Output // what the account says of it; nil if nothing
+	account *pipeline.Output // the file in the account; nil if the account does not name it
 }
 
 const successName = "_SUCCESS"
 
 var partName = regexp.MustCompile(`^part-(\d{5,9})\.(.+)$`)
 
-// list gives the files of the output in the order of their records, and finds those that
-// should be there and are not, or the other way around.
+// list gives the files of the output in the order of their records. Missing and unexpected files are
+// findings.
 func (v *verification) list() ([]part, error) {
 	info, err := os.Stat(v.Output)
 	if err != nil {
@@ -66,7 +66,7 @@ func (v *verification) listFolder() ([]part, error) {
 			parts = append(parts, p)
 		} else if name == successName {
 			success = true
-		} else if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") { // those are passed over by engines
+		} else if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") { // query engines ignore those
 			v.report.add(Finding{File: filepath.Join(v.Output, name), What: "file", Expected: "only parts", Got: "another"})
 		}
 	}
@@ -80,7 +80,7 @@ func (v *verification) listFolder() ([]part, error) {
 	return parts, nil
 }
 
-// partOf tells a part by its name.
+// partOf finds out by its name whether a file is a part.
 func (v *verification) partOf(name string) (part, bool) {
 	match := partName.FindStringSubmatch(name)
 	if match == nil {
@@ -94,8 +94,8 @@ func (v *verification) partOf(name string) (part, bool) {
 	return part{path: filepath.Join(v.Output, name), format: format, number: number}, err == nil
 }
 
-// matchParts holds the parts against those of the account, or without one against their
-// own numbers.
+// matchParts compares the parts with those of the account, or without an account checks that their numbers
+// have no gaps.
 func (v *verification) matchParts(parts []part) {
 	if v.Account == nil {
 		for i, p := range parts {
@@ -122,7 +122,7 @@ func (v *verification) matchParts(parts []part) {
 	}
 }
 
-// checkAccount finds an account that is missing, or not that of a complete run.
+// checkAccount wants an account of a complete run.
 func (v *verification) checkAccount(parts []part) {
 	a := v.Account
 	if a == nil {
@@ -137,7 +137,7 @@ func (v *verification) checkAccount(parts []part) {
 	}
 }
 
-// checkEnd holds what was counted against the account and the input.
+// checkEnd compares the counts with the account and the input.
 func (v *verification) checkEnd(ctx context.Context) error {
 	if v.input != nil {
 		if err := v.input.drain(ctx); err != nil {
@@ -191,7 +191,7 @@ func digestFile(ctx context.Context, path string) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// withContext reads until the context is ended: a large file takes minutes.
+// withContext reads until the context ends: a large file takes minutes.
 type withContext struct {
 	ctx context.Context
 	io.Reader

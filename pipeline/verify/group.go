@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// group is the rows of one record in one classification, one below the other in one file.
+// group is the rows of one record in one classification, which follow each other in one file.
 type group struct {
 	report  *Report
 	account *pipeline.Account // nil if it is missing
@@ -21,22 +21,22 @@ type group struct {
 	layout *layout
 
 	record         int64
-	turn           int    // the place of the classification among those of the report
+	place          int    // index of the classification in the report
 	classification string // that the rows should have
 	rows           []row
-	more           int // rows that were not kept
+	more           int // rows that are not held
 }
 
-// maxRows bounds what is held of one record: no answer has so many entries.
+// maxRows bounds the rows that are held of one record: no answer has so many entries.
 const maxRows = 1 << 16
 
 // start begins a file.
 func (g *group) start(path string, l *layout) { g.path, g.layout = path, l }
 
 // goOn begins the next group of the same record.
-func (g *group) goOn() { g.turn, g.rows, g.more = g.turn+1, g.rows[:0], 0 }
+func (g *group) goOn() { g.place, g.rows, g.more = g.place+1, g.rows[:0], 0 }
 
-// belongs says whether a row is of the group.
+// belongs says whether a row belongs to the group.
 func (g *group) belongs(record int64, r row) bool {
 	return record == g.record && (len(g.rows) == 0 || r[atClassification] == g.rows[0][atClassification])
 }
@@ -60,7 +60,7 @@ func (g *group) expect(what, expected, got string) {
 	expect(g.report, Finding{File: g.path, Record: g.record}, what, expected, got)
 }
 
-// check holds the rows against each other, and the columns of a row against each other.
+// check compares the rows with each other, and the columns of a row with each other.
 func (g *group) check() {
 	if g.more > 0 {
 		g.finding("rows", fmt.Sprintf("at most %d", maxRows), strconv.Itoa(maxRows+g.more))
@@ -75,7 +75,7 @@ func (g *group) check() {
 	}
 }
 
-// checkConstant finds columns of the record that differ from row to row.
+// checkConstant wants the columns of the record to be equal in all rows.
 func (g *group) checkConstant() {
 	for _, r := range g.rows[1:] {
 		for k := range r {
@@ -86,20 +86,19 @@ func (g *group) checkConstant() {
 	}
 }
 
-// checkClassification learns the classifications from the first record where there is no
-// account.
+// checkClassification takes the classifications from the first record if there is no account.
 func (g *group) checkClassification() {
 	got := g.rows[0][atClassification]
-	if g.account == nil && g.report.Records == 0 && g.turn < maxRows {
+	if g.account == nil && g.report.Records == 0 && g.place < maxRows {
 		g.report.Classifications = append(g.report.Classifications, got)
 	}
-	g.classification = textAt(g.report.Classifications, g.turn)
+	g.classification = textAt(g.report.Classifications, g.place)
 	g.expect("classification", g.classification, got)
 }
 
-// checkMissing finds classifications that the record has no rows of.
+// checkMissing wants the record to have rows in each classification.
 func (g *group) checkMissing() {
-	for _, name := range g.report.Classifications[min(g.turn, len(g.report.Classifications)):] {
+	for _, name := range g.report.Classifications[min(g.place, len(g.report.Classifications)):] {
 		g.expect("classification", name, "")
 	}
 }
@@ -118,8 +117,7 @@ func (g *group) checkStatus() {
 	}
 }
 
-// checkEntries finds ranks that do not count up from 1, entries without a value, and
-// levels that are not those of the value.
+// checkEntries wants ranks that count up from 1, a value in each entry, and the levels of that value.
 func (g *group) checkEntries() {
 	var levels []string
 	for i, r := range g.rows {
@@ -139,7 +137,7 @@ func (g *group) checkEntries() {
 	}
 }
 
-// checkNoEntry finds more than the one row, and values in it, of a record without entries.
+// checkNoEntry wants a single row, without values, of a record without entries.
 func (g *group) checkNoEntry() {
 	if len(g.rows) != 1 {
 		g.finding("rows", fmt.Sprintf("1, for the status is %s", g.status()), strconv.Itoa(len(g.rows)))
@@ -149,7 +147,7 @@ func (g *group) checkNoEntry() {
 	}
 }
 
-// agrees says whether nothing speaks against the record's stored outcome.
+// agrees says whether the record may have a stored outcome.
 func (g *group) agrees(o answers.Outcome) bool {
 	trial := *g
 	trial.report = new(Report)
@@ -157,7 +155,7 @@ func (g *group) agrees(o answers.Outcome) bool {
 	return len(trial.report.Findings) == 0
 }
 
-// compareAnswer holds the record against its stored outcome.
+// compareAnswer compares the record with its stored outcome.
 func (g *group) compareAnswer(o answers.Outcome) {
 	if o.Rejection != nil {
 		g.expect("status, by the store", string(writer.StatusRejected), string(g.status()))
@@ -197,7 +195,7 @@ func (g *group) compareEntries(stored []writer.Row) {
 	}
 }
 
-// confidence reads one; nothing is NaN.
+// confidence reads a confidence; an empty cell is NaN.
 func confidence(text string) (float64, bool) {
 	if text == "" {
 		return math.NaN(), true

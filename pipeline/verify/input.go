@@ -18,7 +18,7 @@ type inputs struct {
 	limit  int64 // of records; 0 for none
 	layout *layout
 
-	record reader.Record // the last one read; of number 0 before the first
+	record reader.Record // read last; its number is 0 before the first
 	err    error         // io.EOF at the end
 }
 
@@ -29,7 +29,7 @@ func limitOf(account *pipeline.Account) int64 {
 	return account.Settings.Limit
 }
 
-// read goes on to the next record; false at the end, and where the input cannot be read.
+// read reads the next record; false at the end, and if the input cannot be read.
 func (in *inputs) read() bool {
 	if in.err == nil && in.limit > 0 && in.record.Number >= in.limit {
 		in.err = io.EOF
@@ -46,8 +46,8 @@ func (in *inputs) read() bool {
 	return true
 }
 
-// at compares the rows of a record with the input's; nil if it has none of that number,
-// or has been read beyond it.
+// at compares the rows of a group with the record of the input, and gives that record; nil if the input has
+// no such record, or has been read beyond it.
 func (in *inputs) at(g *group) *reader.Record {
 	for in.record.Number < g.record {
 		if !in.read() {
@@ -58,16 +58,16 @@ func (in *inputs) at(g *group) *reader.Record {
 		}
 	}
 	if in.record.Number > g.record {
-		return nil // found to be out of order already
+		return nil // the output is out of order, which is a finding already
 	}
-	if g.turn == 0 {
+	if g.place == 0 {
 		g.report.Inputs++
 	}
 	got := g.rows[0]
 	g.expect("input, by the input file", sameText(in.record.Input), sameText(got[atInput]))
 	for i, place := range in.layout.places {
 		expected := ""
-		if place < len(in.record.Fields) { // a malformed record has none
+		if place < len(in.record.Fields) { // a malformed record has no fields
 			expected = in.record.Fields[place]
 		}
 		k := in.layout.carried + i
@@ -76,7 +76,7 @@ func (in *inputs) at(g *group) *reader.Record {
 	return &in.record
 }
 
-// drain reads what the output has no rows of.
+// drain reads the records that the output has no rows of.
 func (in *inputs) drain(ctx context.Context) error {
 	for in.read() {
 		if err := context.Cause(ctx); err != nil {
@@ -86,14 +86,14 @@ func (in *inputs) drain(ctx context.Context) error {
 	return nil
 }
 
-// check holds the files against those that the account names, once all is read.
+// check compares the files with those of the account, after all records are read.
 func (in *inputs) check(report *Report, account *pipeline.Account) {
 	files := in.source.Files()
 	expect(report, Finding{}, "input files", len(account.Inputs), len(files))
 	for i := range min(len(files), len(account.Inputs)) {
 		want, got := account.Inputs[i], files[i]
 		if !want.Whole || !got.Whole {
-			continue // the run, or this one, did not need all of it
+			continue // not read to the end, by the run or now
 		}
 		where := Finding{File: got.Name}
 		expect(report, where, "bytes", want.Bytes, got.Bytes)
@@ -101,8 +101,8 @@ func (in *inputs) check(report *Report, account *pipeline.Account) {
 	}
 }
 
-// sameText is s as it reads back from any format: as valid UTF-8, and with LF for CRs and
-// LF, which encoding/csv does not tell apart. The files' hashes do.
+// sameText is s as every format gives it back: as valid UTF-8, and with LF for any CRs before an LF, which
+// encoding/csv drops. The hashes of the files show such a difference.
 func sameText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	for strings.Contains(s, "\r\n") {

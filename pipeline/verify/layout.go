@@ -11,11 +11,11 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// row is one row of the output as text, by column; "" is null. Numbers are as Go writes
-// them, or as the file has them if it is text.
+// row is one row of the output as text, by column; "" is null. Numbers are as Go writes them, or as in the
+// file if that is text.
 type row []string
 
-// The places of the columns that every output begins with.
+// The indexes of the columns that every output begins with.
 const (
 	atRecord = iota
 	atInput
@@ -29,17 +29,17 @@ const (
 
 // layout says which columns the rows have.
 type layout struct {
-	schema       writer.Schema // but for Carry
+	schema       writer.Schema // without Carry
 	names        []string
 	atTitle      int // -1 if there are no titles
 	atConfidence int
 	atError      int
-	carried      int // the place of the first carried column
+	carried      int // index of the first carried column
 	places       []int
 }
 
-// newLayout tells the layout of an output by its columns, which must be those that the
-// account promises, and carry those of the input; either may be nil.
+// newLayout gives the layout of an output from its columns. These must be the columns of the account, and the
+// carried columns those of the input; either may be nil.
 func newLayout(names []string, account *pipeline.Account, input []string) (*layout, *Finding) {
 	names, input = sameTexts(names), sameTexts(input)
 	schema := schemaOf(names)
@@ -76,7 +76,7 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 	return l, nil
 }
 
-// schemaOf tells the columns of an output without account.
+// schemaOf gives the schema of an output without an account.
 func schemaOf(names []string) writer.Schema {
 	var s writer.Schema
 	after := names[min(afterCategoryID, len(names)):]
@@ -92,8 +92,8 @@ func schemaOf(names []string) writer.Schema {
 	return s
 }
 
-// carriedNames names the input's columns that the output carries; tail are the output's
-// names of them, which differ where they were taken.
+// carriedNames gives the columns of the input that the output carries. In tail are their names in the
+// output, which have a prefix if the name of the input was taken.
 func carriedNames(account *pipeline.Account, input, tail []string) (names []string, known bool) {
 	carry := "all"
 	if account != nil {
@@ -120,19 +120,19 @@ func columnNames(s writer.Schema) []string {
 	return names
 }
 
-// ofEntry says whether a column is of one entry, and so may differ within a record.
+// ofEntry says whether a column belongs to an entry, and so may differ within a record.
 func (l *layout) ofEntry(column int) bool {
 	return column >= atRank && column < l.atError
 }
 
-// entries gives those that the rows of a record show.
+// entries gives the entries in the rows of a record.
 func (l *layout) entries(rows []row) []writer.Entry {
 	var entries []writer.Entry
 	for _, r := range rows {
 		if r[atValue] == "" {
 			continue
 		}
-		x, _ := confidence(r[l.atConfidence]) // what is none is found elsewhere
+		x, _ := confidence(r[l.atConfidence]) // other checks find an invalid confidence
 		entries = append(entries, writer.Entry{Value: r[atValue], Title: l.title(r), Confidence: x})
 	}
 	return entries

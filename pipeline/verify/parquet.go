@@ -12,25 +12,24 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// parquetBatch is how many rows are read at once; more gain nothing.
+// parquetBatch is how many rows are read at once.
 const parquetBatch = 256
 
-// parquetReader reads the rows of one row group after the other.
+// parquetReader reads the rows of the row groups in order.
 type parquetReader struct {
 	names  []string
 	times  []bool // columns that are timestamps in microseconds
 	groups []parquet.RowGroup
-	rows   parquet.Rows // of the current group; nil between two
-	ended  bool         // rows gives no more; those of the batch still point into it
+	rows   parquet.Rows // of the current row group; nil between groups
+	ended  bool         // rows has ended, but the batch still points into its memory
 	batch  []parquet.Row
 	ready  []parquet.Row // read, but not given yet
 }
 
-// errDamaged is all that can be said of a file on which the Parquet library panics, as it
-// does on some that are damaged.
+// errDamaged stands for a panic of the Parquet library, which panics on some damaged files.
 var errDamaged = errors.New("the Parquet file is damaged")
 
-// guard makes the library's panics errors.
+// guard turns a panic of the library into an error.
 func guard(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%w: %v", errDamaged, p)
@@ -88,7 +87,7 @@ func (p *parquetReader) next() (_ row, err error) {
 	return r, nil
 }
 
-// read fills ready from the current group, or goes on to the next.
+// read fills ready from the current row group, or from the next.
 func (p *parquetReader) read() error {
 	if p.ended {
 		err := p.rows.Close()
@@ -113,7 +112,7 @@ func (p *parquetReader) read() error {
 	return err
 }
 
-// cell copies the value: its memory is the page's.
+// cell copies the value, whose memory belongs to the page.
 func cell(v parquet.Value, timestamp bool) string {
 	switch {
 	case v.IsNull():

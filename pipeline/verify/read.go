@@ -14,20 +14,20 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// rowReader reads the rows of one file. next gives io.EOF after the last row, and any
-// other error where the file is damaged; the row is the caller's to keep.
+// rowReader reads the rows of one file. The error of next is io.EOF after the last row, and any other if the
+// file is damaged. The caller may keep the row.
 type rowReader interface {
 	columns() []string
 	next() (row, error)
 }
 
-// file is an opened file of the output.
+// file is an open file of the output.
 type file struct {
 	rowReader
 	closers []io.Closer
 }
 
-// openFile opens a file of the output. Compression is told by the first bytes.
+// openFile opens a file of the output. The first bytes show the compression.
 func openFile(path string, format writer.Format) (*file, error) {
 	body, err := os.Open(path)
 	if err != nil {
@@ -75,11 +75,11 @@ func (f *file) close() {
 	}
 }
 
-// zstdWindow is more than any window that the writer asks for.
+// zstdWindow is larger than any window of the writer.
 const zstdWindow = 8 << 20
 
 func decompress(r *bufio.Reader) (io.ReadCloser, error) {
-	magic, _ := r.Peek(4) // the next Read returns an error met here
+	magic, _ := r.Peek(4) // the next Read returns the error
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}): // RFC 1952 §2.3.1
 		return gzip.NewReader(r)

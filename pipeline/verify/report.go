@@ -7,20 +7,18 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Report is what Run found.
+// Report is the result of [Run].
 type Report struct {
 	Balanced bool `json:"balanced"`
 	Figures
 	Findings []Finding `json:"findings"` // the first MaxFindings
-	Omitted  int64     `json:"omitted"`  // findings beyond those
+	Omitted  int64     `json:"omitted"`  // number of further findings
 }
 
-// MaxFindings is how many findings are told one by one. More help nobody: what is wrong
-// is mostly wrong throughout.
+// MaxFindings is how many findings a report lists. A fault mostly repeats itself in all records.
 const MaxFindings = 20
 
-// Figures are what was counted in the output, and how much of it was held against input
-// and store.
+// Figures count the output, and how much of it was compared with the input and the store.
 type Figures struct {
 	Records  int64                   `json:"records"`
 	Statuses map[writer.Status]int64 `json:"statuses"` // records by status, in each classification
@@ -28,23 +26,23 @@ type Figures struct {
 	Files    int                     `json:"files"`
 	Bytes    int64                   `json:"bytes"`
 
-	Inputs    int64 `json:"inputs_compared"`  // records that the input was given for
-	Stored    int64 `json:"answers_compared"` // answers that are in the store
+	Inputs    int64 `json:"inputs_compared"`  // records that were compared with the input
+	Stored    int64 `json:"answers_compared"` // answers that were compared with the store
 	NotStored int64 `json:"answers_not_stored"`
 
 	Classifications []string `json:"classifications"` // that every record has
 }
 
-// Finding is one thing that is not as expected.
+// Finding is a difference between the output and the expectation.
 type Finding struct {
 	File     string `json:"file,omitempty"`
-	Record   int64  `json:"record,omitempty"` // 0 if it is not about one
+	Record   int64  `json:"record,omitempty"` // 0 if the finding is not about a record
 	What     string `json:"what"`             // a column, or a property of the file or run
 	Expected string `json:"expected"`
 	Got      string `json:"got"`
 }
 
-// String is like "out.csv: record 12: rank: expected 2, got 3".
+// String gives a text such as "out.csv: record 12: rank: expected 2, got 3".
 func (f Finding) String() string {
 	var b strings.Builder
 	if f.File != "" {
@@ -75,10 +73,10 @@ func expect[T comparable](r *Report, where Finding, what string, expected, got T
 	r.add(where)
 }
 
-// longest is how much of a value a finding shows, in bytes.
+// longest is how many bytes of a value a finding shows.
 const longest = 200
 
-// show quotes texts, so that a space or a control character in them is seen.
+// show quotes texts, so that spaces and control characters are visible.
 func show(v any) string {
 	text, ok := v.(string)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// csvReader reads delimited text. encoding/csv reads CR LF as LF inside of quotes too, so
-// that what is compared with its cells must be brought to the same: see [sameText].
+// csvReader reads delimited text. encoding/csv reads CR LF as LF even inside quotes, so the text that is
+// compared with a cell is changed in the same way: see [sameText].
 type csvReader struct {
 	in     *csv.Reader
 	header []string
@@ -29,12 +29,12 @@ func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
 func (c *csvReader) columns() []string  { return c.header }
 func (c *csvReader) next() (row, error) { return c.in.Read() }
 
-// jsonlReader reads JSON objects, one after the other. The first says which columns there
-// are; all have the same members in the same order.
+// jsonlReader reads JSON objects. The first object shows the columns; all objects have the same members in
+// the same order.
 type jsonlReader struct {
 	in    *json.Decoder
 	names []string
-	first row // read ahead; nil once it is given
+	first row // read ahead; nil after the first call of next
 	n     int // objects read
 }
 
@@ -70,11 +70,11 @@ func (j *jsonlReader) next() (row, error) {
 	return r, err
 }
 
-// object reads one object; accept is asked about each member's place and name.
+// object reads one object. accept is called with the index and the name of each member.
 func (j *jsonlReader) object(accept func(i int, name string) bool) (row, error) {
 	start, err := j.in.Token()
 	if err != nil {
-		return nil, err // io.EOF only between two objects
+		return nil, err // io.EOF only between objects
 	}
 	j.n++
 	if start != json.Delim('{') {
@@ -103,7 +103,7 @@ func (j *jsonlReader) object(accept func(i int, name string) bool) (row, error) 
 	return r, inside(err)
 }
 
-// inside is err within an object, where the end of the file comes too soon.
+// inside turns io.EOF within an object into io.ErrUnexpectedEOF.
 func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

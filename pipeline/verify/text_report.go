@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// WriteText writes the findings and what was compared as lines of text.
+// WriteText writes the findings and the figures as lines of text.
 func (r Report) WriteText(out io.Writer) error {
 	var b strings.Builder
 	for _, finding := range r.Findings {

@@ -14,17 +14,16 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Options are an output, and what it is held against.
+// Options are an output, and what the output is compared with.
 type Options struct {
 	Output  string            // a file, or a folder of parts
-	Account *pipeline.Account // of the run that wrote it; nil if it is missing, which is a finding
-	Input   *reader.Reader    // opened as the run did, nothing read yet; nil if it is not given
-	Store   *answers.Store    // of the account's service; nil if it is not given
+	Account *pipeline.Account // of the run that wrote the output; nil if it is missing, which is a finding
+	Input   *reader.Reader    // opened with the options of the run, and not read yet; nil if it is not known
+	Store   *answers.Store    // of the account's service; nil if it is not known
 }
 
-// Run verifies an output. What is wrong with it goes into the report, a damaged file too;
-// the error says that it could not be verified: it is not there, the store cannot be
-// read, or ctx was ended.
+// Run verifies an output. All faults go into the report, even a damaged file. An error says that the output
+// could not be verified: it does not exist, the store cannot be read, or ctx has ended.
 func Run(ctx context.Context, o Options) (Report, error) {
 	v := &verification{Options: o, report: Report{
 		Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{},
@@ -53,13 +52,13 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return v.report, nil
 }
 
-// verification is one run of Run.
+// verification is the state of Run.
 type verification struct {
 	Options
 	report Report
-	input  *inputs // nil if it is not given
+	input  *inputs // nil if it is not known
 	layout *layout // of the files read so far; nil before the first
-	group  group   // of which rows are being read
+	group  group   // whose rows are being read
 	last   int64   // the greatest record number so far
 }
 
@@ -86,7 +85,7 @@ func (v *verification) file(ctx context.Context, p part) error {
 	return nil
 }
 
-// rows reads a file's rows, record by record.
+// rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
 	f, err := openFile(p.path, p.format)
 	if err != nil {
@@ -131,7 +130,7 @@ func (v *verification) row(ctx context.Context, r row, figures *pipeline.Output)
 	return nil
 }
 
-// endBefore ends the group, and the record, that a row does not belong to.
+// endBefore ends the group, and the record, before a row that does not belong to them.
 func (v *verification) endBefore(ctx context.Context, record int64, r row) error {
 	switch {
 	case v.group.belongs(record, r):
@@ -156,7 +155,7 @@ func (v *verification) endRecord() error {
 	}
 	g.checkMissing()
 	v.report.Records++
-	g.record, g.turn = 0, 0
+	g.record, g.place = 0, 0
 	return nil
 }
 
@@ -164,7 +163,7 @@ func (v *verification) endRecord() error {
 func (v *verification) endGroup() error {
 	g := &v.group
 	defer g.goOn()
-	if g.turn == 0 {
+	if g.place == 0 {
 		v.checkOrder(g)
 	}
 	g.check()
@@ -179,7 +178,7 @@ func (v *verification) endGroup() error {
 	return v.checkAnswer(g, record)
 }
 
-// checkOrder finds holes, and records that come late or again.
+// checkOrder wants the record that follows the last record.
 func (v *verification) checkOrder(g *group) {
 	where := Finding{File: g.path, What: "records"}
 	switch {
@@ -196,7 +195,7 @@ func (v *verification) checkOrder(g *group) {
 	v.last = g.record
 }
 
-// checkColumns says whether a file's rows can be read as what they should be.
+// checkColumns says whether the rows of a file have the expected columns.
 func (v *verification) checkColumns(p part, names []string) bool {
 	if names == nil {
 		return true // JSONL without rows
@@ -230,7 +229,7 @@ func damaged(p part, err error) Finding {
 	return Finding{File: p.path, What: "content", Expected: "whole " + content, Got: err.Error()}
 }
 
-// checkAnswer holds a record against what its input is asked as, and against the store.
+// checkAnswer compares a record with the request of its input, and with the stored outcome.
 func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	s := v.Account.Settings
 	input := g.rows[0][atInput]
@@ -266,7 +265,7 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	return nil
 }
 
-// spellings are the requests that a run may have made for one, the first that is stored.
+// spellings are the requests that a run may have made for an input, in the order of preference.
 func spellings(s pipeline.Settings, request client.Request) []client.Request {
 	list := []client.Request{request}
 	if site := (client.Normalizer{Scheme: s.Scheme}).Site(request); s.Dedupe != pipeline.DedupeExact && site != request {
@@ -275,9 +274,9 @@ func spellings(s pipeline.Settings, request client.Request) []client.Request {
 	return list
 }
 
-// isLater says whether the store may have another answer than the record got: the run had
-// none for it, or one that cost nothing and so was not stored, and an equal input had more
-// luck; or another run asked again, later or meanwhile.
+// isLater says whether the store may rightly have another outcome than the record: the outcome is newer than
+// the run; or the record has no answer, or a free answer, which is not stored, and an equal input was answered
+// later in the run; or another run has asked meanwhile.
 func (v *verification) isLater(g *group, o answers.Outcome) bool {
 	at := o.Answer.AnsweredAt
 	if ended := v.Account.Ended; !ended.IsZero() && at.After(ended) {
