@@ -14,9 +14,9 @@ const (
 	mostBar  = 24
 )
 
-// barLine is the status on one line of a terminal of so many columns. The most important
-// words come first, those that do not fit are left out, and the bar has what remains. All
-// characters are ASCII: none is wider than one column in any terminal.
+// barLine is the status in one line of a terminal of so many columns. The most important words come first,
+// words that do not fit are left out, and the bar fills the rest. All characters are ASCII, which is one column
+// wide in every terminal.
 func barLine(s status, columns int) string {
 	columns-- // some terminals wrap when their last column is used
 	const around = len("100% [] ")
@@ -43,7 +43,7 @@ func drawBar(n, total int64, width int, words string) string {
 	return strings.Join(strings.Fields(bar.String()), " ")
 }
 
-// words are what the line says beside the bar, the most important first.
+// words are the figures beside the bar, the most important first.
 func (s status) words() []string {
 	count := short(s.counts.Settled())
 	if s.total > 0 {
@@ -64,7 +64,7 @@ func (s status) words() []string {
 	return words
 }
 
-// fitting joins words while they fit.
+// fitting joins as many words as fit.
 func fitting(words []string, columns int) string {
 	line := ""
 	for i, w := range words {
@@ -90,7 +90,7 @@ func short(n int64) string {
 	return fmt.Sprintf("%.2fG", float64(n)/1e9)
 }
 
-// about is a duration to two of its units.
+// about is a duration in at most two units.
 func about(d time.Duration) string {
 	switch {
 	case d < time.Hour:

@@ -30,7 +30,7 @@ type evalFlags struct {
 
 func newEval(s streams) *cobra.Command {
 	f := &evalFlags{streams: s}
-	f.service.timeout = 5 * time.Minute // a busy machine must not change what is measured
+	f.service.timeout = 5 * time.Minute // a busy machine must not change the measurement
 	cmd := &cobra.Command{
 		Use:   "eval FILE... --input-column COLUMN --label-column COLUMN",
 		Short: "Measure the embedded service against labelled inputs",
@@ -101,7 +101,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 	return f.print(report)
 }
 
-// check finds the kind, and the classification where it is left open.
+// check finds the kind, and sets the default classification.
 func (f *evalFlags) check() (client.Kind, error) {
 	kind := client.Kind(f.kind)
 	switch {

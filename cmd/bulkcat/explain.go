@@ -77,7 +77,7 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	return nil
 }
 
-// request normalizes the input as a run does.
+// request makes the request that a run would make.
 func (f *explainFlags) request(kind client.Kind, input string) (client.Request, error) {
 	if operations[kind] == "" {
 		return client.Request{}, fmt.Errorf("%q can be neither asked nor explained: choose %s or %s", kind, client.Website, client.Product)

@@ -24,8 +24,7 @@ var flagOf = map[string]string{
 	"LabelColumn":     "--label-column",
 }
 
-// flagged adds to an error of package pipeline the flags that help, and says which errors are wrong
-// usage.
+// flagged adds flags to an error of package pipeline, and marks errors of the command line.
 func flagged(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

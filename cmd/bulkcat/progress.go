@@ -9,8 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// progress tells how far a run is: a bar on a terminal, a log line now and then
-// elsewhere.
+// progress shows how far a run is: with a bar on a terminal, with log lines elsewhere.
 type progress struct {
 	counts func() pipeline.Snapshot
 	input  func() (read, total int64)      // bytes
@@ -28,7 +27,7 @@ const (
 	logInterval = 30 * time.Second
 )
 
-// startProgress starts to tell, until stop.
+// startProgress shows the progress until stop.
 func startProgress(quiet bool, c *console, log *slog.Logger, p *progress) *progress {
 	p.done = make(chan struct{})
 	if quiet {
@@ -67,7 +66,7 @@ func (p *progress) run(interval time.Duration) {
 	}
 }
 
-// status is what is told.
+// status is the progress at one moment.
 type status struct {
 	counts  pipeline.Snapshot
 	total   int64         // records, as far as is known; 0 if unknown
@@ -109,8 +108,8 @@ func (s status) log(log *slog.Logger) {
 	log.Info("progress", args...)
 }
 
-// pace measures the rate over the last minutes only, from the moment that the first record
-// is settled: reading stored answers at the start says nothing about how fast the service is.
+// pace measures the rate over the last two minutes, from the first record that this run settles: the rate of
+// reading stored answers does not show the rate of the service.
 type pace struct{ samples []sample }
 
 type sample struct {
@@ -130,7 +129,7 @@ func (p *pace) add(at time.Time, n int64) {
 	}
 }
 
-// rate is in records a second; 0 while there is nothing to tell it from.
+// rate is in records a second; 0 while there are fewer than two samples.
 func (p *pace) rate() float64 {
 	if len(p.samples) < 2 {
 		return 0

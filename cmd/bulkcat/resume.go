@@ -22,13 +22,13 @@ func resumeCommand(session *pipeline.Session, err error) string {
 		command += " < " + shellQuote(resumption.Stdin)
 	}
 	if resumption.Cut {
-		command += "   # the pipe had not ended: this is what came through"
+		command += "   # the pipe had not ended: the file holds the part that was read"
 	}
 	return command
 }
 
-// commandLine is a command line to be typed again. It holds no secret: those have files,
-// since every user of a machine can see its command lines.
+// commandLine is a command line that can be typed again. A command line has no secrets, because every user of
+// the machine can see it: secrets are in files.
 func commandLine(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -37,7 +37,7 @@ func commandLine(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shellQuote makes one word of a for a POSIX shell.
+// shellQuote quotes a for a POSIX shell.
 func shellQuote(a string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+"
 	if a != "" && strings.Trim(a, plain) == "" {

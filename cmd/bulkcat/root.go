@@ -22,7 +22,7 @@ const exitStatuses = `Exit status:
   130  interrupted and resumable (143 when terminated, or when its terminal closed)
 `
 
-// streams are the program's three, so that tests can bring their own, and the signals.
+// streams are the standard streams and the signals of the program. Tests have streams of their own.
 type streams struct {
 	in      io.Reader
 	out     io.Writer
@@ -30,8 +30,8 @@ type streams struct {
 	signals *signals // nil for none
 }
 
-// text is standard output for what is not data: what a service or a file says in it must not
-// steer a terminal.
+// text is standard output for text that is no data. Control characters from services and files do not get
+// to the terminal.
 func (s streams) text() io.Writer { return printableWriter{s.out} }
 
 func execute(ctx context.Context, args []string, s streams) error {
@@ -49,7 +49,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 		return nil
 	}
 	err := root.ExecuteContext(ctx)
-	if err != nil && !running { // the command line was not understood
+	if err != nil && !running { // the command line is wrong
 		return &usageError{fmt.Errorf("%w\nRun 'bulkcat --help' for usage", err)}
 	}
 	return err
@@ -77,8 +77,8 @@ Every answer is kept on disk: started again after anything, it asks only what is
 	return root
 }
 
-// fromEnvironment gives each flag that was not set on the command line the value of its
-// variable: --part-rows reads BULKCAT_PART_ROWS.
+// fromEnvironment sets flags that are not on the command line from their variables: --part-rows from
+// BULKCAT_PART_ROWS.
 func fromEnvironment(flags *pflag.FlagSet) error {
 	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -98,14 +98,14 @@ func variable(flag string) string {
 	return "BULKCAT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// flagGroup is a part of a command's flags with a title of its own in the help.
+// flagGroup is a group of flags under a title in the help.
 type flagGroup struct {
 	title string
 	flags *pflag.FlagSet
 }
 
-// operands wants at least so many, and at most so many unless most is 0; missing says what to
-// name where there are too few.
+// operands wants at least so many operands, and at most so many unless most is 0. The error of too few is
+// missing.
 func operands(least, most int, missing string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -118,8 +118,8 @@ func operands(least, most int, missing string) cobra.PositionalArgs {
 	}
 }
 
-// groupsOf remembers the groups of each command for its help and the README's table.
-var groupAnnotation = "bulkcat_flag_group"
+// groupAnnotation is the annotation of a flag with the title of its group.
+const groupAnnotation = "bulkcat_flag_group"
 
 // addGroup adds flags under a title.
 func addGroup(cmd *cobra.Command, title string, bind func(*pflag.FlagSet)) {
@@ -133,7 +133,7 @@ func addGroup(cmd *cobra.Command, title string, bind func(*pflag.FlagSet)) {
 	cmd.Flags().AddFlagSet(flags)
 }
 
-// groups gives a command's flags by title, in the order they were added.
+// groups gives the flags of a command by title, in the order in which they were added.
 func groups(cmd *cobra.Command) []flagGroup {
 	var list []flagGroup
 	index := make(map[string]int)
@@ -158,7 +158,7 @@ func groups(cmd *cobra.Command) []flagGroup {
 	return list
 }
 
-// helpText puts the examples first: they are what most readers came for.
+// helpText prints the examples before the flags: most readers need no more.
 func helpText(cmd *cobra.Command, _ []string) {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out, strings.TrimSpace(firstOf(cmd.Long, cmd.Short)))

@@ -36,7 +36,7 @@ type runFlags struct {
 	profiling      profilingFlags
 }
 
-// newRunCommand makes the command of a kind; all that differs is named by the caller.
+// newRunCommand makes the command of a kind.
 func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Command {
 	f := &runFlags{SessionOptions: pipeline.SessionOptions{Kind: kind}, streams: s}
 	cmd := &cobra.Command{
@@ -74,24 +74,24 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	flags.StringVar(&f.classification, "classification", names[0], "what to ask for: `"+strings.Join(names, "` or ")+", or several with a comma between, each with requests and rows of its own")
 	if f.Kind == client.Website {
 		flags.StringVar(&f.Scheme, "scheme", "https", "for bare domains, and with --dedupe site for all: https or http")
-		flags.StringVar(&f.Dedupe, "dedupe", pipeline.DedupeSite, "one request for a website however it is spelled (site), or for each spelling (exact)")
+		flags.StringVar(&f.Dedupe, "dedupe", pipeline.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")
 	}
 }
 
 func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.Limit, "limit", 0, "read only the first `N` records")
 	flags.BoolVar(&f.Strict, "strict", false, "stop at the first invalid record")
-	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on though the service refuses every input: the inputs are to blame, and not the settings")
-	flags.BoolVar(&f.NoSpool, "no-spool", false, "do not keep standard input beside the output while the run needs it")
-	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write what is answered so far, and the other records as pending")
-	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write a finished run's answers anew, in another format or with other columns")
+	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input: the inputs are wrong, not the settings")
+	flags.BoolVar(&f.NoSpool, "no-spool", false, "keep no copy of standard input beside the output during the run")
+	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write the answers so far, and the other records as pending")
+	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write the answers of a finished run again, in another format or with other columns")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
 	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "for requests in flight once the run is interrupted")
 	f.log.bind(flags)
 	f.profiling.bind(flags)
 }
 
-// complete moves the values of the flags into the options; all but the service is known then.
+// complete makes the options from the flags, except for the service.
 func (f *runFlags) complete() error {
 	if f.output.Path == "" && !f.dryRun {
 		return errors.New("no output: name a file (-o out.parquet), a folder (-o out/), or -o - for standard output")
@@ -110,11 +110,11 @@ func (f *runFlags) complete() error {
 		return err
 	}
 	err = errors.Join(flagged(f.Check()), f.output.check(), f.pace.check(), f.log.check())
-	f.Grace = max(f.Grace, 1) // 0 is a default there
+	f.Grace = max(f.Grace, 1) // 0 stands for the default
 	return err
 }
 
-// run asks and writes, and reports.
+// run runs the session and reports.
 func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error) {
 	if err := f.complete(); err != nil {
 		return &usageError{err}
@@ -154,7 +154,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	return f.ending(account, err)
 }
 
-// openService chooses the service, and completes the options that depend on it.
+// openService opens the service, and completes the options that depend on it.
 func (f *runFlags) openService(classificationGiven bool) (service, error) {
 	if f.Offline {
 		f.service.keyless = true
@@ -191,7 +191,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 	return svc, nil
 }
 
-// ending gives the error that makes the exit status.
+// ending gives the error that decides the exit status.
 func (f *runFlags) ending(account *pipeline.Account, err error) error {
 	switch {
 	case err != nil:
@@ -222,7 +222,7 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 	}
 }
 
-// tellStop says what the first signal has begun.
+// tellStop reports the stop after the first signal.
 func (f *runFlags) tellStop(session *pipeline.Session) {
 	stopping := "stopping"
 	if requests := session.Counts().InFlight; requests > 0 {
@@ -231,7 +231,7 @@ func (f *runFlags) tellStop(session *pipeline.Session) {
 	fmt.Fprintln(f.streams.err, stopping+"; press again to quit")
 }
 
-// tellQuit says how to go on after the second signal.
+// tellQuit reports the quit at the second signal, and the command that goes on.
 func (f *runFlags) tellQuit(session *pipeline.Session) {
 	f.streams.err.endBar()
 	text := "quit with " + inFlight(session.Counts().InFlight) + "\n"
@@ -271,7 +271,7 @@ func (f *runFlags) printForecast(c pipeline.Forecast) {
 	}
 }
 
-// inputFlags are the reader's options.
+// inputFlags are the options of the reader.
 type inputFlags struct {
 	reader.Options
 	delimiter string
@@ -282,12 +282,12 @@ func (f *inputFlags) bind(flags *pflag.FlagSet) {
 	f.bindFormat(flags)
 }
 
-// bindFormat binds how files are read, whatever their columns are for.
+// bindFormat binds all input flags except --column.
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt, where name and content do not tell")
-	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab; found by itself among , ; tab |")
+	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt (default: by name and content)")
+	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
-	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "take CSV by RFC 4180 to the letter: stray quotes and rows of another length than the header are invalid; guess no encoding")
+	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding")
 	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, utf-16le, utf-16be or windows-1252 (default: by the byte order mark, or else by the content)")
 }
 
@@ -323,7 +323,7 @@ func parseDelimiter(text string) (rune, error) {
 	return 0, fmt.Errorf("--delimiter: %q must be one character, or tab", text)
 }
 
-// storeFlags say where answers are kept.
+// storeFlags say where answers are stored, and which stored answers count.
 type storeFlags struct {
 	dir           string
 	maxAge        ageValue
@@ -333,5 +333,5 @@ type storeFlags struct {
 func (f *storeFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output)")
 	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
-	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service refused")
+	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// serveFlags are the embedded service's own.
+// serveFlags are the flags of `serve`.
 type serveFlags struct {
 	addr        string
 	apiKeyFile  string
@@ -63,7 +63,7 @@ outlives the service. Beside the operations there are /healthz, /metrics (Promet
 func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota=, rate=, burst=, plan= and name= after it")
-	flags.StringVar(&f.state, "state", "", "keep what the keys have used in `FILE`; a kill forgets a second's use at most. Without it a restart forgets all")
+	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage. Without FILE a restart loses all")
 	f.fetch.bind(flags)
 	f.taxonomies.bind(flags)
 }
@@ -106,7 +106,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.addr, err)
 	}
-	defer listener.Close() // again, unless it was never served from
+	defer listener.Close() // unless the server has closed it
 	journal, err := f.journal(log)
 	if err != nil {
 		return err
@@ -120,8 +120,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	return err
 }
 
-// run serves until ctx ends. What was used is saved all the while, and once more when the
-// last request is answered.
+// run serves until ctx ends. The used quota is saved continuously, and once more after the last answer.
 func (f *serveFlags) run(ctx context.Context, service *embedded.Service, listener net.Listener, log *slog.Logger) error {
 	options := embedded.ServerOptions{Addr: f.addr, MaxInFlight: f.maxInFlight}
 	if f.accessLog {
@@ -141,8 +140,7 @@ func (f *serveFlags) run(ctx context.Context, service *embedded.Service, listene
 	return g.Wait()
 }
 
-// serveUntil serves until ctx ends, and then as long as requests are in flight, but no
-// longer than the grace period.
+// serveUntil serves until ctx ends. Requests that are in flight then get the grace period.
 func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, grace time.Duration) error {
 	g, failed := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -163,7 +161,7 @@ func serveUntil(ctx context.Context, server *http.Server, listener net.Listener,
 	return g.Wait()
 }
 
-// journal opens the file of used quota; nil if there is to be none.
+// journal opens the ledger, the file of used quota; nil if there is none.
 func (f *serveFlags) journal(log *slog.Logger) (*embedded.Journal, error) {
 	if f.state == "" {
 		return nil, nil
@@ -177,7 +175,7 @@ func (f *serveFlags) journal(log *slog.Logger) (*embedded.Journal, error) {
 		return nil, fmt.Errorf("--state: %w", err)
 	}
 	if n := journal.Damaged(); n > 0 {
-		log.Warn("records of used quota are damaged; the keys have what the whole ones say", "file", f.state, "damaged", n)
+		log.Warn("records of used quota are damaged; the keys have the quota of the intact records", "file", f.state, "damaged", n)
 	}
 	return journal, nil
 }

@@ -43,7 +43,7 @@ func TestReasonsTold(t *testing.T) {
 			},
 			[]string{
 				"invalid 9: a (in.csv:7)", " 8: b (in.csv:7)", " 7: c (in.csv:7)", " 11 for other reasons: see the column error",
-				`rejected 2: HTTP 404 Not Found, such as "no \x1b such" (in.csv:7)`, " to ask again for what was refused, add --retry-rejected",
+				`rejected 2: HTTP 404 Not Found, such as "no \x1b such" (in.csv:7)`, " to ask again for rejected inputs, add --retry-rejected",
 			},
 		},
 	} {

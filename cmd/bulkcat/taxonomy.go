@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// newTaxonomy makes `taxonomy`, whose commands look at category systems without a run.
+// newTaxonomy makes `taxonomy`, whose commands show taxonomies without a run.
 func newTaxonomy(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "taxonomy",
@@ -131,7 +131,7 @@ another category's name, names that are too long. The exit status is 1 if there 
 	}
 }
 
-// openTaxonomy takes the name of a taxonomy or that of a file.
+// openTaxonomy opens a published taxonomy by its name, or a custom taxonomy by its file.
 func openTaxonomy(name string) (*taxonomy.Custom, error) {
 	if t := taxonomy.Published(name); t != nil {
 		return &taxonomy.Custom{Taxonomy: *t}, nil

@@ -12,8 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// customFlags are the taxonomies that the embedded service is to answer in beside its
-// own.
+// customFlags are custom taxonomies, which the embedded service answers in beside the published ones.
 type customFlags struct {
 	given  []string // NAME=FILE
 	loaded []*taxonomy.Custom
@@ -23,7 +22,7 @@ func (f *customFlags) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a product taxonomy of your own, `NAME=FILE`, where NAME is "+client.CustomPrefix+"..., and ask for it unless --classification is given; may be given several times")
 }
 
-// load reads the files, unless it has. The errors are of the usage.
+// load reads the files, once. The errors are usage errors.
 func (f *customFlags) load() error {
 	if len(f.loaded) == len(f.given) {
 		return nil
@@ -39,7 +38,7 @@ func (f *customFlags) load() error {
 	return nil
 }
 
-// files are the given ones, as far as they can be told.
+// files are the files of the taxonomies.
 func (f *customFlags) files() []string {
 	var files []string
 	for _, given := range f.given {
@@ -74,7 +73,7 @@ func (f *customFlags) find(name string) *taxonomy.Custom {
 	return nil
 }
 
-// taxonomies are the loaded ones as the service takes them.
+// taxonomies are the loaded taxonomies in the type of the service's options.
 func (f *customFlags) taxonomies() []*taxonomy.Taxonomy {
 	var list []*taxonomy.Taxonomy
 	for _, custom := range f.loaded {

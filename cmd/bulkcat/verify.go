@@ -32,7 +32,7 @@ func newVerify(s streams) *cobra.Command {
 	f := &verifyFlags{streams: s}
 	cmd := &cobra.Command{
 		Use:   "verify OUTPUT [INPUT...]",
-		Short: "Hold an output against its account, its input and the stored answers",
+		Short: "Compare an output with its account, its input and the stored answers",
 		Example: `  bulkcat verify domains.parquet domains.csv
   bulkcat verify out/ --json`,
 		Args: operands(1, 0, "nothing to verify: name the output of a run, and the input if you have it"),
@@ -43,7 +43,7 @@ func newVerify(s streams) *cobra.Command {
 	}
 	addGroup(cmd, "Input", f.input.bind)
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.BoolVar(&f.asJSON, "json", false, "the balance sheet as one line of JSON")
+		flags.BoolVar(&f.asJSON, "json", false, "the report as one line of JSON")
 	})
 	addGroup(cmd, "Store", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.store.dir, "store", "", "the `DIR` of the stored answers (default "+stores.Name+" beside the output, if it is there)")
@@ -90,7 +90,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// openInput gives nil where none is named. What the flags leave open is as in the run.
+// openInput gives nil if no input is named. The defaults of the flags are the settings of the run.
 func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, error) {
 	if len(f.input.Paths) == 0 {
 		return nil, nil
@@ -106,8 +106,8 @@ func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, erro
 	return f.input.open(kind, f.streams.in)
 }
 
-// openStore gives nil where none is named and there is none, or a run holds it: the output may
-// be verified without. An account has to say whose answers to look for.
+// openStore gives nil if no store is named, and there is none or a run holds it: the output can be verified
+// without a store. It also gives nil without an account, which names the service of the answers.
 func (f *verifyFlags) openStore(account *pipeline.Account) (*stores.Store, error) {
 	if _, err := os.Stat(f.store.dir); f.store.dir != "" && err != nil {
 		return nil, &usageError{fmt.Errorf("--store: %s is not there", f.store.dir)}
