@@ -81,12 +81,6 @@ func answersOf(s Snapshot) int64 {
 	return s.Requests - s.InFlight - s.Rejections - s.Transient
 }
 
-// metered says whether the quota is a number of requests.
-func (q *quota) metered() bool {
-	_, isNumber := q.last()
-	return isNumber
-}
-
 // last is the quota that the service told last, less one request for each answer since, which is the
 // usual charge.
 func (q *quota) last() (left int64, isNumber bool) {

@@ -25,6 +25,7 @@ type Session struct {
 	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
 	counters  *Counters
 	quota     *quota
+	pace      pace
 	claimed   bool // this run may write the output
 }
 
@@ -152,6 +153,7 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	if parts.Sink, err = o.Output.open(options.Schema, o.metadata(), options.Manifest); err != nil {
 		return published, err
 	}
+	s.pace.add(time.Now(), 0)
 	ended := func() {}
 	if o.Watch != nil {
 		ended = o.Watch(s)
@@ -272,20 +274,6 @@ func (s *Session) warnUnknownKeys() {
 
 // Counts gives the run's counters. Counts may be called while the run goes on.
 func (s *Session) Counts() Snapshot { return s.counters.Snapshot() }
-
-// InputProgress gives the bytes of the input that were read, and their total; 0 or less if the total
-// is not known. InputProgress may be called while the run goes on.
-func (s *Session) InputProgress() (read, total int64) { return s.input.Progress() }
-
-// Quota gives how many requests the service's API key may still make; false if the service did not say,
-// or sets no limit. The figure is the service's, less the answers since. During a run that asks, the
-// service is asked again each minute in the background. Quota may be called while the run goes on.
-func (s *Session) Quota() (left int64, known bool) {
-	if s.options.Offline && !s.options.Service.Free {
-		return s.quota.last()
-	}
-	return s.quota.left()
-}
 
 // LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service
 // said last, with the time since: 0 if the service has just said so. The usage is zero if the service

@@ -52,7 +52,7 @@ type SessionOptions struct {
 	Log *slog.Logger // warnings and notices; nil for none
 
 	// Watch is called before the first record is read, and its result after the last row is written.
-	// Between the two the session's Counts, InputProgress and Quota show how far the run is. May be nil.
+	// Between the two the session's Progress says how far the run is. May be nil.
 	Watch func(*Session) (ended func())
 }
 

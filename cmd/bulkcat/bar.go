@@ -23,8 +23,8 @@ func barLine(s status, columns int) string {
 	words := fitting(s.words(), columns-around-leastBar)
 	width := min(mostBar, columns-around-len(words))
 	line := words
-	if s.total > 0 && width > 0 {
-		line = drawBar(min(s.counts.Settled(), s.total), s.total, width, words)
+	if s.Total > 0 && width > 0 {
+		line = drawBar(min(s.Counts.Settled(), s.Total), s.Total, width, words)
 	}
 	return line[:max(0, min(len(line), columns))]
 }
@@ -45,9 +45,9 @@ func drawBar(n, total int64, width int, words string) string {
 
 // words are the figures beside the bar, the most important first.
 func (s status) words() []string {
-	count := short(s.counts.Settled())
-	if s.total > 0 {
-		count += "/" + short(s.total)
+	count := short(s.Counts.Settled())
+	if s.Total > 0 {
+		count += "/" + short(s.Total)
 	}
 	words := []string{count}
 	add := func(wanted bool, format string, args ...any) {
@@ -55,12 +55,12 @@ func (s status) words() []string {
 			words = append(words, fmt.Sprintf(format, args...))
 		}
 	}
-	add(s.left > 0, "%s left", about(s.left))
-	add(s.rate >= 10, "%.0f/s", s.rate)
-	add(s.rate > 0 && s.rate < 10, "%.1f/s", s.rate)
-	add(s.counts.Unanswered() > 0, "%s unanswered", short(s.counts.Unanswered()))
-	add(s.counts.Parked > 0, "%s to retry", short(s.counts.Parked))
-	add(s.metered, "quota %s", short(s.quota))
+	add(s.Left > 0, "%s left", about(s.Left))
+	add(s.Rate >= 10, "%.0f/s", s.Rate)
+	add(s.Rate > 0 && s.Rate < 10, "%.1f/s", s.Rate)
+	add(s.Counts.Unanswered() > 0, "%s unanswered", short(s.Counts.Unanswered()))
+	add(s.Counts.Parked > 0, "%s to retry", short(s.Counts.Parked))
+	add(s.Metered, "quota %s", short(s.Quota))
 	return words
 }
 

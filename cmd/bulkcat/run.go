@@ -213,9 +213,7 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 	if rows, ok := f.streams.out.(*os.File); ok && f.output.Path == "-" && isTerminal(rows) {
 		f.streams.err.bars = false // the rows are on the same terminal
 	}
-	progress := startProgress(f.log.quiet, f.streams.err, f.Log, &progress{
-		counts: session.Counts, input: session.InputProgress, quota: session.Quota, limit: f.Limit,
-	})
+	progress := startProgress(f.log.quiet, f.streams.err, f.Log, session)
 	return func() {
 		progress.stop()
 		leave()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/net/netutil"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline"
@@ -113,52 +111,15 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	}
 	service := embedded.New(embedded.Options{Grants: grants, Journal: journal, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
-	err = f.run(ctx, service, netutil.LimitListener(listener, f.maxConns), log)
-	if journal != nil {
-		err = errors.Join(err, journal.Close())
-	}
-	return err
-}
-
-// run serves until ctx ends. The used quota is saved continuously, and once more after the last answer.
-func (f *serveFlags) run(ctx context.Context, service *embedded.Service, listener net.Listener, log *slog.Logger) error {
 	options := embedded.ServerOptions{Addr: f.addr, MaxInFlight: f.maxInFlight}
 	if f.accessLog {
 		options.AccessLog = log
 	}
-	saving, served := context.WithCancel(context.WithoutCancel(ctx))
-	var g errgroup.Group
-	g.Go(func() error {
-		defer served()
-		return serveUntil(ctx, service.Server(options), listener, f.grace)
-	})
-	g.Go(func() error { return service.KeepUsage(saving) })
-	g.Go(func() error {
-		service.WarmUp()
-		return nil
-	})
-	return g.Wait()
-}
-
-// serveUntil serves until ctx ends. Requests that are in flight then get the grace period.
-func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, grace time.Duration) error {
-	g, failed := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
-		}
-		return nil
-	})
-	g.Go(func() error {
-		<-failed.Done()
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer cancel()
-		if server.Shutdown(drain) != nil {
-			return server.Close()
-		}
-		return nil
-	})
-	return g.Wait()
+	err = service.Serve(ctx, netutil.LimitListener(listener, f.maxConns), options, f.grace)
+	if journal != nil {
+		err = errors.Join(err, journal.Close())
+	}
+	return err
 }
 
 // journal opens the ledger, the file of used quota; nil if there is none.

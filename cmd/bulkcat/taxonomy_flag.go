@@ -89,14 +89,6 @@ func (f *customFlags) fallback(kind client.Kind) string {
 	return strings.Join(pipeline.DefaultClassifications(kind, f.loaded), ",")
 }
 
-// of gives the taxonomy of a classification: a loaded one, or a published one; nil for others.
-func (f *customFlags) of(classification string) *taxonomy.Taxonomy {
-	if custom := f.find(classification); custom != nil {
-		return &custom.Taxonomy
-	}
-	return taxonomy.Published(classification)
-}
-
 // has refuses a custom classification whose taxonomy was not given.
 func (f *customFlags) has(classification string) error {
 	if isCustom(classification) && f.find(classification) == nil {

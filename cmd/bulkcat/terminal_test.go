@@ -176,10 +176,10 @@ func TestBarOnlyOnTerminals(t *testing.T) {
 
 // TestBarFits wants the most important words, and no colour, at any width.
 func TestBarFits(t *testing.T) {
-	small := status{counts: pipeline.Snapshot{OK: 771, Parked: 2, Failed: 1}, total: 2000, rate: 12.34, left: 100 * time.Second, quota: 95752, metered: true}
-	large := status{counts: pipeline.Snapshot{OK: 1_234_567, Invalid: 1000}, total: 25_000_000, rate: 512, left: 13*time.Hour + 17*time.Minute, quota: 99_000_000, metered: true}
-	pipe := status{counts: pipeline.Snapshot{OK: 771}, rate: 4.5}
-	full := status{counts: pipeline.Snapshot{OK: 20}, total: 20}
+	small := status{Counts: pipeline.Snapshot{OK: 771, Parked: 2, Failed: 1}, Total: 2000, Rate: 12.34, Left: 100 * time.Second, Quota: 95752, Metered: true}
+	large := status{Counts: pipeline.Snapshot{OK: 1_234_567, Invalid: 1000}, Total: 25_000_000, Rate: 512, Left: 13*time.Hour + 17*time.Minute, Quota: 99_000_000, Metered: true}
+	pipe := status{Counts: pipeline.Snapshot{OK: 771}, Rate: 4.5}
+	full := status{Counts: pipeline.Snapshot{OK: 20}, Total: 20}
 	for _, tt := range []struct {
 		name    string
 		s       status
