@@ -184,8 +184,8 @@ func (a *Account) records() int64 {
 	return 0
 }
 
-// Write writes the account to path, in place of an earlier account. The error is a *writer.Error.
-func (a *Account) Write(path string) error {
+// write writes the account to path, in place of an earlier account. The error is a *writer.Error.
+func (a *Account) write(path string) error {
 	a.Checksum = a.seal()
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

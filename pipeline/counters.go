@@ -139,7 +139,7 @@ func (c *Counters) of(status writer.Status) *atomic.Int64 {
 }
 
 // countStatuses counts the records of a part that an earlier run has published.
-func (c *Counters) countStatuses(s Statuses) {
+func (c *Counters) countStatuses(s statuses) {
 	c.OK.Add(s.OK)
 	c.Empty.Add(s.Empty)
 	c.Rejected.Add(s.Rejected)

@@ -21,32 +21,32 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Manifest says which parts of a folder are published, and of which records. A run that is started again
+// manifest says which parts of a folder are published, and of which records. A run that is started again
 // keeps these parts and goes on after the last. The manifest lies in the folder, under a name that query
 // engines ignore.
-type Manifest struct {
-	Format   int      `json:"format"` // of this file and the parts' columns; 2
-	Service  string   `json:"service"`
-	Settings Settings `json:"settings"`
-	Parts    []Part   `json:"parts"`
-	Checksum string   `json:"checksum"` // of all else
+type manifest struct {
+	Format   int             `json:"format"` // of this file and the parts' columns; 2
+	Service  string          `json:"service"`
+	Settings Settings        `json:"settings"`
+	Parts    []publishedPart `json:"parts"`
+	Checksum string          `json:"checksum"` // SHA-256 of the other members, in hex
 
 	path string
-	kept []Part // of an earlier run, the first of Parts
+	kept []publishedPart // of an earlier run, the first of Parts
 
-	open    Part        // the part that is being written, without the records of written
-	written []recordEnd // of the records that the sink was given last, in order
+	open    publishedPart // the part that is being written, without the records of written
+	written []recordEnd   // of the records that the sink was given last, in order
 }
 
-// Part is one published part.
-type Part struct {
+// publishedPart is a part in the manifest.
+type publishedPart struct {
 	Output
 	Digest   string   `json:"digest"` // of all records of the input to the end of the part
-	Statuses Statuses `json:"statuses"`
+	Statuses statuses `json:"statuses"`
 }
 
-// Statuses counts records by status, each as often as there are classifications.
-type Statuses struct {
+// statuses counts records by status, each once for each classification.
+type statuses struct {
 	OK       int64 `json:"ok"`
 	Empty    int64 `json:"empty"`
 	Rejected int64 `json:"rejected"`
@@ -55,18 +55,18 @@ type Statuses struct {
 	Pending  int64 `json:"pending"`
 }
 
-// sum is that of all statuses.
-func (s Statuses) sum() int64 {
+// sum adds all statuses.
+func (s statuses) sum() int64 {
 	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Pending
 }
 
 // settled says whether the next run would give all records the same status. In keeps is a further
 // condition; it may be nil.
-func (s Statuses) settled(keeps func(Statuses) bool) bool {
+func (s statuses) settled(keeps func(statuses) bool) bool {
 	return s.Failed+s.Pending == 0 && (keeps == nil || keeps(s))
 }
 
-func (s *Statuses) add(status writer.Status) {
+func (s *statuses) add(status writer.Status) {
 	switch status {
 	case writer.StatusOK:
 		s.OK++
@@ -134,8 +134,8 @@ func (e *InputChangedError) Error() string {
 // record is settled if it is neither failed nor pending, and keeps agrees; keeps may be nil. The last part
 // of a run is not full and is written again, because more records may follow. A folder without a manifest
 // gets a new one, and with overwrite so does a folder of another run.
-func openManifest(folder string, account *Account, overwrite bool, keeps func(Statuses) bool) (*Manifest, error) {
-	m := &Manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
+func openManifest(folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
+	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
 	text, err := os.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
 		return m, nil
@@ -143,7 +143,7 @@ func openManifest(folder string, account *Account, overwrite bool, keeps func(St
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
-	var last Manifest
+	var last manifest
 	if err := json.Unmarshal(text, &last); err != nil {
 		return nil, &OutputTakenError{Path: folder, Reason: "has a damaged manifest (" + err.Error() + ")"}
 	}
@@ -174,7 +174,7 @@ func hasManifest(folder string) bool {
 }
 
 // intact says whether the file is as it was published.
-func (p Part) intact() bool {
+func (p publishedPart) intact() bool {
 	f, err := os.Open(p.Name)
 	if err != nil {
 		return false
@@ -186,7 +186,7 @@ func (p Part) intact() bool {
 }
 
 // keptFiles gives the kept parts, after which the sink goes on.
-func (m *Manifest) keptFiles() []writer.File {
+func (m *manifest) keptFiles() []writer.File {
 	files := make([]writer.File, len(m.kept))
 	for i, p := range m.kept {
 		files[i] = writer.File{Path: p.Name, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
@@ -195,7 +195,7 @@ func (m *Manifest) keptFiles() []writer.File {
 }
 
 // keptRecords is the number of the last record in a kept part; 0 if there is none.
-func (m *Manifest) keptRecords() int64 {
+func (m *manifest) keptRecords() int64 {
 	if m == nil || len(m.kept) == 0 {
 		return 0
 	}
@@ -203,7 +203,7 @@ func (m *Manifest) keptRecords() int64 {
 }
 
 // count adds the records of kept parts to the counters.
-func (m *Manifest) count(c *Counters) {
+func (m *manifest) count(c *Counters) {
 	if m == nil {
 		return
 	}
@@ -216,8 +216,8 @@ func (m *Manifest) count(c *Counters) {
 
 // check compares the input, at the last record of each kept part, with the input that the part was written
 // from.
-func (m *Manifest) check(record int64, d digest) error {
-	i, last := slices.BinarySearchFunc(m.kept, record, func(p Part, record int64) int { return cmp.Compare(p.LastRecord, record) })
+func (m *manifest) check(record int64, d digest) error {
+	i, last := slices.BinarySearchFunc(m.kept, record, func(p publishedPart, record int64) int { return cmp.Compare(p.LastRecord, record) })
 	if last && m.kept[i].Digest != d.String() {
 		return &InputChangedError{Part: m.kept[i].Name}
 	}
@@ -225,7 +225,7 @@ func (m *Manifest) check(record int64, d digest) error {
 }
 
 // checkEnd wants the input to have all records of the kept parts.
-func (m *Manifest) checkEnd(records int64) error {
+func (m *manifest) checkEnd(records int64) error {
 	if records < m.keptRecords() {
 		return &InputChangedError{Part: m.kept[len(m.kept)-1].Name}
 	}
@@ -234,7 +234,7 @@ func (m *Manifest) checkEnd(records int64) error {
 
 // expect announces the records whose rows the sink is given next. The part that is open then has all
 // records that were announced before.
-func (m *Manifest) expect(records []recordEnd) {
+func (m *manifest) expect(records []recordEnd) {
 	if m == nil {
 		return
 	}
@@ -243,7 +243,7 @@ func (m *Manifest) expect(records []recordEnd) {
 }
 
 // add adds the part's next records.
-func (p *Part) add(records []recordEnd) {
+func (p *publishedPart) add(records []recordEnd) {
 	for _, r := range records {
 		p.Statuses.add(r.status)
 		p.Digest = r.digest.String()
@@ -252,7 +252,7 @@ func (p *Part) add(records []recordEnd) {
 
 // addPart adds a part that has been published. The sink calls addPart, after the announced records have
 // been written.
-func (m *Manifest) addPart(f writer.File) error {
+func (m *manifest) addPart(f writer.File) error {
 	n := 0
 	for n < len(m.written) && m.written[n].record <= f.LastRecord {
 		n++
@@ -260,7 +260,7 @@ func (m *Manifest) addPart(f writer.File) error {
 	part := m.open
 	part.Output = outputOf(f)
 	part.add(m.written[:n])
-	m.open, m.written = Part{}, append(m.written[:0], m.written[n:]...)
+	m.open, m.written = publishedPart{}, append(m.written[:0], m.written[n:]...)
 	m.Parts = append(m.Parts, part)
 	m.Checksum = m.seal()
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -270,7 +270,7 @@ func (m *Manifest) addPart(f writer.File) error {
 	return writer.PublishFile(m.path, append(text, '\n'))
 }
 
-func (m *Manifest) seal() string {
+func (m *manifest) seal() string {
 	unsealed := *m
 	unsealed.Checksum = ""
 	return seal(unsealed)

@@ -109,10 +109,10 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 // Parts are kept only if the next run would give all their records the same status.
 func TestManifestKeepsSettledParts(t *testing.T) {
 	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 2})
-	noneRejected := func(s Statuses) bool { return s.Rejected == 0 }
+	noneRejected := func(s statuses) bool { return s.Rejected == 0 }
 	for _, tt := range []struct {
 		status  writer.Status // of the first record of the second part
-		settled func(Statuses) bool
+		settled func(statuses) bool
 		kept    int
 	}{
 		{writer.StatusOK, nil, 3},
@@ -122,7 +122,7 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 		{writer.StatusPending, nil, 1},
 		{writer.StatusRejected, nil, 3},
 		{writer.StatusRejected, noneRejected, 1},
-		{writer.StatusOK, func(Statuses) bool { return false }, 0},
+		{writer.StatusOK, func(statuses) bool { return false }, 0},
 	} {
 		folder := t.TempDir()
 		publish(t, folder, account, []int64{2, 2, 2}, recordEnd{record: 3, status: tt.status})
@@ -158,7 +158,7 @@ func TestManifestCountsRecordsOfParts(t *testing.T) {
 	if err := m.addPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []Part{{Digest: digest(504).String(), Statuses: Statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: Statuses{OK: 496}}} {
+	for i, want := range []publishedPart{{Digest: digest(504).String(), Statuses: statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: statuses{OK: 496}}} {
 		if got := m.Parts[i]; got.Digest != want.Digest || got.Statuses != want.Statuses {
 			t.Errorf("part %d: got %+v, want %+v", i, got, want)
 		}

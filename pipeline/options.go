@@ -26,7 +26,6 @@ type Options struct {
 	Retry           client.RetryPolicy
 	SourceName      string // of the service, for the column `source`
 
-	Manifest     *Manifest     // of an output folder, with the parts to keep; nil for other outputs
 	Offline      bool          // ask nothing: records without a stored answer are pending
 	KeepGoing    bool          // every rejection is about the input, even if the service rejects every input
 	Strict       bool          // the first invalid record fails the run
@@ -35,6 +34,8 @@ type Options struct {
 	WaitForQuota bool          // when the quota is used up, wait until there is quota again, instead of stopping
 	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
 	Grace        time.Duration // for requests in flight once the run is stopped; default 20s
+
+	manifest *manifest // of an output folder, with the parts to keep; nil for other outputs
 
 	Schema writer.Schema
 	Carry  []int // for each column of Schema.Carry its index in Record.Fields

@@ -70,7 +70,7 @@ func (o *OutputOptions) carried(columns []string) (names []string, places []int,
 }
 
 // open opens the sink; manifest is nil unless the output is a folder.
-func (o *OutputOptions) open(schema writer.Schema, metadata map[string]string, manifest *Manifest) (writer.Sink, error) {
+func (o *OutputOptions) open(schema writer.Schema, metadata map[string]string, manifest *manifest) (writer.Sink, error) {
 	format, err := o.format()
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (o *OutputOptions) open(schema writer.Schema, metadata map[string]string, m
 }
 
 // manifest is nil unless the output is a folder. Parts are kept if keeps says so of their records.
-func (o *OutputOptions) manifest(account *Account, keeps func(Statuses) bool) (*Manifest, error) {
+func (o *OutputOptions) manifest(account *Account, keeps func(statuses) bool) (*manifest, error) {
 	if !o.folder() {
 		return nil, nil
 	}

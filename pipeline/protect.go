@@ -11,19 +11,6 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// Targets are the places that a program writes.
-type Targets struct {
-	Files   []string   // that are written or replaced
-	Folders []string   // in which files are written or replaced
-	Opened  []OpenFile // that the program was given open, such as standard output
-}
-
-// OpenFile is an open file, whose path is not known.
-type OpenFile struct {
-	Name string // for messages
-	Info fs.FileInfo
-}
-
 // OverwriteError says that a run would write over a file that it reads.
 type OverwriteError struct {
 	Input  string
@@ -38,42 +25,59 @@ func (e *OverwriteError) Error() string {
 	return fmt.Sprintf("%s is read by this run, which would write over it%s: choose another output", e.Input, as)
 }
 
+// Protect makes sure that none of the files that a program reads is one of the files that it writes, under any
+// name. Names may be "". The error is an *OverwriteError.
+func Protect(written, read []string) error { return targets{files: written}.protect(read) }
+
+// targets are the places that a program writes.
+type targets struct {
+	files   []string   // that are written or replaced
+	folders []string   // in which files are written or replaced
+	opened  []openFile // that the program was given open, such as standard output
+}
+
+// openFile is an open file, whose path is not known.
+type openFile struct {
+	name string // for messages
+	info fs.FileInfo
+}
+
 // protect refuses to write where the session reads.
 func (o *SessionOptions) protect() error {
 	var paths []string
-	var opened []OpenFile
+	var opened []openFile
 	for _, path := range o.Input.Paths {
 		if path == "-" {
-			opened = append(opened, openFile("standard input", o.Input.Stdin)...)
+			opened = append(opened, regularFile("standard input", o.Input.Stdin)...)
 			continue
 		}
 		if files, err := reader.Expand(path); err == nil { // to open the path gives the error
 			paths = append(paths, files...)
 		}
 	}
-	return o.targets().Protect(append(paths, o.Reads...), opened...)
+	return o.targets().protect(append(paths, o.Reads...), opened...)
 }
 
 // targets are all places that the session writes.
-func (o *SessionOptions) targets() Targets {
-	t := Targets{Files: append([]string{o.spoolPath()}, o.Writes...)}
+func (o *SessionOptions) targets() targets {
+	t := targets{files: append([]string{o.spoolPath()}, o.Writes...)}
 	if stored, ok := o.stored(); ok {
-		t.Folders = stored.Folders()
+		t.folders = stored.Folders()
 	}
 	switch {
 	case o.Output.Path == "-":
-		t.Opened = openFile("standard output", o.Output.Stdout)
+		t.opened = regularFile("standard output", o.Output.Stdout)
 	case o.Output.Path != "":
-		t.Files = append(t.Files, o.Output.Path, AccountPath(o.Output.Path))
+		t.files = append(t.files, o.Output.Path, AccountPath(o.Output.Path))
 	}
 	if o.Output.Path != "" && o.Output.folder() {
-		t.Folders = append(t.Folders, o.Output.Path)
+		t.folders = append(t.folders, o.Output.Path)
 	}
 	return t
 }
 
-// openFile is the regular file that the shell has opened for a stream, if there is one.
-func openFile(name string, stream any) []OpenFile {
+// regularFile is the regular file that the shell has opened for a stream, if there is one.
+func regularFile(name string, stream any) []openFile {
 	file, ok := stream.(*os.File)
 	if !ok {
 		return nil
@@ -82,15 +86,15 @@ func openFile(name string, stream any) []OpenFile {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	return []OpenFile{{Name: name, Info: info}}
+	return []openFile{{name, info}}
 }
 
-// Protect makes sure that no input is a target, under any name, or lies in a target folder. In opened are
+// protect makes sure that no input is a target, under any name, or lies in a target folder. In opened are
 // inputs that the program was given open. The error is an *OverwriteError.
-func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
-	targets := t.existing()
+func (t targets) protect(inputs []string, opened ...openFile) error {
+	existing := t.existing()
 	for _, file := range opened {
-		if err := protect(file.Name, file.Info, targets); err != nil {
+		if err := checkSame(file.name, file.info, existing); err != nil {
 			return err
 		}
 	}
@@ -99,7 +103,7 @@ func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
 		if err != nil {
 			continue // to open the input gives the error
 		}
-		if err := protect(input, info, targets); err != nil {
+		if err := checkSame(input, info, existing); err != nil {
 			return err
 		}
 		if err := t.protectWithin(input); err != nil {
@@ -109,17 +113,17 @@ func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
 	return nil
 }
 
-func protect(input string, info fs.FileInfo, targets []OpenFile) error {
+func checkSame(input string, info fs.FileInfo, targets []openFile) error {
 	for _, target := range targets {
-		if os.SameFile(info, target.Info) {
-			return &OverwriteError{Input: input, Target: target.Name}
+		if os.SameFile(info, target.info) {
+			return &OverwriteError{Input: input, Target: target.name}
 		}
 	}
 	return nil
 }
 
 // protectWithin looks for a target among the folders above an input.
-func (t Targets) protectWithin(input string) error {
+func (t targets) protectWithin(input string) error {
 	path, err := filepath.EvalSymlinks(input)
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -127,17 +131,17 @@ func (t Targets) protectWithin(input string) error {
 	if err != nil {
 		return nil // to open the input gives the error
 	}
-	var above []OpenFile
+	var above []openFile
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil {
-			above = append(above, OpenFile{dir, info})
+			above = append(above, openFile{dir, info})
 		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
-	for _, folder := range t.Folders {
-		if info, err := os.Stat(folder); err == nil && protect(input, info, above) != nil {
+	for _, folder := range t.folders {
+		if info, err := os.Stat(folder); err == nil && checkSame(input, info, above) != nil {
 			return &OverwriteError{Input: input, Target: folder}
 		}
 	}
@@ -145,17 +149,17 @@ func (t Targets) protectWithin(input string) error {
 }
 
 // existing gives the targets that exist, and the files in target folders: one may be a link to an input.
-func (t Targets) existing() []OpenFile {
-	found := slices.Clone(t.Opened)
+func (t targets) existing() []openFile {
+	found := slices.Clone(t.opened)
 	add := func(name string) {
 		if info, err := os.Stat(strings.TrimRight(name, "/")); err == nil {
-			found = append(found, OpenFile{name, info})
+			found = append(found, openFile{name, info})
 		}
 	}
-	for _, name := range t.Files {
+	for _, name := range t.files {
 		add(name)
 	}
-	for _, folder := range t.Folders {
+	for _, folder := range t.folders {
 		add(folder)
 		entries, _ := os.ReadDir(folder) // none if the folder does not exist
 		for _, e := range entries {

@@ -26,7 +26,7 @@ func (r *run) read() error {
 		if err != nil {
 			return err
 		}
-		if m := r.options.Manifest; m != nil {
+		if m := r.options.manifest; m != nil {
 			digest = digest.next(hash, &record)
 			if record.Number <= m.keptRecords() {
 				if r.soft.Err() != nil {
@@ -48,7 +48,7 @@ func (r *run) read() error {
 			}
 		}
 	}
-	if m := r.options.Manifest; m != nil {
+	if m := r.options.manifest; m != nil {
 		if err := m.checkEnd(r.Counters.Read.Load()); err != nil {
 			return err
 		}

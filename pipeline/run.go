@@ -102,7 +102,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	r.parking.init()
 	r.open.Store(1)
 	parts.Counters.Classifications.Store(int64(len(options.Classifications)))
-	options.Manifest.count(parts.Counters)
+	options.manifest.count(parts.Counters)
 
 	var published writer.Published
 	write := func() (err error) { published, err = r.write(); return err }

@@ -147,10 +147,10 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	if parts.Limits, err = s.newLimits(parts); err != nil {
 		return published, err
 	}
-	if options.Manifest, err = o.Output.manifest(account, o.Store.keeps); err != nil {
+	if options.manifest, err = o.Output.manifest(account, o.Store.keeps); err != nil {
 		return published, err
 	}
-	if parts.Sink, err = o.Output.open(options.Schema, o.metadata(), options.Manifest); err != nil {
+	if parts.Sink, err = o.Output.open(options.Schema, o.metadata(), options.manifest); err != nil {
 		return published, err
 	}
 	s.pace.add(time.Now(), 0)
@@ -248,7 +248,7 @@ func (s *Session) publish(account *Account) error {
 	if s.lock == nil {
 		return nil
 	}
-	err := account.Write(AccountPath(s.options.Output.Path))
+	err := account.write(AccountPath(s.options.Output.Path))
 	if err == nil {
 		s.lock.Settle()
 	}

@@ -231,7 +231,7 @@ func (o *SessionOptions) keepsAnswers() bool {
 }
 
 // keeps says whether stored answers to these records count.
-func (o *StoreOptions) keeps(s Statuses) bool {
+func (o *StoreOptions) keeps(s statuses) bool {
 	return o.MaxAge == 0 && !(o.RetryRejected && s.Rejected > 0)
 }
 

@@ -27,7 +27,7 @@ type rowBatch struct {
 	fields  []string
 
 	records  int64       // number of records whose last rows are in the batch
-	statuses Statuses    // of the records
+	statuses statuses    // of the records
 	written  []recordEnd // of the records, for a manifest
 	size     int64       // bytes of the window that the records take
 	excess   int64       // bytes of the answers beyond a few entries each
@@ -141,7 +141,7 @@ func (f *flattening) add(t *task) {
 	}
 	b.excess += entrySize * int64(max(0, len(t.answer.Entries)-fewEntries))
 	b.size += t.size
-	if o.Manifest != nil {
+	if o.manifest != nil {
 		b.written = append(b.written, recordEnd{t.record.Number, t.digest, result.Status})
 	}
 	t.release()
@@ -171,7 +171,7 @@ var errIncomplete = errors.New("not every record has its rows")
 
 func (r *run) writeRows() error {
 	for b := range r.rows {
-		r.options.Manifest.expect(b.written) // before their part may be published
+		r.options.manifest.expect(b.written) // before their part may be published
 		if err := r.Sink.Write(b.rows); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	if err := (pipeline.Targets{Files: []string{f.profile}}).Protect(f.service.files()); err != nil {
+	if err := pipeline.Protect([]string{f.profile}, f.service.files()); err != nil {
 		return &usageError{fmt.Errorf("--profile: %w", err)}
 	}
 	f.printPlan(out, client.PlanProbe(options))

@@ -127,8 +127,8 @@ func (f *serveFlags) journal(log *slog.Logger) (*embedded.Journal, error) {
 	if f.state == "" {
 		return nil, nil
 	}
-	target := pipeline.Targets{Files: []string{f.state, f.state + ".lock"}}
-	if err := target.Protect(append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
+	written := []string{f.state, f.state + ".lock"}
+	if err := pipeline.Protect(written, append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
 		return nil, &usageError{fmt.Errorf("--state: %w", err)}
 	}
 	journal, err := embedded.OpenJournal(vfs.Default, f.state)
