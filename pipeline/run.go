@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math"
 	"runtime"
@@ -57,10 +58,13 @@ type run struct {
 
 // Run reads all records, asks for the answers and writes the rows. It closes the sink if the run is
 // complete, and aborts the sink otherwise. When ctx ends, the run stops: requests in flight get the
-// grace period, and their answers are stored. The error is nil, a *[StopError], a *[ServiceError], a
+// grace period, and their answers are stored. The error is nil, an *[OptionError], a *[StopError], a *[ServiceError], a
 // *[MisconfiguredError], an *[InputChangedError], or that of a part. A [Session] opens the parts.
 func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
 	options = options.withDefaults()
+	if got, want := len(options.Carry), len(options.Schema.Carry); got != want {
+		return writer.Published{}, &OptionError{"Carry", fmt.Errorf("%d indexes for the %d columns of Schema.Carry", got, want)}
+	}
 	if parts.Log == nil {
 		parts.Log = slog.New(slog.DiscardHandler)
 	}

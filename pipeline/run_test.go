@@ -215,7 +215,7 @@ func TestOneWorkerAsksInInputOrder(t *testing.T) {
 func TestCarriedColumnsStayWithTheirRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTestRun(numbered(3000)...)
-		x.options.Carry = []int{1}
+		x.options.Carry, x.options.Schema.Carry = []int{1}, []string{"field"}
 		if err := x.run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
