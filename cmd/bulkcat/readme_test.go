@@ -97,7 +97,7 @@ func TestReadmeDependencies(t *testing.T) {
 	}
 }
 
-// TestReadmeExitStatuses keeps the help's list in step with the README's.
+// TestReadmeExitStatuses keeps the lists of exit statuses in the help and the README equal.
 func TestReadmeExitStatuses(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	if err != nil {

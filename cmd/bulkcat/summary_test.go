@@ -9,8 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// TestReasonsTold wants the three most frequent reasons of a status, and what helps against
-// the most frequent.
+// TestReasonsTold wants the three most frequent reasons of a status, and advice against the most frequent.
 func TestReasonsTold(t *testing.T) {
 	reason := func(status writer.Status, class, text, example string, records int64) pipeline.Reason {
 		return pipeline.Reason{Status: status, Class: class, Text: text, Example: example, Records: records, File: "in.csv", Line: 7}

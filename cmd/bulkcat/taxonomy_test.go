@@ -15,7 +15,7 @@ func TestMissingTaxonomy(t *testing.T) {
 	}
 }
 
-// The README's editions are the code's.
+// The README lists the editions of the code.
 func TestEditions(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	if err != nil {

@@ -29,15 +29,15 @@ func newStepper(t *testing.T) *stepper {
 	return s
 }
 
-// terminal is a real one: a window of tmux, where a command runs.
+// terminal is a real terminal: a window of tmux in which a command runs.
 type terminal struct {
 	t      *testing.T
 	socket string
 }
 
-// openTerminal runs a command of the shell in a new terminal of some columns, and then prints
-// its exit status: tmux does not tell it reliably. The lines above the command are a user's;
-// tmux loses a line that it wraps in the first row.
+// openTerminal runs a shell command in a new terminal of some columns, and then prints its exit status, which tmux
+// does not report reliably. The lines above the command stand for earlier output: tmux loses a line that it wraps
+// in the first row.
 func openTerminal(t *testing.T, columns int, dir string, env []string, command string) *terminal {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("CI") == "1" {
@@ -68,7 +68,7 @@ func (term *terminal) tmux(args ...string) string {
 	return string(out)
 }
 
-// lines are what stands in the terminal, and what was scrolled out of it.
+// lines are the lines in the terminal, and those that were scrolled out.
 func (term *terminal) lines() []string {
 	return strings.Split(strings.TrimRight(term.tmux("capture-pane", "-p", "-S", "-"), "\n"), "\n")
 }
@@ -142,7 +142,7 @@ func TestBarStaysOnOneLine(t *testing.T) {
 	}
 }
 
-// TestBarOnlyOnTerminals wants a bar where the cursor can be moved, and nowhere else.
+// TestBarOnlyOnTerminals wants a bar only on terminals with cursor movement.
 func TestBarOnlyOnTerminals(t *testing.T) {
 	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
