@@ -13,7 +13,7 @@ import (
 func (s *Session) warnChanged(account, last *Account) {
 	account.Changed = changedInputs(s.options.Output.Path, last.Inputs)
 	for _, name := range account.Changed {
-		s.options.Log.Warn("the input is not the one that the last run has read: it has changed before its end; the output follows what is there now", "file", name)
+		s.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
 	}
 }
 

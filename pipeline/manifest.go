@@ -126,7 +126,7 @@ type InputChangedError struct {
 }
 
 func (e *InputChangedError) Error() string {
-	return fmt.Sprintf("the input is not the one that %s was written from", e.Part)
+	return fmt.Sprintf("the input has changed since %s was written", e.Part)
 }
 
 // openManifest reads the manifest of a folder, for a run with the settings of account, and finds the parts

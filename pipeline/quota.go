@@ -73,7 +73,7 @@ func (q *quota) warnUnclear() {
 		return
 	}
 	q.unclear = true
-	q.log.Warn("the service does not say how much quota is left as a number of requests: nothing stops the run before the service does", "remaining", q.usage.Remaining)
+	q.log.Warn("the service does not say how much quota is left as a number of requests: the run does not stop before the service refuses", "remaining", q.usage.Remaining)
 }
 
 // answersOf is the number of requests that got an answer.

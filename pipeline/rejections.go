@@ -200,7 +200,7 @@ func (r *run) checked() {
 	f.failed = false
 	f.mu.Unlock()
 	if !rejected {
-		r.Log.Warn("the service rejects one input after another, and still answers an input that it answered before", "series", series, "error", r.lastError.Load())
+		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.lastError.Load())
 		r.confirm(time.Now())
 		return
 	}

@@ -93,7 +93,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account := s.newAccount()
 	last, err := ReadAccount(AccountPath(s.options.Output.Path))
 	if err != nil {
-		s.options.Log.Warn("this run's account begins anew", "reason", err)
+		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
 	}
 	if account.follow(last) {
 		s.warnChanged(account, last)
@@ -267,7 +267,7 @@ func joinClose(err, closing error) error {
 // warnUnknownKeys warns of members of JSON objects that came too late to become columns.
 func (s *Session) warnUnknownKeys() {
 	if names, records := s.input.UnknownKeys(); records > 0 {
-		s.options.Log.Warn("some records have members that the beginning of the input does not have, and that no column carries: name them with --carry",
+		s.options.Log.Warn("no column carries some members of records, because the beginning of the input does not have them: name them in the option carry",
 			"members", strings.Join(names, ","), "records", records)
 	}
 }

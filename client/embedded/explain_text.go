@@ -21,10 +21,10 @@ func (e Explanation) WriteText(out io.Writer, r client.Request) error {
 	}
 	fmt.Fprintf(out, "%s  %s\n", r.Kind, r.Input)
 	if r.Kind == client.Website && e.Cost != CostPage {
-		fmt.Fprintln(out, "no page was read: judged by the name alone")
+		fmt.Fprintln(out, "no page was read: only the name decides")
 	}
 	if len(answer.Entries) == 0 {
-		_, err := fmt.Fprintf(out, "\nNothing fits: no words speak for a category of %s.\n", r.Classification)
+		_, err := fmt.Fprintf(out, "\nNothing fits: no words support a category of %s.\n", r.Classification)
 		return err
 	}
 	fmt.Fprintln(out)

@@ -35,10 +35,10 @@ func newEval(s streams) *cobra.Command {
 		Use:   "eval FILE... --input-column COLUMN --label-column COLUMN",
 		Short: "Measure the embedded service against labelled inputs",
 		Long: `Measure the embedded service against labelled inputs: how often the first entry, or one
-of the first three, is right, at which level, what is confused with what, and whether the
-confidences can be believed. A label holds the allowed answers, '|' between them; an answer
-is right when it is one of them or lies below one. Always the embedded service is asked,
-never a hosted one, so that nothing is charged; with --fetch never no network is needed.`,
+of the first three, is right, at which level, which categories are confused, and whether
+the confidences are right. A label is a list of allowed categories with '|' between; an
+answer is right if it is an allowed category, or lies below one. Hosted services are never
+asked, so nothing is charged; with --fetch never no network is needed.`,
 		Example: `  bulkcat eval labelled.csv --input-column title --label-column category
   bulkcat eval companies.tsv --input-column url --label-column code --classification naics --fetch never`,
 		Args: operands(1, 0, "no input: name a file of inputs and their labels"),
@@ -55,7 +55,7 @@ never a hosted one, so that nothing is charged; with --fetch never no network is
 	})
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.kind, "kind", "", "website or product (default: by the classification; product without one)")
-		flags.StringVar(&f.classification, "classification", "", "the `name` of what to ask for (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
+		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
 		f.service.fetch.bind(flags)
 		f.service.taxonomies.bind(flags)
 	})

@@ -26,10 +26,10 @@ func newExplain(s streams) *cobra.Command {
 	f := &explainFlags{streams: s}
 	cmd := &cobra.Command{
 		Use:   "explain website|product INPUT",
-		Short: "Tell which words led the embedded service to its answer",
-		Long: `Tell which words led the embedded service to its answer: what was read where, for which
-category it spoke, and its share of that category's score. The answer below the table is
-the one that the service gives. A hosted service cannot be explained.`,
+		Short: "Show which words decided the answer of the embedded service",
+		Long: `Show which words decided the answer of the embedded service: where the words were read,
+which category they support, and their share of the score of that category. The answer of
+the service is below the table. The answers of hosted services cannot be explained.`,
 		Example: `  bulkcat explain product "men's trail running shoes"
   bulkcat explain website example.com --classification naics
   bulkcat explain product 'velvet settee' --taxonomy product_taxonomy_custom_acme=acme.csv \
@@ -40,7 +40,7 @@ the one that the service gives. A hosted service cannot be explained.`,
 		},
 	}
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.classification, "classification", "", "the `name` of what to ask for (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
+		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
 		f.fetch.bind(flags)
 		f.taxonomies.bind(flags)
 	})
@@ -80,7 +80,7 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 // request makes the request that a run would make.
 func (f *explainFlags) request(kind client.Kind, input string) (client.Request, error) {
 	if operations[kind] == "" {
-		return client.Request{}, fmt.Errorf("%q can be neither asked nor explained: choose %s or %s", kind, client.Website, client.Product)
+		return client.Request{}, fmt.Errorf("%q is no kind of input: choose %s or %s", kind, client.Website, client.Product)
 	}
 	if f.classification == "" {
 		f.classification = f.taxonomies.fallback(kind)

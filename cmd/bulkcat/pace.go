@@ -36,8 +36,8 @@ func (f *paceFlags) bind(flags *pflag.FlagSet) {
 	retry := client.DefaultRetryPolicy()
 	flags.Var(&f.rate, "rate", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit")
 	flags.IntVar(&f.burst, "burst", 1, "requests at once within --rate, after a pause")
-	flags.IntVar(&f.workers, "workers", 0, "requests in flight at most; 0 for as many as rate and latency ask for")
-	flags.IntVar(&f.maxAttempts, "max-attempts", retry.MaxAttempts, "for one request, before its records count as failed")
+	flags.IntVar(&f.workers, "workers", 0, "requests in flight at most; 0 for as many as rate and latency need")
+	flags.IntVar(&f.maxAttempts, "max-attempts", retry.MaxAttempts, "attempts of a request, before its records are failed")
 	flags.DurationVar(&f.maxRetryWait, "max-retry-wait", retry.MaxWait, "longest wait after a response, whatever its Retry-After says")
 	flags.DurationVar(&f.maxOutage, "max-outage", 6*time.Hour, "stop, resumable, when the service is out for longer than this")
 }

@@ -62,7 +62,7 @@ func newRoot(s streams) *cobra.Command {
 		Long: `bulkcat categorizes long lists of websites or product titles and writes one flat
 row per category. It asks the Categorization Service at BULKCAT_BASE_URL with the key
 in BULKCAT_API_KEY; without a base URL the embedded service answers, on this machine.
-Every answer is kept on disk: started again after anything, it asks only what is missing.`,
+Every answer is stored on disk: a run that is started again asks only for the rest.`,
 		Example: `  bulkcat website domains.csv -o domains.parquet
   bulkcat product catalog.jsonl --column title -o catalog.csv --rate 50/s
   cat domains.txt | bulkcat website - -o - --output-format jsonl`,

@@ -71,9 +71,9 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	if f.Kind == client.Product {
 		names = append(names, client.CustomPrefix+"NAME")
 	}
-	flags.StringVar(&f.classification, "classification", names[0], "what to ask for: `"+strings.Join(names, "` or ")+", or several with a comma between, each with requests and rows of its own")
+	flags.StringVar(&f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
 	if f.Kind == client.Website {
-		flags.StringVar(&f.Scheme, "scheme", "https", "for bare domains, and with --dedupe site for all: https or http")
+		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and with --dedupe site of all websites: https or http")
 		flags.StringVar(&f.Dedupe, "dedupe", pipeline.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")
 	}
 }
@@ -86,7 +86,7 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write the answers so far, and the other records as pending")
 	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write the answers of a finished run again, in another format or with other columns")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
-	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "for requests in flight once the run is interrupted")
+	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "time for requests in flight after the run is interrupted")
 	f.log.bind(flags)
 	f.profiling.bind(flags)
 }

@@ -37,15 +37,15 @@ func newServe(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --api-key-file FILE",
 		Short: "Serve the Categorization Service interface with the embedded service",
-		Long: `bulkcat serve offers the embedded service to others. Each line of the file of API keys
-is a key and what it is good for; all but the key may be left out:
+		Long: `bulkcat serve serves the embedded service over HTTP. Each line of the file of API keys is
+a key and its limits; all but the key is optional:
 
   KEY quota=100000 rate=50/s burst=100 plan=team name=alice
 
-Logs and metrics show the name, never the key. With --state the quota that was used
-outlives the service. Beside the operations there are /healthz, /metrics (Prometheus) and
-/openapi.json, which need no key: keep them from strangers.`,
-		Example: `  bulkcat serve --api-key-file keys.txt --state used.journal --access-log
+Logs and metrics show the name, never the key. With --state a restart keeps the used quota.
+/healthz, /metrics (Prometheus) and /openapi.json need no key: do not expose them to the
+internet.`,
+		Example: `  bulkcat serve --api-key-file keys.txt --state used.ledger --access-log
   BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -67,9 +67,9 @@ func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 }
 
 func (f *serveFlags) bindLimits(flags *pflag.FlagSet) {
-	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` requests at once; those beyond get 503")
-	flags.IntVar(&f.maxConns, "max-connections", 8192, "keep `N` connections open; those beyond wait")
-	flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the service is stopped")
+	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` requests at once; further requests get 503")
+	flags.IntVar(&f.maxConns, "max-connections", 8192, "keep `N` connections open; further connections wait")
+	flags.DurationVar(&f.grace, "grace", 20*time.Second, "time for requests in flight after the service is stopped")
 }
 
 func (f *serveFlags) bindRun(flags *pflag.FlagSet) {

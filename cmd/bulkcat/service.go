@@ -46,11 +46,11 @@ func (f *serviceFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "read the API key from `FILE` instead of BULKCAT_API_KEY")
 	flags.StringArrayVar(&f.headers, "header", nil, "send another header, `'Name: value'`, with every request; may be given several times")
 	flags.StringVar(&f.headerFile, "header-file", "", "more headers from `FILE`, one on a line: for secrets, which are never printed")
-	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) beside the system's")
+	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) in addition to the system's")
 	flags.StringVar(&f.websiteParam, "website-param", "url", "`name` of the website operation's input")
 	flags.StringVar(&f.productParam, "product-param", "query", "`name` of the product operation's input")
 	flags.StringVar(&f.paramIn, "param-in", "query", "`place` of the parameters: query, form or json")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one request, answer included")
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one request, with its answer")
 }
 
 const embeddedNotice = "The embedded service answers, on this machine.\nTo use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."

@@ -20,7 +20,7 @@ import (
 func newStore(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Look at stored answers, save them, bring them back",
+		Short: "Show, export and import stored answers",
 		Example: `  bulkcat store stats bulkcat.answers
   bulkcat store export bulkcat.answers -o answers.jsonl
   bulkcat store import new/bulkcat.answers answers.jsonl`,
@@ -90,7 +90,7 @@ func exportTo(path string, s streams, store *answers.Store) (err error) {
 	if path != "-" {
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, os.ErrExist) {
-			return &usageError{fmt.Errorf("--output: %s is there already: choose another name", path)}
+			return &usageError{fmt.Errorf("--output: %s exists already: choose another name", path)}
 		}
 		if err != nil {
 			return fmt.Errorf("export: %w", err)

@@ -19,7 +19,7 @@ import (
 func newTaxonomy(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "taxonomy",
-		Short: "Look at the taxonomies, search them, check one of your own",
+		Short: "Show and search taxonomies, check a custom taxonomy",
 		Example: `  bulkcat taxonomy list
   bulkcat taxonomy show naics 5415
   bulkcat taxonomy search product_taxonomy running shoes
@@ -107,10 +107,10 @@ func newTaxonomySearch(s streams) *cobra.Command {
 func newTaxonomyCheck(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
-		Short: "Find what is wrong, or likely wrong, with a taxonomy of your own",
-		Long: `Find what is wrong, or likely wrong, with a taxonomy of your own: duplicates, missing
-parents, categories that cannot be told apart, categories without words, aliases that are
-another category's name, names that are too long. The exit status is 1 if there is any.`,
+		Short: "Find errors, and likely errors, in a custom taxonomy",
+		Long: `Find errors, and likely errors, in a custom taxonomy: duplicates, missing parents, categories
+with the same words, categories without words, aliases that are the name of another
+category, names that are too long. The exit status is 1 if there is a finding.`,
 		Args: operands(1, 1, "no taxonomy: name its file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := loadTaxonomy(args[0])

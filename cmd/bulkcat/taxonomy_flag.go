@@ -19,7 +19,7 @@ type customFlags struct {
 }
 
 func (f *customFlags) bind(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a product taxonomy of your own, `NAME=FILE`, where NAME is "+client.CustomPrefix+"..., and ask for it unless --classification is given; may be given several times")
+	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a custom product taxonomy, `NAME=FILE`, where NAME is "+client.CustomPrefix+"..., and ask for it unless --classification is given; may be given several times")
 }
 
 // load reads the files, once. The errors are usage errors.
