@@ -18,8 +18,8 @@ func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom) []strin
 	return names
 }
 
-// taxonomyOf gives the taxonomy of a classification: a custom one, or the embedded copy of a published
-// one, which hosted services answer in, too; nil for others.
+// taxonomyOf gives the taxonomy of a classification: a custom taxonomy, or the embedded copy of a published
+// taxonomy, which hosted services also use; nil for others.
 func (o *SessionOptions) taxonomyOf(classification string) *taxonomy.Taxonomy {
 	for _, t := range o.Taxonomies {
 		if t.Name == classification {
@@ -29,8 +29,8 @@ func (o *SessionOptions) taxonomyOf(classification string) *taxonomy.Taxonomy {
 	return taxonomy.Published(classification)
 }
 
-// fingerprints tells the answers in one version of a custom taxonomy from those in another: neither
-// stored answers nor the parts of an output outlive a change of the taxonomy.
+// fingerprints is the part of the service's name that changes with each custom taxonomy, so that neither stored
+// answers nor the parts of an output outlive a change of the taxonomy.
 func fingerprints(classifications []string, custom []*taxonomy.Custom) string {
 	text := ""
 	for _, name := range classifications {

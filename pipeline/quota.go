@@ -13,7 +13,8 @@ import (
 // quota knows what the API key of a hosted service may still ask, as of a minute ago at most while the
 // figure is shown.
 type quota struct {
-	askUsage func(context.Context) (client.Usage, error) // nil for a service without quotas
+	askUsage func(context.Context) (client.Usage, error)
+	watched  bool // the quota is checked before the run, and shown during the run
 	counters *Counters
 	log      *slog.Logger
 
@@ -32,14 +33,18 @@ const (
 	lastTimeout   = 3 * time.Second  // the summary waits for the answer
 )
 
-func newQuota(askUsage func(context.Context) (client.Usage, error), counters *Counters, log *slog.Logger) *quota {
-	return &quota{askUsage: askUsage, counters: counters, log: log}
+func newQuota(service Service, counters *Counters, log *slog.Logger) *quota {
+	q := &quota{askUsage: service.Usage, watched: service.Hosted && service.Usage != nil, counters: counters, log: log}
+	if q.askUsage == nil {
+		q.askUsage = func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "unlimited"}, nil }
+	}
+	return q
 }
 
 // check asks for the quota before the first record: a wrong key shows here, and costs nothing. Other
 // failures of the usage operation decide nothing.
 func (q *quota) check(ctx context.Context) error {
-	if q.askUsage == nil {
+	if !q.watched {
 		return nil
 	}
 	err := q.sample(ctx)
@@ -93,7 +98,7 @@ func (q *quota) last() (left int64, isNumber bool) {
 // left is the result of last; the service is asked anew in the background.
 func (q *quota) left() (left int64, isNumber bool) {
 	q.mu.Lock()
-	stale := q.askUsage != nil && !q.sampling && time.Since(q.asked) >= quotaInterval
+	stale := q.watched && !q.sampling && time.Since(q.asked) >= quotaInterval
 	q.sampling = q.sampling || stale
 	q.mu.Unlock()
 	if stale {

@@ -36,7 +36,7 @@ func TestFinalQuota(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			q := newQuota(c.Usage, new(Counters), slog.New(slog.DiscardHandler))
+			q := newQuota(Service{Usage: c.Usage, Hosted: true}, new(Counters), slog.New(slog.DiscardHandler))
 			if err := q.check(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestFinalQuota(t *testing.T) {
 			}
 		})
 	}
-	if got, _ := newQuota(nil, nil, nil).final(); got != (client.Usage{}) {
+	if got, _ := newQuota(Service{}, nil, nil).final(); got != (client.Usage{}) {
 		t.Errorf("the embedded service has %v", got)
 	}
 }
@@ -54,7 +54,7 @@ func TestFinalQuota(t *testing.T) {
 // TestQuotaMeanwhile subtracts the answers since the service told its quota.
 func TestQuotaMeanwhile(t *testing.T) {
 	counters := new(Counters)
-	q := newQuota(nil, counters, nil)
+	q := newQuota(Service{}, counters, nil)
 	counters.Requests.Store(100)
 	q.usage, q.answers = client.Usage{Remaining: "99,752"}, answersOf(counters.Snapshot())
 	counters.Requests.Store(4_000)

@@ -46,7 +46,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 
 func newSession(options SessionOptions) *Session {
 	s := &Session{options: options.withDefaults(), counters: new(Counters)}
-	s.quota = newQuota(s.options.Service.Usage, s.counters, s.options.Log)
+	s.quota = newQuota(s.options.Service, s.counters, s.options.Log)
 	return s
 }
 

@@ -97,6 +97,14 @@ func TestSessionLeavesTheOutputOfAnotherRun(t *testing.T) {
 	}
 }
 
+func TestReserveOfAServiceWithoutQuotas(t *testing.T) {
+	o := products(t, new(counting))
+	o.Limits.KeepReserve, o.Limits.Reserve = true, 10
+	if account, err := runSession(t, o); err != nil || account.Counts.OK != 2 {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSessionErrorsNameOptions(t *testing.T) {
 	for want, change := range map[string]func(o *pipeline.SessionOptions){
 		"Kind":                func(o *pipeline.SessionOptions) { o.Kind = "" },

@@ -183,10 +183,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 	f.Limits = f.pace.limits(svc.hosted)
 	f.Service = pipeline.Service{
 		Categorizer: svc.categorizer, Name: svc.source, Rate: svc.stated, Hosted: svc.hosted,
-		Free: !svc.hosted && f.service.fetch.mode == page.Never,
-	}
-	if svc.hosted {
-		f.Service.Usage = svc.Usage
+		Free: !svc.hosted && f.service.fetch.mode == page.Never, Usage: svc.Usage,
 	}
 	return svc, nil
 }
