@@ -15,14 +15,14 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Account is what a run says of itself, beside its output: what went in, what was asked
-// and what came out. It holds no secret.
+// Account is the report of a run, which lies beside the output: the inputs, the counts and the outputs. An
+// account has no secrets.
 type Account struct {
 	Format   int       `json:"format"` // of this file; 1
 	Bulkcat  string    `json:"bulkcat"`
 	Settings Settings  `json:"settings"`
 	Service  string    `json:"service"`
-	Store    string    `json:"store,omitempty"` // the folder of the stored answers; "" where there is none
+	Store    string    `json:"store,omitempty"` // the folder of the stored answers; "" if there is none
 	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended"`
 	Ending   Ending    `json:"ending"`
@@ -30,23 +30,23 @@ type Account struct {
 	Counts   Snapshot  `json:"counts"`
 	Rates    Rates     `json:"rates"`
 	Inputs   []Input   `json:"inputs"`
-	Changed  []string  `json:"changed_inputs,omitempty"` // that do not begin with what the last run has read of them
+	Changed  []string  `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
 	Outputs  []Output  `json:"outputs"`
 
-	Earlier []EarlierRun `json:"earlier,omitempty"` // of the same run, the first one first
+	Earlier []EarlierRun `json:"earlier,omitempty"` // of the same run, the first start first
 
-	Overlapped bool `json:"overlapped,omitempty"` // another run may have asked the same meanwhile, with a store of its own
+	Overlapped bool `json:"overlapped,omitempty"` // another run, with another store, may have asked the same requests meanwhile
 
-	Checksum string `json:"checksum"` // of all else
+	Checksum string `json:"checksum"` // SHA-256 of the other members, in hex
 }
 
-// Rates are what a run did a second, over its whole time.
+// Rates are averages over the whole time of a run.
 type Rates struct {
 	Records  float64 `json:"records_per_second"`
 	Requests float64 `json:"requests_per_second"`
 }
 
-// EarlierRun is what is kept of the account of a run that was started again.
+// EarlierRun is the part of an account that is kept when the run is started again.
 type EarlierRun struct {
 	Bulkcat string    `json:"bulkcat"`
 	Started time.Time `json:"started"`
@@ -56,25 +56,24 @@ type EarlierRun struct {
 	Counts  Snapshot  `json:"counts"`
 }
 
-// Ending is how a run ended.
+// Ending says how a run ended: Complete, Failed, or the Cause of a stop.
 type Ending string
 
-// The endings that are no Cause of a stop.
+// The endings of runs that were not stopped.
 const (
 	Complete Ending = "complete"
 	Failed   Ending = "failed"
 )
 
-// Settings are what shapes a run's rows. Two runs with equal settings over the same
-// input are the same run.
+// Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
 type Settings struct {
 	Kind           string   `json:"kind"`
-	Classification string   `json:"classification"`        // several with a comma between
+	Classification string   `json:"classification"`        // names with a comma between
 	Inputs         []string `json:"inputs"`                // as named on the command line
-	InputPaths     []string `json:"input_paths,omitempty"` // the same as SeenFrom the output
+	InputPaths     []string `json:"input_paths,omitempty"` // relative to the folder of the output
 	Column         string   `json:"column,omitempty"`
 	Scheme         string   `json:"scheme,omitempty"`
-	Dedupe         string   `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, and in accounts from before the choice, whose outputs it may continue
+	Dedupe         string   `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, as in accounts of versions without the setting
 	Output         string   `json:"output"`
 	OutputFormat   string   `json:"output_format"`
 	Levels         int      `json:"levels"`
@@ -84,19 +83,22 @@ type Settings struct {
 	Limit          int64    `json:"limit,omitempty"`
 }
 
-// What makes the records of websites one request.
+// The values of SessionOptions.Dedupe.
 const (
-	DedupeExact = "exact" // the normalized input
-	DedupeSite  = "site"  // the website that it spells: see client.Normalizer.Site
+	DedupeExact = "exact" // equal normalized inputs are one request
+	DedupeSite  = "site"  // all spellings of a website are one request: see client.Normalizer.Site
 )
 
-// Classifications are those that each record is asked for.
+// NamedColumns are the carried columns that are named one by one; nil for all or none.
+func (s Settings) NamedColumns() []string { return namedColumns(s.Carry) }
+
+// Classifications are the classifications that each record is asked for.
 func (s Settings) Classifications() []string { return strings.Split(s.Classification, ",") }
 
 // Input is a file that was read.
 type Input struct {
 	Name   string `json:"name"`
-	Path   string `json:"path,omitempty"`   // the same as SeenFrom the output
+	Path   string `json:"path,omitempty"`   // relative to the folder of the output
 	Bytes  int64  `json:"bytes"`            // read, from the beginning
 	SHA256 string `json:"sha256,omitempty"` // of those bytes
 	Whole  bool   `json:"whole"`            // read to its end
@@ -114,16 +116,16 @@ type Output struct {
 
 const accountFormat = 1
 
-// NewAccount opens the account of a run that starts now.
-func NewAccount(bulkcat, service string, settings Settings) *Account {
+// newAccount makes the account of a run that starts now.
+func newAccount(bulkcat, service string, settings Settings) *Account {
 	return &Account{
 		Format: accountFormat, Bulkcat: bulkcat, Service: service, Settings: settings,
 		Started: time.Now().UTC(), Inputs: []Input{}, Outputs: []Output{},
 	}
 }
 
-// Finish closes the account with what Run returned.
-func (a *Account) Finish(err error, counts Snapshot, published writer.Published) {
+// finish completes the account with the results of Run.
+func (a *Account) finish(err error, counts Snapshot, published writer.Published) {
 	a.Ended, a.Counts = time.Now().UTC(), counts
 	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
 		a.Rates = Rates{perSecond(counts.SettledNow(), seconds), perSecond(counts.Requests, seconds)}
@@ -145,7 +147,7 @@ func (a *Account) Finish(err error, counts Snapshot, published writer.Published)
 	}
 }
 
-// perSecond is rounded: what comes after the tenth changes from run to run.
+// perSecond is rounded to tenths: finer digits change from run to run.
 func perSecond(n int64, seconds float64) float64 { return math.Round(float64(n)/seconds*10) / 10 }
 
 func outputOf(f writer.File) Output {
@@ -155,10 +157,10 @@ func outputOf(f writer.File) Output {
 	}
 }
 
-// Follow enters the runs before this one that were of the same run, started again and
-// again: what all of them asked is the sum. It says whether last is one of them.
-func (a *Account) Follow(last *Account) bool {
-	if last == nil || !last.SameRun(a) {
+// follow adds the earlier starts of the same run, whose requests add up. It says whether last was the
+// same run.
+func (a *Account) follow(last *Account) bool {
+	if last == nil || !last.sameRun(a) {
 		return false
 	}
 	a.Earlier = append(last.Earlier, EarlierRun{
@@ -168,9 +170,9 @@ func (a *Account) Follow(last *Account) bool {
 	return true
 }
 
-// Records is how many records the output has rows of, by the last of these runs that was
-// complete; 0 if none was.
-func (a *Account) Records() int64 {
+// records is the number of records with rows in the output, according to the last start that was complete;
+// 0 if none was.
+func (a *Account) records() int64 {
 	if a.Ending == Complete {
 		return a.Counts.Written
 	}
@@ -182,8 +184,8 @@ func (a *Account) Records() int64 {
 	return 0
 }
 
-// Write publishes the account.
-func (a *Account) Write(path string) error {
+// write writes the account to path, in place of an earlier account. The error is a *writer.Error.
+func (a *Account) write(path string) error {
 	a.Checksum = a.seal()
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -195,7 +197,8 @@ func (a *Account) Write(path string) error {
 	return writer.PublishFile(path, text.Bytes())
 }
 
-// ReadAccount reads an account back; nil and no error where there is none.
+// ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
+// cannot be read or is damaged.
 func ReadAccount(path string) (*Account, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -22,7 +22,7 @@ func TestRecordsOfTheOutput(t *testing.T) {
 	} {
 		last := tt.runs[len(tt.runs)-1]
 		a := &Account{Ending: last.Ending, Counts: last.Counts, Earlier: tt.runs[:len(tt.runs)-1]}
-		if got := a.Records(); got != tt.want {
+		if got := a.records(); got != tt.want {
 			t.Errorf("%s: got %d, want %d", name, got, tt.want)
 		}
 	}

@@ -42,7 +42,7 @@ func (s *twofold) Categorize(_ context.Context, r client.Request) (client.Answer
 	return answer, err
 }
 
-// rowsShown is a Sink that keeps of each row what tells classifications apart.
+// rowsShown is a Sink that keeps the columns that differ between classifications.
 type rowsShown struct {
 	rows
 	lines []string
@@ -55,8 +55,9 @@ func (s *rowsShown) Write(rows []writer.Row) error {
 	return nil
 }
 
-// Every record has its rows in each classification, in the order of the classifications,
-// whatever comes first and whenever the run is stopped. Equal inputs are asked once in each.
+// Every record has rows in each classification, in the order of the classifications, whatever the order of
+// the answers, and even if the run is stopped and started again. Equal inputs are one request in each
+// classification.
 func TestClassificationsOfARecordStandTogether(t *testing.T) {
 	inputs := numbered(300)
 	inputs[7], inputs[8], inputs[150] = "", inputs[0], inputs[149]
@@ -126,7 +127,7 @@ func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (
 // A forecast counts records once and requests in each classification.
 func TestForecastOfTwoClassifications(t *testing.T) {
 	options := Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}, {Name: second}}}
-	got, err := DryRun(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}, Counters: new(Counters)}, options)
+	got, err := forecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}, Counters: new(Counters)}, options)
 	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

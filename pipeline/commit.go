@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// commitBatch outcomes and commitBytes of bodies bound what one fsync makes durable, and
-	// with it what waits in memory.
+	// commitBatch outcomes and commitBytes of bodies bound the size of a batch, and so the memory for
+	// outcomes that are not durable yet.
 	commitBatch = 1024
 	commitBytes = 4 << 20
 
@@ -20,8 +20,7 @@ const (
 	commitDelay = 15 * time.Millisecond
 )
 
-// commit makes outcomes durable, many with one fsync, and only then lets their tasks be
-// done.
+// commit makes outcomes durable, many with one fsync, and then completes their tasks.
 func (r *run) commit() error {
 	if r.Store == nil {
 		<-r.commits // closed when the workers are gone
@@ -41,8 +40,8 @@ func (r *run) commit() error {
 			return err
 		}
 		for _, t := range group {
-			r.land(t)
-			r.leave()
+			r.complete(t)
+			r.taskEnded()
 		}
 	}
 	return nil
@@ -64,6 +63,45 @@ func (r *run) gather(group []*task, over <-chan time.Time) []*task {
 		}
 	}
 	return group
+}
+
+// save sends an outcome to be committed, if it is to be stored. The outcome may have been charged, so
+// whatever else has failed, the outcome is given up only when nothing is committed any more.
+func (r *run) save(t *task) {
+	if r.Store == nil || t.err == nil && t.answer.Free {
+		r.complete(t)
+		r.taskEnded()
+		return
+	}
+	select {
+	case r.commits <- t:
+	case <-r.quiet:
+	}
+}
+
+// complete finishes a task and the tasks that wait for the same request.
+func (r *run) complete(t *task) {
+	t.answer.Release() // the body is stored, or of no further use
+	for _, f := range r.flights.end(t) {
+		f.answer, f.err, f.pending, f.recalled = t.answer, t.err, t.pending, t.recalled
+		r.finish(f)
+	}
+	r.finish(t)
+}
+
+// finish counts the outcome of a task's record, and hands the task to the writer.
+func (r *run) finish(t *task) {
+	r.Counters.countSettled(t)
+	r.completion.finish(t)
+}
+
+// taskEnded counts a task that needs no worker any more. After the last the workers end.
+func (r *run) taskEnded() {
+	open := r.open.Add(-1)
+	if open == 0 {
+		close(r.settled)
+	}
+	r.wakeAtLast(open)
 }
 
 func outcome(t *task) answers.Outcome {

@@ -7,32 +7,32 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Counters are a run's numbers. Progress, summary and account all read these.
+// Counters are a run's numbers, which the progress, the summary and the account read.
 type Counters struct {
 	Read    atomic.Int64 // records read
 	Written atomic.Int64 // records whose rows are in the sink
 	Rows    atomic.Int64
 
-	// Records by status, from the moment that it is known; each as often as there are classifications.
+	// Records by status, as soon as the status is known. Each record counts once for each classification.
 	OK, Empty, Rejected, Failed, Invalid, Pending atomic.Int64
-	Recalled                                      atomic.Int64 // of them, those whose outcome an earlier run has stored
+	Recalled                                      atomic.Int64 // records whose outcome an earlier run has stored
 	Classifications                               atomic.Int64 // that each record is asked for
 
-	Requests  atomic.Int64 // attempts made
-	Retries   atomic.Int64 // attempts that followed a failed one
-	Rechecks  atomic.Int64 // requests of the attempts that were answered before, repeated as a check of the service
-	Deduped   atomic.Int64 // requests saved, for an equal one was in flight
-	FromStore atomic.Int64 // requests saved, for the store had the answer
-	Kept      atomic.Int64 // records in parts that an earlier run has published
-	Transient atomic.Int64 // attempts that failed in passing
-	Refused   atomic.Int64 // requests that the service refused for their input
-	Bytes     atomic.Int64 // of the answers' bodies
-	Drift     Drift
+	Requests   atomic.Int64 // attempts made
+	Retries    atomic.Int64 // attempts that followed a failed attempt
+	Rechecks   atomic.Int64 // attempts that repeated an answered request to check the service
+	Deduped    atomic.Int64 // requests saved because an equal request was in flight
+	FromStore  atomic.Int64 // requests saved because the store had the answer
+	Kept       atomic.Int64 // records in parts that an earlier run has published
+	Transient  atomic.Int64 // attempts that met a passing failure
+	Rejections atomic.Int64 // attempts that ended with a rejection
+	Bytes      atomic.Int64 // of the bodies of answers
+	Drift      Drift
 
-	outcomes outcomes // attempts by how they ended
-	reasons  reasons  // of the records without an answer
+	attempts attempts
+	reasons  reasons // of the records without an answer
 
-	InFlight atomic.Int64 // attempts under way
+	InFlight atomic.Int64 // attempts in flight
 	Parked   atomic.Int64 // tasks that wait for a retry
 }
 
@@ -48,65 +48,65 @@ type Snapshot struct {
 	Invalid  int64 `json:"invalid"`
 	Pending  int64 `json:"pending"`
 
-	Requests  int64      `json:"requests"`
-	Retries   int64      `json:"retries"`
-	Rechecks  int64      `json:"rechecks"`
-	Transient int64      `json:"transient"`
-	Refused   int64      `json:"refused"`
-	Deduped   int64      `json:"deduped"`
-	FromStore int64      `json:"from_store"`
-	Kept      int64      `json:"kept"`
-	Bytes     int64      `json:"answer_bytes"`
-	Drift     DriftCount `json:"drift"`
-	Outcomes  Outcomes   `json:"outcomes"`
-	Reasons   []Reason   `json:"reasons,omitempty"`
-	Recalled  int64      `json:"-"`
+	Requests   int64      `json:"requests"`
+	Retries    int64      `json:"retries"`
+	Rechecks   int64      `json:"rechecks"`
+	Transient  int64      `json:"transient"`
+	Rejections int64      `json:"refused"`
+	Deduped    int64      `json:"deduped"`
+	FromStore  int64      `json:"from_store"`
+	Kept       int64      `json:"kept"`
+	Bytes      int64      `json:"answer_bytes"`
+	Drift      DriftCount `json:"drift"`
+	Attempts   Attempts   `json:"outcomes"`
+	Reasons    []Reason   `json:"reasons,omitempty"`
+	Recalled   int64      `json:"-"`
 
 	Classifications int64 `json:"-"`
 	InFlight        int64 `json:"-"`
 	Parked          int64 `json:"-"`
 }
 
-// Snapshot reads all counters. They are not read at one instant, so sums may be off by
-// what happens meanwhile; after the run they are exact.
+// Snapshot reads all counters. The counters are not read at one instant, so sums may be off by the events
+// in between; after the run the sums are exact.
 func (c *Counters) Snapshot() Snapshot {
 	return Snapshot{
 		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
-		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Refused: c.Refused.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
-		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Outcomes: c.outcomes.count(), Reasons: c.reasons.list(),
+		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Rejections: c.Rejections.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
+		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Attempts: c.attempts.count(), Reasons: c.reasons.list(),
 		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
 	}
 }
 
-// Settled is how many records have their outcomes. Those that are not written yet wait for
-// a record before them.
+// Settled is how many records have a status. Those that are not written yet wait for a record before
+// them.
 func (s Snapshot) Settled() int64 {
 	return (s.OK + s.Empty + s.Unanswered()) / max(1, s.Classifications)
 }
 
-// SettledNow is how many records this run has settled: without those of parts that it keeps
-// and those whose outcome was stored before.
+// SettledNow is how many records this run has settled: without the records of kept parts, and without
+// those whose outcome an earlier run has stored.
 func (s Snapshot) SettledNow() int64 {
 	return s.Settled() - s.Kept - s.Recalled/max(1, s.Classifications)
 }
 
-// Unanswered is how many of the settled records have no answer from the service, in each
+// Unanswered is how many records have no answer from the service. Each record counts once for each
 // classification.
 func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid + s.Pending }
 
 func (c *Counters) countAnswer(a client.Answer) {
-	c.outcomes.answered.Add(1)
+	c.attempts.answered.Add(1)
 	c.Bytes.Add(int64(len(a.Body)))
 }
 
 func (c *Counters) countError(e *client.Error) {
-	c.outcomes.add(e.Label())
+	c.attempts.add(e.Label())
 	switch e.Class {
 	case client.Transient:
 		c.Transient.Add(1)
 	case client.Rejected:
-		c.Refused.Add(1)
+		c.Rejections.Add(1)
 	}
 }
 
@@ -139,7 +139,7 @@ func (c *Counters) of(status writer.Status) *atomic.Int64 {
 }
 
 // countStatuses counts the records of a part that an earlier run has published.
-func (c *Counters) countStatuses(s Statuses) {
+func (c *Counters) countStatuses(s statuses) {
 	c.OK.Add(s.OK)
 	c.Empty.Add(s.Empty)
 	c.Rejected.Add(s.Rejected)

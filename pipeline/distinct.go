@@ -11,27 +11,27 @@ import (
 	"strconv"
 )
 
-// use says what a request is there for, and whether it is answered.
+// use says in which modes of dedupe a request is made, and whether the store has its outcome.
 type use byte
 
 const (
-	exactly  use = 1 << iota // an input, as it is spelled
-	bySite                   // all spellings of a website
-	answered                 // by the store
+	exactly  use = 1 << iota // in a run by exact spellings
+	bySite                   // in a run by sites
+	answered                 // the store has the outcome
 
-	uses = 1 << iota // combinations of them
+	uses = 1 << iota // number of combinations
 )
 
-// distinct counts different requests by their uses, in flat memory: hashes go to one of many
-// small files by their first byte, and each file is counted by itself.
+// distinct counts different requests by their uses. Memory does not grow with the number of requests: the
+// hashes are spread over 256 files by their first byte, and the files are counted one by one.
 type distinct struct {
 	dir   string
 	files [256]*os.File
 	bufs  [256]*bufio.Writer
 }
 
-// hashSize bytes of SHA-256 make two different requests of ten million equal with a
-// probability of about 10⁻²⁴.
+// hashSize is in bytes of SHA-256. Among ten million requests, two have equal hashes with a probability of
+// about 10⁻²⁴.
 const hashSize = 16
 
 func newDistinct() (*distinct, error) {
@@ -53,7 +53,7 @@ func (d *distinct) close() error {
 	return errors.Join(append(errs, os.RemoveAll(d.dir))...)
 }
 
-// add adds uses to those of a request.
+// add adds a use of a request.
 func (d *distinct) add(request string, u use) error {
 	sum := sha256.Sum256([]byte(request))
 	i := sum[0]
@@ -73,10 +73,10 @@ func (d *distinct) add(request string, u use) error {
 	return nil
 }
 
-// tally counts inputs by all of their uses.
+// tally counts requests by their uses.
 type tally [uses]int64
 
-// of gives how many inputs have the uses, whatever others they have.
+// of is the number of requests that have all wanted uses, and perhaps others.
 func (t *tally) of(wanted use) (n int64) {
 	for u, count := range t {
 		if use(u)&wanted == wanted {
@@ -88,7 +88,7 @@ func (t *tally) of(wanted use) (n int64) {
 
 func (t *tally) toAsk(mode use) int64 { return t.of(mode) - t.of(mode|answered) }
 
-// count reads the files back, one after the other.
+// count reads the files.
 func (d *distinct) count() (t tally, err error) {
 	for i, f := range d.files {
 		if f == nil {

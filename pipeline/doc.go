@@ -1,23 +1,39 @@
-// Package pipeline is the run: records in, answers asked, rows out in input order.
+// Package pipeline runs: it reads records, asks for the answers that are not stored, and writes rows in
+// input order.
 //
-// All goroutines of a run start in [Run], one stage each:
+// A [Session] is a whole run: it locks the output, opens the input and the store, compares the quota with
+// the need, goes on where the same run ended before, and leaves an [Account] beside the output. A [DryRun]
+// says what a session would ask. [Run] is the part in between, over parts that the caller opens.
 //
-//	read     takes records from the source, a task for each classification, into a bounded window
-//	look up  normalizes a task's input, joins equal requests (of a website all spellings,
-//	         where Options say so), finds stored answers
-//	ask      sends what is left to the service, when client/limits allows
-//	commit   makes answers durable, many with one fsync
-//	flatten  walks the tasks in input order and turns each into rows
+// # Terms
+//
+// A record is one line of input, and a row one line of output. A request is what is asked for a record
+// in one classification; an attempt is one exchange with the service for a request. A request ends with an
+// outcome: an answer, or a rejection, with which the service refuses the input for good. The quota is how
+// many requests the API key may still make. The spool is the copy of standard input that is kept beside
+// the output while the run needs it.
+//
+// # Stages
+//
+// Run starts all goroutines of a run, in a table of stages:
+//
+//	read     reads records, and makes a task for each classification, within a bounded window
+//	look up  normalizes the input of a task, joins equal requests (of a website all spellings, if
+//	         Options say so), and finds stored answers
+//	ask      asks the service for the others, when client/limits allows
+//	commit   makes outcomes durable, many with one fsync
+//	flatten  takes the tasks in input order, and makes rows of each
 //	write    hands the rows to the sink
 //
-// The workers of the stage ask lead by turns: one waits for the next task and for the permit to
-// ask, the others ask or wait to lead. A task that waits, for a retry or for an equal request
-// in flight, holds no worker.
-// Memory is bounded by the window: a record is read only when there is room for it, and
-// its room is given back when its rows are written.
+// Of the workers of the stage ask, one dispatches: it waits for the next task and for the permit to ask;
+// the others ask, or wait to dispatch. A task that waits for a retry, or for an equal request in flight,
+// holds no worker. The window bounds the memory: a record is read only when there is room, and gives its
+// room back when its rows are written.
 //
-// A run ends in one of three ways. Complete: every record's rows are in the sink, which
-// is closed and so published. Stopped ([StopError]): something said to stop (a signal,
-// an empty quota); what was in flight is drained, answers stay in the store, and the
-// same run started again goes on from there. Failed: any other error.
+// # Ends
+//
+// A run ends in one of three ways. Complete: the rows of every record are in the sink, which is closed and
+// so published. Stopped ([StopError]): the caller, the quota, a deadline or an outage has stopped the run;
+// requests in flight are drained, answers stay in the store, and the same run started again asks only for
+// the rest. Failed: any other error.
 package pipeline

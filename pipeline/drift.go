@@ -2,11 +2,11 @@ package pipeline
 
 import "sync/atomic"
 
-// Drift counts what answers hold that the interface does not promise. It is passed
-// through, and told at the end: a service that has changed should not go unnoticed.
+// Drift counts departures of answers from the interface, which show that a service has changed. The rows
+// have the values as the service gave them.
 type Drift struct {
-	Dropped    atomic.Int64 // entries without a value; these cannot be passed through
-	Confidence atomic.Int64 // entries with a confidence outside 0 to 1, or none
+	Dropped    atomic.Int64 // entries without a value, which have no rows
+	Confidence atomic.Int64 // entries without a confidence, or with a confidence outside 0 to 1
 	Category   atomic.Int64 // entries whose category is not in the taxonomy
 }
 
@@ -28,7 +28,7 @@ func (d *Drift) drop(entries int) {
 	}
 }
 
-// observe looks at an entry of a written answer.
+// observe counts the departures of an entry.
 func (d *Drift) observe(confidence float64, known bool) {
 	if !(confidence >= 0 && confidence <= 1) {
 		d.Confidence.Add(1)

@@ -17,21 +17,21 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Whoever sees the end of what a failed stage sends on must know that it has failed: else
-// the writer takes a cut-off input for a whole one.
+// A stage that fails says so before it closes its channels: else the writer takes a cut-off input for a
+// whole input.
 func TestStageFailsBeforeItsEndShows(t *testing.T) {
 	want := errors.New("the commit failed")
 	soft, stop := context.WithCancelCause(context.Background())
-	r := &run{soft: soft, stop: stop}
 	var g errgroup.Group
+	r := &run{group: &g, soft: soft, stop: stop, asks: context.Background()}
 	var seen error
-	r.stage(&g, 1, func() error { return want }, func() { seen = context.Cause(soft) })
+	r.start(newStage("commit", 1, func() error { return want }, func() { seen = context.Cause(soft) }), 1)
 	if err := g.Wait(); err != want || seen != want {
 		t.Errorf("the stage ended with %v, and its end showed %v; want %v", err, seen, want)
 	}
 }
 
-// endingSink knows how it was ended.
+// endingSink notes whether it was closed or aborted.
 type endingSink struct {
 	writer.Sink
 	closed, aborted bool
@@ -76,7 +76,7 @@ func TestOnlyWholeOutputsArePublished(t *testing.T) {
 	}
 }
 
-// brokenSink takes nothing, and tells when it has been aborted.
+// brokenSink fails at the first write, and says when it is aborted.
 type brokenSink struct {
 	writer.Sink
 	aborted chan struct{}
@@ -87,10 +87,10 @@ var errBroken = errors.New("the output's disk is full")
 func (s *brokenSink) Write([]writer.Row) error { return errBroken }
 func (s *brokenSink) Abort() error             { close(s.aborted); return nil }
 
-// What is in flight when another stage fails is paid for: it is kept.
+// Requests in flight when another stage fails may be charged: their answers are stored.
 func TestAnswersInFlightAreKept(t *testing.T) {
 	sink := &brokenSink{aborted: make(chan struct{})}
-	x := newTrial(numbered(100)...)
+	x := newTestRun(numbered(100)...)
 	x.limits.InFlight = 16
 	var asked atomic.Int64
 	busy := make(chan struct{}) // closed when all workers are asking
@@ -141,19 +141,19 @@ func (s interruptedSource) Read() (reader.Record, error) {
 	return record, err
 }
 
-// A run ends though its input does not.
+// A run ends even if its input does not.
 func TestEndsWhileItWaitsForInput(t *testing.T) {
 	failure := errors.New("stop")
-	for name, stop := range map[string]func(x *trial, cancel func()) error{
-		"by a signal": func(x *trial, cancel func()) error {
+	for name, stop := range map[string]func(x *testRun, cancel func()) error{
+		"by a signal": func(x *testRun, cancel func()) error {
 			x.service.answer = func(context.Context, string, int) error { cancel(); return nil }
 			return &StopError{Cause: Interrupted}
 		},
-		"by the service": func(x *trial, _ func()) error {
+		"by the service": func(x *testRun, _ func()) error {
 			x.service.answer = func(context.Context, string, int) error { return &client.Error{Class: client.Fatal, Err: failure} }
 			return failure
 		},
-		"by the output": func(x *trial, _ func()) error {
+		"by the output": func(x *testRun, _ func()) error {
 			x.sink.err = failure
 			return failure
 		},
@@ -161,7 +161,7 @@ func TestEndsWhileItWaitsForInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			x := newTrial("title 1")
+			x := newTestRun("title 1")
 			want := stop(x, cancel)
 			source := interruptedSource{x.source, make(chan struct{})}
 			_, err := Run(ctx, Parts{
@@ -176,7 +176,7 @@ func TestEndsWhileItWaitsForInput(t *testing.T) {
 	}
 }
 
-// Rows that could not be passed on stay behind: what comes later is not all.
+// After rows that could not be passed on, the later rows are not the whole output.
 func TestFlatteningStaysFailed(t *testing.T) {
 	failed, fail := context.WithCancel(context.Background())
 	r := &run{rows: make(chan *rowBatch), written: make(chan *rowBatch)}

@@ -6,23 +6,23 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Cause is why a run stopped before its end, resumable.
+// Cause is the reason for which a run stopped early. The run can be started again.
 type Cause string
 
 // The causes of a stop.
 const (
 	Interrupted    Cause = "interrupted" // the caller's context ended
-	QuotaExhausted Cause = "quota"       // the account has nothing left
-	Budget         Cause = "budget"      // the run's allowance is used up
-	Deadline       Cause = "deadline"    // the time to finish by has come
-	OutageTooLong  Cause = "outage"      // the service has been out for too long
+	QuotaExhausted Cause = "quota"       // the API key has no requests left
+	Budget         Cause = "budget"      // the limits allow no more requests
+	Deadline       Cause = "deadline"    // Options.FinishBy
+	OutageTooLong  Cause = "outage"      // the service was out for longer than the limits allow
 )
 
-// StopError says that the run stopped early. All answers are in the store; the same
-// run started again asks only what is missing.
+// StopError says that the run stopped early. All answers are in the store; the same run started again
+// asks only for the rest.
 type StopError struct {
 	Cause Cause
-	Err   error // what led to it; may be nil
+	Err   error // that led to the stop; may be nil
 }
 
 func (e *StopError) Error() string {
@@ -34,10 +34,10 @@ func (e *StopError) Error() string {
 
 func (e *StopError) Unwrap() error { return e.Err }
 
-// ServiceError says that the service cannot be used as configured. No record is to
-// blame, so none failed; the run ended.
+// ServiceError says that the service cannot be used with these settings. No record failed; the run
+// ended.
 type ServiceError struct {
-	Input string // the request that showed it
+	Input string // of the request that met the error
 	Err   *client.Error
 }
 
@@ -47,8 +47,8 @@ func (e *ServiceError) Error() string {
 
 func (e *ServiceError) Unwrap() error { return e.Err }
 
-// AttemptsError says that a record failed: every attempt met passing trouble. The next
-// run asks it again.
+// AttemptsError says that a record failed: every attempt met a passing failure. The next run asks for the
+// record again.
 type AttemptsError struct {
 	Attempts int
 	Err      error // of the last attempt
@@ -60,8 +60,18 @@ func (e *AttemptsError) Error() string {
 
 func (e *AttemptsError) Unwrap() error { return e.Err }
 
-// invalidAt names the place of a record whose input cannot be asked; a malformed row
-// names its own.
+// NoStoreError says that an offline run has no place to look for stored answers: the output is a stream,
+// and no store is named.
+type NoStoreError struct {
+	Output string
+}
+
+func (e *NoStoreError) Error() string {
+	return fmt.Sprintf("there are no stored answers to write %s from", e.Output)
+}
+
+// invalidAt adds file and line to the error of an input that cannot be asked; the error of a malformed row
+// has them already.
 func invalidAt(t *task) error {
 	if t.record.Err != nil {
 		return t.err

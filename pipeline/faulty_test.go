@@ -23,8 +23,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
-// night is a whole run against a faulty service: pacing, judging and storing included.
-type night struct {
+// wholeRun is a run against a faulty service, with limits, retries and a store.
+type wholeRun struct {
 	server  *clienttest.Server
 	limits  limits.Options
 	timeout time.Duration
@@ -37,22 +37,22 @@ type night struct {
 	control  *limits.Controller
 }
 
-func newNight(options clienttest.Options, inputs int) *night {
-	return &night{
+func newWholeRun(options clienttest.Options, inputs int) *wholeRun {
+	return &wholeRun{
 		server: clienttest.New(options), inputs: numbered(inputs), files: vfs.NewMem(),
 		limits: limits.Options{InFlight: 64, CanAsk: true, MaxOutage: 6 * time.Hour}, timeout: 30 * time.Second,
 	}
 }
 
 // run runs over pipes, in synthetic time.
-func (n *night) run(t *testing.T) error {
+func (n *wholeRun) run(t *testing.T) error {
 	t.Helper()
 	dial, close := n.server.Pipe()
 	defer close()
 	return n.runAt(t, "http://service", dial)
 }
 
-func (n *night) runAt(t *testing.T, baseURL string, dial client.Dialer) error {
+func (n *wholeRun) runAt(t *testing.T, baseURL string, dial client.Dialer) error {
 	t.Helper()
 	c, err := client.New(client.Options{BaseURL: baseURL, Dial: dial, Timeout: n.timeout, Connections: n.limits.InFlight})
 	if err != nil {
@@ -78,7 +78,7 @@ func (n *night) runAt(t *testing.T, baseURL string, dial client.Dialer) error {
 
 // checkRows wants the right rows of every input: two categories, or a rejection where
 // the service has no such input.
-func (n *night) checkRows(t *testing.T) {
+func (n *wholeRun) checkRows(t *testing.T) {
 	t.Helper()
 	var want []string
 	for i, input := range n.inputs {
@@ -99,7 +99,7 @@ func (n *night) checkRows(t *testing.T) {
 }
 
 // checkAudit wants that no input was asked again after a sound answer.
-func (n *night) checkAudit(t *testing.T) {
+func (n *wholeRun) checkAudit(t *testing.T) {
 	t.Helper()
 	for input, r := range n.server.Audit().Inputs {
 		if r.Answers > 1 {
@@ -126,7 +126,7 @@ var socketFaults = func() map[clienttest.Fault]float64 {
 const noTimeLimit = time.Hour
 
 func TestEveryFaultOverRealSockets(t *testing.T) {
-	n := newNight(clienttest.Options{Seed: 7, Faults: socketFaults, Missing: 0.01}, 3000)
+	n := newWholeRun(clienttest.Options{Seed: 7, Faults: socketFaults, Missing: 0.01}, 3000)
 	n.timeout = noTimeLimit
 	n.limits.Rate = 2000
 	baseURL, close := n.server.Listen()
@@ -143,7 +143,7 @@ func TestEveryFaultOverRealSockets(t *testing.T) {
 
 func TestEveryFaultInSyntheticTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(clienttest.Options{Seed: 8, Faults: everyFault, Missing: 0.01, Latency: 20 * time.Millisecond, Jitter: 50 * time.Millisecond}, 2000)
+		n := newWholeRun(clienttest.Options{Seed: 8, Faults: everyFault, Missing: 0.01, Latency: 20 * time.Millisecond, Jitter: 50 * time.Millisecond}, 2000)
 		n.limits.Rate = 200
 		start := time.Now()
 		if err := n.run(t); err != nil {
@@ -167,7 +167,7 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 		t.Run("retry after "+string(tt.style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limit := float64(tt.limit)
-				n := newNight(clienttest.Options{Rate: limit, Bucket: tt.limit / 10, RetryAfter: tt.style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}, 22*tt.limit)
+				n := newWholeRun(clienttest.Options{Rate: limit, Bucket: tt.limit / 10, RetryAfter: tt.style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}, 22*tt.limit)
 				start := time.Now()
 				if err := n.run(t); err != nil {
 					t.Fatal(err)
@@ -199,7 +199,7 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 func TestFixedRateIsAPromise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, seconds = 200, 10
-		n := newNight(clienttest.Options{Latency: 80 * time.Millisecond}, rate*seconds)
+		n := newWholeRun(clienttest.Options{Latency: 80 * time.Millisecond}, rate*seconds)
 		n.limits.Rate = rate
 		if err := n.run(t); err != nil {
 			t.Fatal(err)
@@ -232,7 +232,7 @@ func TestQuotaInEveryGuise(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d usage broken %t", tt.status, tt.broken), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := newNight(clienttest.Options{
+				n := newWholeRun(clienttest.Options{
 					Quota: quota, QuotaStatus: tt.status, QuotaBody: tt.body, UsageBroken: tt.broken, Latency: 50 * time.Millisecond,
 				}, inputs)
 				n.limits.Rate, n.limits.InFlight = 400, 32
@@ -260,7 +260,7 @@ func TestQuotaInEveryGuise(t *testing.T) {
 
 func TestWaitForQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(clienttest.Options{Quota: 100, QuotaStatus: 429, Latency: 50 * time.Millisecond}, 300)
+		n := newWholeRun(clienttest.Options{Quota: 100, QuotaStatus: 429, Latency: 50 * time.Millisecond}, 300)
 		n.limits.Rate, n.limits.InFlight = 50, 8
 		n.limits.WaitForQuota = true
 		time.AfterFunc(3*time.Hour, func() { n.server.Refill(1000) })
@@ -279,10 +279,10 @@ func TestWaitForQuota(t *testing.T) {
 	})
 }
 
-// What must stay in the account is waited for as well, and to ask for it may fail at times.
+// The run also waits while only the reserve is left, and a request for the quota may fail.
 func TestWaitForTheReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(clienttest.Options{Quota: 150, Latency: 50 * time.Millisecond}, 300)
+		n := newWholeRun(clienttest.Options{Quota: 150, Latency: 50 * time.Millisecond}, 300)
 		n.limits.Rate, n.limits.InFlight = 50, 8
 		n.limits.KeepReserve, n.limits.Reserve = true, 50
 		n.limits.WaitForQuota = true
@@ -299,10 +299,10 @@ func TestWaitForTheReserve(t *testing.T) {
 	})
 }
 
-// A service that answers each input with 202 twice is as fast as it is.
+// Two responses with 202 for each input do not slow the run down.
 func TestServiceThatCalculates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(2000)...)
+		x := newTestRun(numbered(2000)...)
 		x.limits.InFlight = 32
 		x.service.answer = func(ctx context.Context, _ string, attempt int) error {
 			if err := wait(ctx, 10*time.Millisecond); err != nil || attempt > 2 {
@@ -332,7 +332,7 @@ func TestOutageIsWaitedOut(t *testing.T) {
 func waitOut(t *testing.T, status int) {
 	start := time.Now()
 	down := func() bool { d := time.Since(start); return d > 20*time.Second && d < 20*time.Second+10*time.Minute }
-	n := newNight(clienttest.Options{Down: down, DownStatus: status, Latency: 50 * time.Millisecond}, 1500) // a good third after the outage
+	n := newWholeRun(clienttest.Options{Down: down, DownStatus: status, Latency: 50 * time.Millisecond}, 1500) // a good third after the outage
 	n.limits.Rate, n.limits.InFlight = 50, 32
 	if err := n.run(t); err != nil {
 		t.Fatal(err)
@@ -355,7 +355,7 @@ func waitOut(t *testing.T, status int) {
 
 func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(clienttest.Options{Down: func() bool { return true }}, 100)
+		n := newWholeRun(clienttest.Options{Down: func() bool { return true }}, 100)
 		start := time.Now()
 		stop, ok := errors.AsType[*StopError](n.run(t))
 		if !ok || stop.Cause != OutageTooLong || !strings.Contains(stop.Error(), "--max-outage") || !strings.Contains(stop.Error(), "HTTP 503") {
@@ -369,7 +369,7 @@ func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
 
 func TestRecordThatAlwaysFailsIsNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial("bad", "good")
+		x := newTestRun("bad", "good")
 		x.options.Retry.MaxAttempts = 8
 		x.service.answer = func(_ context.Context, input string, _ int) error {
 			if input == "bad" {
@@ -392,7 +392,7 @@ func TestRecordThatAlwaysFailsIsNoOutage(t *testing.T) {
 func TestRetriesKeepToTheirBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const inputs = 1000
-		x := newTrial(numbered(inputs)...)
+		x := newTestRun(numbered(inputs)...)
 		x.limits.Rate, x.limits.InFlight = 200, 64
 		x.options.Retry = client.DefaultRetryPolicy()
 		random := rand.New(rand.NewPCG(3, 0))
@@ -426,7 +426,7 @@ func TestRetriesKeepToTheirBudget(t *testing.T) {
 
 func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(clienttest.Options{Faults: everyFault, Seed: 5, Latency: 30 * time.Millisecond}, 1000)
+		n := newWholeRun(clienttest.Options{Faults: everyFault, Seed: 5, Latency: 30 * time.Millisecond}, 1000)
 		n.limits.Rate = 1000
 		n.limits.MaxRequests = 321
 		stop, ok := errors.AsType[*StopError](n.run(t))
@@ -441,7 +441,7 @@ func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
 
 func TestReserveIsNeverTouched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNight(clienttest.Options{Quota: 500, QuotaStatus: 402, Faults: everyFault, Missing: 0.1, Seed: 6, Latency: 30 * time.Millisecond}, 1000)
+		n := newWholeRun(clienttest.Options{Quota: 500, QuotaStatus: 402, Faults: everyFault, Missing: 0.1, Seed: 6, Latency: 30 * time.Millisecond}, 1000)
 		n.limits.Rate = 1000
 		n.limits.KeepReserve, n.limits.Reserve = true, 200
 		stop, ok := errors.AsType[*StopError](n.run(t))
@@ -457,7 +457,7 @@ func TestReserveIsNeverTouched(t *testing.T) {
 
 func TestDeadlineStopsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(10_000)...)
+		x := newTestRun(numbered(10_000)...)
 		x.service.answer = func(ctx context.Context, _ string, _ int) error { return wait(ctx, time.Second) }
 		start := time.Now()
 		x.options.FinishBy = start.Add(10 * time.Minute)
@@ -475,7 +475,7 @@ var soak = flag.Duration("soak", 3*time.Second, "how long TestSoak goes on")
 func TestSoak(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for seed, end := uint64(1), time.Now().Add(*soak); time.Now().Before(end); seed++ {
-		n := newNight(clienttest.Options{Seed: seed, Faults: socketFaults, Missing: 0.02, Rate: 3000, Bucket: 100, RetryAfter: clienttest.Seconds}, 1000)
+		n := newWholeRun(clienttest.Options{Seed: seed, Faults: socketFaults, Missing: 0.02, Rate: 3000, Bucket: 100, RetryAfter: clienttest.Seconds}, 1000)
 		n.timeout = noTimeLimit
 		baseURL, close := n.server.Listen()
 		err := n.runAt(t, baseURL, nil)

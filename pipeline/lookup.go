@@ -6,12 +6,11 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 )
 
-// lookupBatch bounds how many tasks are looked up together. One by one a lookup costs
-// three times as much (BenchmarkLookup in client/answers).
+// lookupBatch bounds how many tasks are looked up together. A single lookup costs three times as much.
 const lookupBatch = 256
 
-// lookUp finishes tasks that need no request and hands on the others, in input order: what
-// a run has answered when its quota ends is the beginning of the input.
+// lookUp finishes tasks that need no request, and hands the others to the workers in input order: when a
+// quota ends, the records that have answers are the beginning of the input.
 func (r *run) lookUp() error {
 	l := lookups{run: r}
 	for l.gather() {
@@ -22,7 +21,7 @@ func (r *run) lookUp() error {
 			return err
 		}
 		select {
-		case <-l.before:
+		case <-l.earlier:
 		case <-r.soft.Done():
 			return nil
 		}
@@ -39,37 +38,37 @@ func (r *run) lookUp() error {
 	return nil
 }
 
-// gathering is held by the one who gathers a batch of tasks. In it lies what is closed when
-// the batch before has been handed on.
-type gathering chan chan struct{}
+// lookupOrder keeps batches in input order. One worker at a time takes the channel inside and gathers a
+// batch; the channel is closed when the batch before has been handed on.
+type lookupOrder chan chan struct{}
 
-func newGathering() gathering {
+func newLookupOrder() lookupOrder {
 	none := make(chan struct{})
 	close(none)
-	g := make(gathering, 1)
-	g <- none
-	return g
+	order := make(lookupOrder, 1)
+	order <- none
+	return order
 }
 
 // lookups are tasks that are looked up together.
 type lookups struct {
 	run     *run
 	tasks   []*task // taken from the reader
-	spelled []*task // of them, not as their sites are
-	led     []*task // of them, to be looked up: valid, and no equal one is under way
+	spelled []*task // tasks whose spelling is not that of the site
+	firsts  []*task // tasks to be looked up: valid, and without an equal request in flight
 	queries []answers.Query
 	missed  []*task // to be asked
 
-	before   <-chan struct{} // closed when the tasks before these have been handed on
+	earlier  <-chan struct{} // closed when the tasks before these have been handed on
 	handedOn chan struct{}
 }
 
-// gather waits for a task and takes what has come in beside it, so that nothing waits
-// for a batch to fill. It says whether there is anything left.
+// gather waits for a task, and takes all others that are ready, so that no task waits for a batch to
+// fill. It is false at the end of the input.
 func (l *lookups) gather() bool {
-	l.before, l.handedOn = <-l.run.gathering, make(chan struct{})
-	defer func() { l.run.gathering <- l.handedOn }()
-	l.run.lend()
+	l.earlier, l.handedOn = <-l.run.lookupOrder, make(chan struct{})
+	defer func() { l.run.lookupOrder <- l.handedOn }()
+	l.run.readAhead()
 	first, ok := <-l.run.lookups
 	if !ok {
 		return false
@@ -89,8 +88,8 @@ func (l *lookups) gather() bool {
 	return true
 }
 
-// resolve finishes the tasks that are invalid or stored, and lets those follow that have
-// an equal one under way; what is left has missed.
+// resolve finishes tasks that are invalid or have a stored outcome, and joins tasks to equal requests in
+// flight. All others have missed.
 func (l *lookups) resolve() error {
 	r := l.run
 	l.tasks = slices.DeleteFunc(l.tasks, func(t *task) bool {
@@ -103,22 +102,22 @@ func (l *lookups) resolve() error {
 	if err := l.toSites(); err != nil {
 		return err
 	}
-	l.led, l.queries, l.missed = l.led[:0], l.queries[:0], l.missed[:0]
+	l.firsts, l.queries, l.missed = l.firsts[:0], l.queries[:0], l.missed[:0]
 	for _, t := range l.tasks {
 		if r.flights.join(t) {
 			r.Counters.Deduped.Add(1)
 			continue
 		}
-		l.led = append(l.led, t)
+		l.firsts = append(l.firsts, t)
 		l.queries = append(l.queries, answers.Query{Request: t.request})
 	}
-	// After the joins: a task that joins after an equal task has landed finds the answer.
+	// The lookup follows the joins: a task that comes too late to join an equal task finds its answer.
 	if err := r.lookUpAll(l.queries); err != nil {
 		return err
 	}
-	for i, t := range l.led {
+	for i, t := range l.firsts {
 		if q := &l.queries[i]; q.Found {
-			r.landStored(t, q.Outcome)
+			r.completeStored(t, q.Outcome)
 		} else if r.miss(t) {
 			l.missed = append(l.missed, t)
 		}
@@ -126,10 +125,10 @@ func (l *lookups) resolve() error {
 	return nil
 }
 
-// toSites has tasks ask for their sites, where the run is to, except for tasks whose own
-// spelling has a stored outcome, which was paid for. A run by sites stores no spelling's first
-// outcome but under its site. So the choice stays the same during the run and when it is
-// started again, and does not depend on the order of records.
+// toSites changes the requests of a run by sites: a task asks for its site, unless its own spelling has a
+// stored outcome, which was charged. A run by sites stores the first outcome of a spelling only under the
+// site. So the choice stays the same during the run and when the run is started again, and does not
+// depend on the order of records.
 func (l *lookups) toSites() error {
 	if !l.run.options.BySite {
 		return nil
@@ -153,7 +152,7 @@ func (l *lookups) toSites() error {
 	return nil
 }
 
-// lookUpAll finds nothing where there is no store.
+// lookUpAll looks up all queries; without a store none is found.
 func (p *Parts) lookUpAll(queries []answers.Query) error {
 	if p.Store == nil {
 		return nil
@@ -161,7 +160,7 @@ func (p *Parts) lookUpAll(queries []answers.Query) error {
 	return p.Store.LookupAll(queries)
 }
 
-// check says why a task cannot be asked; nil if it can.
+// check makes the request of a task. The error says why the task cannot be asked.
 func (r *run) check(t *task) error {
 	if t.err = t.record.Err; t.err == nil {
 		t.request, t.err = r.options.request(t.record.Input, t.class)
@@ -172,8 +171,8 @@ func (r *run) check(t *task) error {
 	return t.err
 }
 
-// landStored finishes a task with its stored outcome.
-func (r *run) landStored(t *task, outcome answers.Outcome) {
+// completeStored finishes a task with its stored outcome.
+func (r *run) completeStored(t *task, outcome answers.Outcome) {
 	if outcome.Answer.AnsweredAt.Before(r.started) {
 		r.Counters.FromStore.Add(1)
 		t.recalled = true
@@ -184,18 +183,17 @@ func (r *run) landStored(t *task, outcome answers.Outcome) {
 	if outcome.Rejection != nil {
 		t.err = outcome.Rejection
 	} else {
-		r.refusals.learn(t.request)
+		r.rejections.learn(t.request)
 	}
-	r.land(t)
+	r.complete(t)
 }
 
-// miss says whether a task without a stored answer is to be asked; offline it is
-// finished as it is.
+// miss says whether a task without a stored answer is to be asked; in an offline run the task is pending.
 func (r *run) miss(t *task) bool {
 	if !r.options.Offline {
 		return true
 	}
 	t.pending = true
-	r.land(t)
+	r.complete(t)
 	return false
 }

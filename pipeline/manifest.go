@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -20,32 +21,32 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Manifest says which parts of a folder are published, and of which records. A run that
-// is started again keeps them and goes on after the last. It lies in the folder, under a
-// name that engines pass over.
-type Manifest struct {
-	Format   int      `json:"format"` // of this file and the parts' columns; 2
-	Service  string   `json:"service"`
-	Settings Settings `json:"settings"`
-	Parts    []Part   `json:"parts"`
-	Checksum string   `json:"checksum"` // of all else
+// manifest says which parts of a folder are published, and of which records. A run that is started again
+// keeps these parts and goes on after the last. The manifest lies in the folder, under a name that query
+// engines ignore.
+type manifest struct {
+	Format   int             `json:"format"` // of this file and the parts' columns; 2
+	Service  string          `json:"service"`
+	Settings Settings        `json:"settings"`
+	Parts    []publishedPart `json:"parts"`
+	Checksum string          `json:"checksum"` // SHA-256 of the other members, in hex
 
 	path string
-	kept []Part // of an earlier run, the first of Parts
+	kept []publishedPart // of an earlier run, the first of Parts
 
-	open  Part   // of the part being written: what its records before marks come to
-	marks []mark // of the records that the sink was given last, in order
+	open    publishedPart // the part that is being written, without the records of written
+	written []recordEnd   // of the records that the sink was given last, in order
 }
 
-// Part is one published part.
-type Part struct {
+// publishedPart is a part in the manifest.
+type publishedPart struct {
 	Output
 	Digest   string   `json:"digest"` // of all records of the input to the end of the part
-	Statuses Statuses `json:"statuses"`
+	Statuses statuses `json:"statuses"`
 }
 
-// Statuses counts records by status, each as often as there are classifications.
-type Statuses struct {
+// statuses counts records by status, each once for each classification.
+type statuses struct {
 	OK       int64 `json:"ok"`
 	Empty    int64 `json:"empty"`
 	Rejected int64 `json:"rejected"`
@@ -54,17 +55,18 @@ type Statuses struct {
 	Pending  int64 `json:"pending"`
 }
 
-// sum is that of all statuses.
-func (s Statuses) sum() int64 {
+// sum adds all statuses.
+func (s statuses) sum() int64 {
 	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Pending
 }
 
-// settled says whether the next run would find the same for all of the records.
-func (s Statuses) settled(also func(Statuses) bool) bool {
-	return s.Failed+s.Pending == 0 && (also == nil || also(s))
+// settled says whether the next run would give all records the same status. In keeps is a further
+// condition; it may be nil.
+func (s statuses) settled(keeps func(statuses) bool) bool {
+	return s.Failed+s.Pending == 0 && (keeps == nil || keeps(s))
 }
 
-func (s *Statuses) add(status writer.Status) {
+func (s *statuses) add(status writer.Status) {
 	switch status {
 	case writer.StatusOK:
 		s.OK++
@@ -81,8 +83,8 @@ func (s *Statuses) add(status writer.Status) {
 	}
 }
 
-// mark is what the manifest needs of a record.
-type mark struct {
+// recordEnd is the state of the run at the end of a record, for the manifest.
+type recordEnd struct {
 	record int64
 	digest digest
 	status writer.Status
@@ -95,32 +97,45 @@ const (
 
 // OutputTakenError says that an output is not this run's to replace.
 type OutputTakenError struct {
-	Path   string
-	Reason string
+	Path    string
+	Reason  string
+	Changes []Change // between the run that has written the output and this run
 }
 
 func (e *OutputTakenError) Error() string {
-	return fmt.Sprintf("%s %s: use --overwrite to replace it", e.Path, e.Reason)
+	var changes []string
+	for _, c := range e.Changes {
+		changes = append(changes, c.String())
+	}
+	return e.Describe(changes)
 }
 
-// InputChangedError says that the records of kept parts are not those of the input any
-// more.
+// Describe is the text of the error, with the changes in the caller's words.
+func (e *OutputTakenError) Describe(changes []string) string {
+	text := e.Path + " " + e.Reason
+	if len(changes) > 0 {
+		text += " (" + strings.Join(changes, "; ") + ")"
+	}
+	return text
+}
+
+// InputChangedError says that the records of the input are not those that the kept parts were written
+// from.
 type InputChangedError struct {
-	Part string // up to which the input has changed
+	Part string // the input has changed in this part or before
 }
 
 func (e *InputChangedError) Error() string {
-	return fmt.Sprintf("the input is not the one that %s was written from: use --overwrite to write the folder anew", e.Part)
+	return fmt.Sprintf("the input has changed since %s was written", e.Part)
 }
 
-// OpenManifest reads the manifest of a folder, for a run with these settings, and finds
-// the parts to keep: the first ones, as long as they are full, as they were published,
-// and of records that are settled: not failed nor pending, and settled says so unless it
-// is nil. The last part of a run is not full and is written again, for more may come after
-// it. A folder without a manifest gets a new one; so does one of another run, if it is to
-// be overwritten.
-func OpenManifest(folder string, account *Account, overwrite bool, settled func(Statuses) bool) (*Manifest, error) {
-	m := &Manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
+// openManifest reads the manifest of a folder, for a run with the settings of account, and finds the parts
+// to keep: the first parts that are full, as they were published, and of records that are settled. A
+// record is settled if it is neither failed nor pending, and keeps agrees; keeps may be nil. The last part
+// of a run is not full and is written again, because more records may follow. A folder without a manifest
+// gets a new one, and with overwrite so does a folder of another run.
+func openManifest(folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
+	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
 	text, err := os.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
 		return m, nil
@@ -128,7 +143,7 @@ func OpenManifest(folder string, account *Account, overwrite bool, settled func(
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
-	var last Manifest
+	var last manifest
 	if err := json.Unmarshal(text, &last); err != nil {
 		return nil, &OutputTakenError{Path: folder, Reason: "has a damaged manifest (" + err.Error() + ")"}
 	}
@@ -139,11 +154,11 @@ func OpenManifest(folder string, account *Account, overwrite bool, settled func(
 		return nil, &OutputTakenError{Path: folder, Reason: fmt.Sprintf("has a manifest of format %d, not %d", last.Format, manifestFormat)}
 	}
 	if changes := account.changes(last.Service, last.Settings); len(changes) > 0 {
-		return nil, takenBy(folder, changes)
+		return nil, &OutputTakenError{Path: folder, Reason: writtenByAnother, Changes: changes}
 	}
 	for _, part := range last.Parts {
-		part.Name = filepath.Join(folder, filepath.Base(part.Name)) // as the folder is named now
-		if part.Rows < m.Settings.PartRows || !part.Statuses.settled(settled) || !part.intact() {
+		part.Name = filepath.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
+		if part.Rows < m.Settings.PartRows || !part.Statuses.settled(keeps) || !part.intact() {
 			break
 		}
 		m.Parts = append(m.Parts, part)
@@ -152,14 +167,14 @@ func OpenManifest(folder string, account *Account, overwrite bool, settled func(
 	return m, nil
 }
 
-// HasManifest says whether a folder has a manifest.
-func HasManifest(folder string) bool {
+// hasManifest says whether a folder has a manifest.
+func hasManifest(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, manifestName))
 	return err == nil
 }
 
 // intact says whether the file is as it was published.
-func (p Part) intact() bool {
+func (p publishedPart) intact() bool {
 	f, err := os.Open(p.Name)
 	if err != nil {
 		return false
@@ -170,8 +185,8 @@ func (p Part) intact() bool {
 	return err == nil && n == p.Bytes && hex.EncodeToString(hash.Sum(nil)) == p.SHA256
 }
 
-// Kept gives the kept parts, for the sink to go on after.
-func (m *Manifest) Kept() []writer.File {
+// keptFiles gives the kept parts, after which the sink goes on.
+func (m *manifest) keptFiles() []writer.File {
 	files := make([]writer.File, len(m.kept))
 	for i, p := range m.kept {
 		files[i] = writer.File{Path: p.Name, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
@@ -180,15 +195,15 @@ func (m *Manifest) Kept() []writer.File {
 }
 
 // keptRecords is the number of the last record in a kept part; 0 if there is none.
-func (m *Manifest) keptRecords() int64 {
+func (m *manifest) keptRecords() int64 {
 	if m == nil || len(m.kept) == 0 {
 		return 0
 	}
 	return m.kept[len(m.kept)-1].LastRecord
 }
 
-// count enters the records of kept parts into the counters.
-func (m *Manifest) count(c *Counters) {
+// count adds the records of kept parts to the counters.
+func (m *manifest) count(c *Counters) {
 	if m == nil {
 		return
 	}
@@ -199,53 +214,53 @@ func (m *Manifest) count(c *Counters) {
 	c.Kept.Add(m.keptRecords())
 }
 
-// check compares the input with the one that a kept part was written from, at the
-// part's last record.
-func (m *Manifest) check(record int64, d digest) error {
-	i, last := slices.BinarySearchFunc(m.kept, record, func(p Part, record int64) int { return cmp.Compare(p.LastRecord, record) })
+// check compares the input, at the last record of each kept part, with the input that the part was written
+// from.
+func (m *manifest) check(record int64, d digest) error {
+	i, last := slices.BinarySearchFunc(m.kept, record, func(p publishedPart, record int64) int { return cmp.Compare(p.LastRecord, record) })
 	if last && m.kept[i].Digest != d.String() {
 		return &InputChangedError{Part: m.kept[i].Name}
 	}
 	return nil
 }
 
-// checkEnd wants the input to reach to the end of what is kept.
-func (m *Manifest) checkEnd(records int64) error {
+// checkEnd wants the input to have all records of the kept parts.
+func (m *manifest) checkEnd(records int64) error {
 	if records < m.keptRecords() {
 		return &InputChangedError{Part: m.kept[len(m.kept)-1].Name}
 	}
 	return nil
 }
 
-// mark enters records whose rows the sink is given next. A part that is open then has all
-// records that the sink was given before.
-func (m *Manifest) mark(marks []mark) {
+// expect announces the records whose rows the sink is given next. The part that is open then has all
+// records that were announced before.
+func (m *manifest) expect(records []recordEnd) {
 	if m == nil {
 		return
 	}
-	m.open.enter(m.marks)
-	m.marks = append(m.marks[:0], marks...)
+	m.open.add(m.written)
+	m.written = append(m.written[:0], records...)
 }
 
-// enter counts records that are the part's next.
-func (p *Part) enter(marks []mark) {
-	for _, k := range marks {
-		p.Statuses.add(k.status)
-		p.Digest = k.digest.String()
+// add adds the part's next records.
+func (p *publishedPart) add(records []recordEnd) {
+	for _, r := range records {
+		p.Statuses.add(r.status)
+		p.Digest = r.digest.String()
 	}
 }
 
-// AddPart enters a part that has been published. It is for the sink to call, which has
-// been given the rows of the marked records.
-func (m *Manifest) AddPart(f writer.File) error {
+// addPart adds a part that has been published. The sink calls addPart, after the announced records have
+// been written.
+func (m *manifest) addPart(f writer.File) error {
 	n := 0
-	for n < len(m.marks) && m.marks[n].record <= f.LastRecord {
+	for n < len(m.written) && m.written[n].record <= f.LastRecord {
 		n++
 	}
 	part := m.open
 	part.Output = outputOf(f)
-	part.enter(m.marks[:n])
-	m.open, m.marks = Part{}, append(m.marks[:0], m.marks[n:]...)
+	part.add(m.written[:n])
+	m.open, m.written = publishedPart{}, append(m.written[:0], m.written[n:]...)
 	m.Parts = append(m.Parts, part)
 	m.Checksum = m.seal()
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -255,14 +270,14 @@ func (m *Manifest) AddPart(f writer.File) error {
 	return writer.PublishFile(m.path, append(text, '\n'))
 }
 
-func (m *Manifest) seal() string {
+func (m *manifest) seal() string {
 	unsealed := *m
 	unsealed.Checksum = ""
 	return seal(unsealed)
 }
 
-// digest is a fingerprint of a record and all before it, so that two inputs with equal
-// digests at a record are equal up to there.
+// digest is a fingerprint of a record and all records before: two inputs with equal digests at a record are
+// equal up to that record.
 type digest uint64
 
 func (d digest) String() string { return fmt.Sprintf("%016x", uint64(d)) }

@@ -43,10 +43,10 @@ func TestDigestTellsEveryChange(t *testing.T) {
 }
 
 // publish writes parts of one row a record into a folder and gives the manifest of it. All
-// records are ok, but for the marked ones.
-func publish(t *testing.T, folder string, account *Account, parts []int64, marked ...mark) {
+// records are ok, unless others says otherwise.
+func publish(t *testing.T, folder string, account *Account, parts []int64, others ...recordEnd) {
 	t.Helper()
-	m, err := OpenManifest(folder, account, true, nil)
+	m, err := openManifest(folder, account, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +57,14 @@ func publish(t *testing.T, folder string, account *Account, parts []int64, marke
 			t.Fatal(err)
 		}
 		for r := first; r < first+rows; r++ {
-			k := mark{record: r, digest: digest(r), status: writer.StatusOK}
-			if i := slices.IndexFunc(marked, func(k mark) bool { return k.record == r }); i >= 0 {
-				k.status = marked[i].status
+			k := recordEnd{record: r, digest: digest(r), status: writer.StatusOK}
+			if i := slices.IndexFunc(others, func(k recordEnd) bool { return k.record == r }); i >= 0 {
+				k.status = others[i].status
 			}
-			m.mark([]mark{k})
+			m.expect([]recordEnd{k})
 		}
 		sum, size := fileSum(t, name)
-		if err := m.AddPart(writer.File{Path: name, Bytes: size, SHA256: sum, Rows: rows, FirstRecord: first, LastRecord: first + rows - 1}); err != nil {
+		if err := m.addPart(writer.File{Path: name, Bytes: size, SHA256: sum, Rows: rows, FirstRecord: first, LastRecord: first + rows - 1}); err != nil {
 			t.Fatal(err)
 		}
 		first += rows
@@ -72,7 +72,7 @@ func publish(t *testing.T, folder string, account *Account, parts []int64, marke
 }
 
 func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
-	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
+	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
 	for _, tt := range []struct {
 		name   string
 		damage func(folder string) error
@@ -94,9 +94,9 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			m, err := OpenManifest(folder, account, false, nil)
-			if err != nil || len(m.Kept()) != tt.kept {
-				t.Fatalf("%d parts are kept, want %d (%v)", len(m.Kept()), tt.kept, err)
+			m, err := openManifest(folder, account, false, nil)
+			if err != nil || len(m.keptFiles()) != tt.kept {
+				t.Fatalf("%d parts are kept, want %d (%v)", len(m.keptFiles()), tt.kept, err)
 			}
 			var c Counters
 			if m.count(&c); c.OK.Load() != m.keptRecords() || c.Written.Load() != m.keptRecords() {
@@ -106,13 +106,13 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 	}
 }
 
-// Parts are kept only where the next run would find the same for all of their records.
+// Parts are kept only if the next run would give all their records the same status.
 func TestManifestKeepsSettledParts(t *testing.T) {
-	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 2})
-	noneRejected := func(s Statuses) bool { return s.Rejected == 0 }
+	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 2})
+	noneRejected := func(s statuses) bool { return s.Rejected == 0 }
 	for _, tt := range []struct {
 		status  writer.Status // of the first record of the second part
-		settled func(Statuses) bool
+		settled func(statuses) bool
 		kept    int
 	}{
 		{writer.StatusOK, nil, 3},
@@ -122,43 +122,43 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 		{writer.StatusPending, nil, 1},
 		{writer.StatusRejected, nil, 3},
 		{writer.StatusRejected, noneRejected, 1},
-		{writer.StatusOK, func(Statuses) bool { return false }, 0},
+		{writer.StatusOK, func(statuses) bool { return false }, 0},
 	} {
 		folder := t.TempDir()
-		publish(t, folder, account, []int64{2, 2, 2}, mark{record: 3, status: tt.status})
-		m, err := OpenManifest(folder, account, false, tt.settled)
-		if err != nil || len(m.Kept()) != tt.kept {
-			t.Errorf("%s: %d parts are kept, want %d (%v)", tt.status, len(m.Kept()), tt.kept, err)
+		publish(t, folder, account, []int64{2, 2, 2}, recordEnd{record: 3, status: tt.status})
+		m, err := openManifest(folder, account, false, tt.settled)
+		if err != nil || len(m.keptFiles()) != tt.kept {
+			t.Errorf("%s: %d parts are kept, want %d (%v)", tt.status, len(m.keptFiles()), tt.kept, err)
 		}
 	}
 }
 
-// A part has the records that it was given, however they came; of those given before the
-// last it needs no more than their sum.
+// A part has all its records, however they are divided into calls. Of the records before the last call only
+// the sum is held.
 func TestManifestCountsRecordsOfParts(t *testing.T) {
-	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 1000})
-	m, err := OpenManifest(t.TempDir(), account, false, nil)
+	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 1000})
+	m, err := openManifest(t.TempDir(), account, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for record := int64(1); record <= 1000; record += 10 {
-		var marks []mark
+		var list []recordEnd
 		for r := record; r < record+10; r++ {
-			marks = append(marks, mark{record: r, digest: digest(r), status: writer.StatusOK})
+			list = append(list, recordEnd{record: r, digest: digest(r), status: writer.StatusOK})
 		}
-		if m.mark(marks); len(m.marks) > len(marks) {
-			t.Fatalf("%d marks are held", len(m.marks))
+		if m.expect(list); len(m.written) > len(list) {
+			t.Fatalf("%d records are held", len(m.written))
 		}
 		if record == 501 { // ends between two records of the last ones given
-			if err := m.AddPart(writer.File{Path: "a", LastRecord: 504}); err != nil {
+			if err := m.addPart(writer.File{Path: "a", LastRecord: 504}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := m.AddPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
+	if err := m.addPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []Part{{Digest: digest(504).String(), Statuses: Statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: Statuses{OK: 496}}} {
+	for i, want := range []publishedPart{{Digest: digest(504).String(), Statuses: statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: statuses{OK: 496}}} {
 		if got := m.Parts[i]; got.Digest != want.Digest || got.Statuses != want.Statuses {
 			t.Errorf("part %d: got %+v, want %+v", i, got, want)
 		}
@@ -166,19 +166,19 @@ func TestManifestCountsRecordsOfParts(t *testing.T) {
 }
 
 func TestManifestRefuses(t *testing.T) {
-	account := NewAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
+	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
 	folder := t.TempDir()
 	publish(t, folder, account, []int64{10, 10})
 
-	other := NewAccount("dev", "http://service", Settings{Kind: "website", PartRows: 10})
+	other := newAccount("dev", "http://service", Settings{Kind: "website", PartRows: 10})
 	var taken *OutputTakenError
-	if _, err := OpenManifest(folder, other, false, nil); !errors.As(err, &taken) {
+	if _, err := openManifest(folder, other, false, nil); !errors.As(err, &taken) {
 		t.Errorf("other settings: got %v", err)
 	}
-	if m, err := OpenManifest(folder, other, true, nil); err != nil || len(m.Kept()) != 0 {
+	if m, err := openManifest(folder, other, true, nil); err != nil || len(m.keptFiles()) != 0 {
 		t.Errorf("overwrite: got %v", err)
 	}
-	m, err := OpenManifest(folder, account, false, nil)
+	m, err := openManifest(folder, account, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestManifestRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, manifestName), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenManifest(folder, account, false, nil); !errors.As(err, &taken) {
+	if _, err := openManifest(folder, account, false, nil); !errors.As(err, &taken) {
 		t.Errorf("damaged: got %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func (s *longTexts) Read() (reader.Record, error) {
 	return reader.Record{Number: int64(s.read), Input: fmt.Sprintf("title %d", s.read), Fields: []string{text}}, nil
 }
 
-// heapWatch is a Sink that notes how much is held while rows are written.
+// heapWatch is a Sink that measures the heap while rows are written.
 type heapWatch struct {
 	writes int
 	peak   uint64
@@ -57,7 +57,7 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// A run holds no more text than its window, and what lies at the writer.
+// A run holds no more text than its window, and the rows that the writer holds.
 func TestMemoryStaysWithinTheWindow(t *testing.T) {
 	const (
 		window = 8 << 20

@@ -7,25 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/reader"
 )
-
-// Targets are the places that a run writes.
-type Targets struct {
-	Files   []string   // that are written or replaced
-	Folders []string   // in which files are written or replaced
-	Opened  []OpenFile // that the run was given, such as standard output
-}
-
-// OpenFile is a file that has no path here.
-type OpenFile struct {
-	Name string // for people
-	Info fs.FileInfo
-}
 
 // OverwriteError says that a run would write over a file that it reads.
 type OverwriteError struct {
 	Input  string
-	Target string // through which; may be another name of the input
+	Target string // the place that is written; may be another name of the input
 }
 
 func (e *OverwriteError) Error() string {
@@ -33,24 +22,88 @@ func (e *OverwriteError) Error() string {
 	if e.Target != e.Input {
 		as = " as " + e.Target
 	}
-	return fmt.Sprintf("%s is read by this run, which would write over it%s, with --overwrite or without: choose another output", e.Input, as)
+	return fmt.Sprintf("%s is read by this run, which would write over it%s: choose another output", e.Input, as)
 }
 
-// Protect makes sure that no input is one of the targets, whatever it is called there, or lies in one. In
-// opened are the inputs that the run was given open. The error is an *OverwriteError.
-func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
-	there := t.there()
+// Protect makes sure that none of the files that a program reads is one of the files that it writes, under any
+// name. Names may be "". The error is an *OverwriteError.
+func Protect(written, read []string) error { return targets{files: written}.protect(read) }
+
+// targets are the places that a program writes.
+type targets struct {
+	files   []string   // that are written or replaced
+	folders []string   // in which files are written or replaced
+	opened  []openFile // that the program was given open, such as standard output
+}
+
+// openFile is an open file, whose path is not known.
+type openFile struct {
+	name string // for messages
+	info fs.FileInfo
+}
+
+// protect refuses to write where the session reads.
+func (o *SessionOptions) protect() error {
+	var paths []string
+	var opened []openFile
+	for _, path := range o.Input.Paths {
+		if path == "-" {
+			opened = append(opened, regularFile("standard input", o.Input.Stdin)...)
+			continue
+		}
+		if files, err := reader.Expand(path); err == nil { // to open the path gives the error
+			paths = append(paths, files...)
+		}
+	}
+	return o.targets().protect(append(paths, o.Reads...), opened...)
+}
+
+// targets are all places that the session writes.
+func (o *SessionOptions) targets() targets {
+	t := targets{files: append([]string{o.spoolPath()}, o.Writes...)}
+	if stored, ok := o.stored(); ok {
+		t.folders = stored.Folders()
+	}
+	switch {
+	case o.Output.Path == "-":
+		t.opened = regularFile("standard output", o.Output.Stdout)
+	case o.Output.Path != "":
+		t.files = append(t.files, o.Output.Path, AccountPath(o.Output.Path))
+	}
+	if o.Output.Path != "" && o.Output.folder() {
+		t.folders = append(t.folders, o.Output.Path)
+	}
+	return t
+}
+
+// regularFile is the regular file that the shell has opened for a stream, if there is one.
+func regularFile(name string, stream any) []openFile {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return []openFile{{name, info}}
+}
+
+// protect makes sure that no input is a target, under any name, or lies in a target folder. In opened are
+// inputs that the program was given open. The error is an *OverwriteError.
+func (t targets) protect(inputs []string, opened ...openFile) error {
+	existing := t.existing()
 	for _, file := range opened {
-		if err := protect(file.Name, file.Info, there); err != nil {
+		if err := checkSame(file.name, file.info, existing); err != nil {
 			return err
 		}
 	}
 	for _, input := range inputs {
 		info, err := os.Stat(input)
 		if err != nil {
-			continue // to open it says why
+			continue // to open the input gives the error
 		}
-		if err := protect(input, info, there); err != nil {
+		if err := checkSame(input, info, existing); err != nil {
 			return err
 		}
 		if err := t.protectWithin(input); err != nil {
@@ -60,55 +113,55 @@ func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
 	return nil
 }
 
-func protect(input string, info fs.FileInfo, targets []OpenFile) error {
+func checkSame(input string, info fs.FileInfo, targets []openFile) error {
 	for _, target := range targets {
-		if os.SameFile(info, target.Info) {
-			return &OverwriteError{Input: input, Target: target.Name}
+		if os.SameFile(info, target.info) {
+			return &OverwriteError{Input: input, Target: target.name}
 		}
 	}
 	return nil
 }
 
-// protectWithin looks for the folders among those that an input lies in.
-func (t Targets) protectWithin(input string) error {
+// protectWithin looks for a target among the folders above an input.
+func (t targets) protectWithin(input string) error {
 	path, err := filepath.EvalSymlinks(input)
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		return nil // to open it says why
+		return nil // to open the input gives the error
 	}
-	var above []OpenFile
+	var above []openFile
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil {
-			above = append(above, OpenFile{dir, info})
+			above = append(above, openFile{dir, info})
 		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
-	for _, folder := range t.Folders {
-		if info, err := os.Stat(folder); err == nil && protect(input, info, above) != nil {
+	for _, folder := range t.folders {
+		if info, err := os.Stat(folder); err == nil && checkSame(input, info, above) != nil {
 			return &OverwriteError{Input: input, Target: folder}
 		}
 	}
 	return nil
 }
 
-// there are the targets that are there, with the files in the folders: one may be a link to an input.
-func (t Targets) there() []OpenFile {
-	found := slices.Clone(t.Opened)
+// existing gives the targets that exist, and the files in target folders: one may be a link to an input.
+func (t targets) existing() []openFile {
+	found := slices.Clone(t.opened)
 	add := func(name string) {
 		if info, err := os.Stat(strings.TrimRight(name, "/")); err == nil {
-			found = append(found, OpenFile{name, info})
+			found = append(found, openFile{name, info})
 		}
 	}
-	for _, name := range t.Files {
+	for _, name := range t.files {
 		add(name)
 	}
-	for _, folder := range t.Folders {
+	for _, folder := range t.folders {
 		add(folder)
-		entries, _ := os.ReadDir(folder) // none in what is not there
+		entries, _ := os.ReadDir(folder) // none if the folder does not exist
 		for _, e := range entries {
 			add(filepath.Join(folder, e.Name()))
 		}

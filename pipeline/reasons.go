@@ -14,12 +14,12 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Reason is a class of errors for which records have no answer, with its first record.
+// Reason is a class of errors for which records have no answer.
 type Reason struct {
 	Status  writer.Status `json:"status"`
 	Class   string        `json:"class"` // ClassRow, ClassInput, ClassOther, or the Outcome of a *client.Error
 	Text    string        `json:"reason"`
-	Example string        `json:"example,omitempty"` // what the service said to the first record
+	Example string        `json:"example,omitempty"` // the service's words about the first record
 	Records int64         `json:"records"`
 	File    string        `json:"file"` // of the first record
 	Line    int64         `json:"line"`
@@ -27,17 +27,17 @@ type Reason struct {
 	first int64 // number of the first record
 }
 
-// The classes of a Reason that are no Outcome of a request.
+// The classes of a Reason that are no Outcome of a *client.Error.
 const (
-	ClassRow   = "row"   // the row cannot be read
-	ClassInput = "input" // the row is fine, but its input cannot be asked
+	ClassRow   = "row"   // the record cannot be read
+	ClassInput = "input" // the record can be read, but its input cannot be asked
 	ClassOther = "other"
 )
 
-// mostReasons bounds the memory. Records of further classes count as of other reasons.
+// mostReasons bounds the memory. Records of further classes count as "other reasons".
 const mostReasons = 64
 
-// reasons gathers Reasons. Only records without an answer take the lock.
+// reasons counts. Only records without an answer take the lock.
 type reasons struct {
 	mu      sync.Mutex
 	byClass map[Reason]*Reason // by status, class and text without numbers
@@ -70,7 +70,7 @@ func (s *reasons) add(status writer.Status, t *task) {
 	known.Records = records
 }
 
-// list gives the reasons, those of a status together, the most frequent first.
+// list gives the reasons by status, the most frequent first.
 func (s *reasons) list() []Reason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,10 +84,10 @@ func (s *reasons) list() []Reason {
 	return list
 }
 
-// numbers differ between texts of the same class: of fields, of lines.
+// numbers of fields and lines differ between reasons of the same class.
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// reasonOf gives the class of an error, without the record.
+// reasonOf gives the reason of an error, without the record.
 func reasonOf(err error) Reason {
 	var (
 		row   *reader.RowError

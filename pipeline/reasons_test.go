@@ -19,7 +19,7 @@ import (
 // TestReasons wants each class of errors once, with its count and its first record.
 func TestReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial("good", "", "refused 1", "refused 2", "broken", "slow", "", "refused 1")
+		x := newTestRun("good", "", "refused 1", "refused 2", "broken", "slow", "", "refused 1")
 		x.service.answer = func(_ context.Context, input string, _ int) error {
 			kind, _, _ := strings.Cut(input, " ")
 			switch kind {
@@ -82,7 +82,7 @@ func TestReasonsAreBounded(t *testing.T) {
 // TestSettledRecordsCountAtOnce has the first record wait for its retry.
 func TestSettledRecordsCountAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(100)...)
+		x := newTestRun(numbered(100)...)
 		x.options.Retry.Jitter = func(time.Duration) time.Duration { return time.Hour }
 		x.service.answer = func(ctx context.Context, input string, attempt int) error {
 			if input == "title 1" && attempt == 1 {
@@ -109,7 +109,7 @@ func TestSettledRecordsCountAtOnce(t *testing.T) {
 func TestStoredOutcomesAreNoSpeed(t *testing.T) {
 	files := vfs.NewMem()
 	for _, want := range []int64{6, 2} {
-		x := newTrial("shoe", "shoe", "hat", "coat", "hat", "shoe")
+		x := newTestRun("shoe", "shoe", "hat", "coat", "hat", "shoe")
 		if want == 2 {
 			x.source.inputs = append(x.source.inputs, "scarf", "scarf")
 		}

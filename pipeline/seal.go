@@ -7,11 +7,11 @@ import (
 	"errors"
 )
 
-// Accounts and manifests carry a checksum of themselves: a figure that the disk has
-// changed must not go on into the next ones.
+// Accounts and manifests have a checksum of themselves, so that a damaged figure does not get into the next
+// account or manifest.
 
 // errSeal says that a file is not as it was written.
-var errSeal = errors.New("it is damaged: its checksum is not that of its content")
+var errSeal = errors.New("the file is damaged: its checksum does not match")
 
 // seal is the checksum of a value whose own checksum is empty.
 func seal(v any) string {

@@ -10,26 +10,32 @@ import (
 	"strings"
 )
 
-// SameRun says whether two accounts are of one run, started twice.
-func (a *Account) SameRun(last *Account) bool {
+// sameRun says whether two accounts are of the same run.
+func (a *Account) sameRun(last *Account) bool {
 	return len(a.changes(last.Service, last.Settings)) == 0
 }
 
-// TakenBy is the error of an output that the run of the last account has written, which is not this one;
-// nil if it is.
-func (a *Account) TakenBy(last *Account, output string) error {
+// takenBy is the error of an output that another run has written, whose account is last; nil if it was
+// the same run.
+func (a *Account) takenBy(last *Account, output string) error {
 	if changes := a.changes(last.Service, last.Settings); len(changes) > 0 {
-		return takenBy(output, changes)
+		return &OutputTakenError{Path: output, Reason: writtenByAnother, Changes: changes}
 	}
 	return nil
 }
 
-func takenBy(output string, changes []string) error {
-	return &OutputTakenError{Path: output, Reason: "was written by another run (" + strings.Join(changes, "; ") + ")"}
+const writtenByAnother = "was written by another run"
+
+// Change is a difference between the settings of two runs.
+type Change struct {
+	Setting   string // "service", "input", or the JSON name of a member of Settings
+	Then, Now string
 }
 
-// Run names the run: equal for accounts of one run, and for no others.
-func (a *Account) Run() string {
+func (c Change) String() string { return fmt.Sprintf("%s was %s and is %s", c.Setting, c.Then, c.Now) }
+
+// run gives a name of the run, which is equal for all accounts of the same run, and only for these.
+func (a *Account) run() string {
 	settings := a.Settings
 	settings.Output = ""
 	if settings.InputPaths != nil {
@@ -46,16 +52,16 @@ func (a *Account) Run() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// changes tells in words in what this run differs from an earlier one whose account or manifest lies at
-// the same output. How the output was named does not matter then.
-func (a *Account) changes(service string, last Settings) []string {
-	var changes []string
-	tell := func(name string, then, now any) {
+// changes gives the differences between this run and an earlier run, whose account or manifest lies at
+// the same output. The name of the output does not matter.
+func (a *Account) changes(service string, last Settings) []Change {
+	var changes []Change
+	compare := func(name string, then, now any) {
 		if !reflect.DeepEqual(then, now) {
-			changes = append(changes, fmt.Sprintf("%s was %s and is %s", name, shown(then), shown(now)))
+			changes = append(changes, Change{name, shown(then), shown(now)})
 		}
 	}
-	tell("the service", service, a.Service)
+	compare("service", service, a.Service)
 	then, now := reflect.ValueOf(last), reflect.ValueOf(a.Settings)
 	for i := range then.NumField() {
 		name, _, _ := strings.Cut(then.Type().Field(i).Tag.Get("json"), ",")
@@ -63,14 +69,12 @@ func (a *Account) changes(service string, last Settings) []string {
 		case "output", "input_paths":
 		case "inputs":
 			if last.InputPaths == nil || a.Settings.InputPaths == nil {
-				tell("the input", last.Inputs, a.Settings.Inputs)
+				compare("input", last.Inputs, a.Settings.Inputs)
 			} else {
-				tell("the input", last.InputPaths, a.Settings.InputPaths)
+				compare("input", last.InputPaths, a.Settings.InputPaths)
 			}
-		case "kind":
-			tell("the command", last.Kind, a.Settings.Kind)
 		default:
-			tell("--"+strings.ReplaceAll(name, "_", "-"), then.Field(i).Interface(), now.Field(i).Interface())
+			compare(name, then.Field(i).Interface(), now.Field(i).Interface())
 		}
 	}
 	return changes
@@ -87,9 +91,9 @@ func shown(value any) string {
 	return fmt.Sprint(value)
 }
 
-// SeenFrom gives a path as seen from the folder that an output lies in. So a file is the same whether its
-// name is relative or absolute, and stays the same when the folder moves with all that is in it.
-func SeenFrom(output, path string) string {
+// seenFrom gives a path relative to the folder of an output. So a file has the same path whether its name
+// is relative or absolute, and keeps the path when the folder moves with all its files.
+func seenFrom(output, path string) string {
 	if path == "-" {
 		return path
 	}
@@ -100,7 +104,8 @@ func SeenFrom(output, path string) string {
 	return filepath.ToSlash(path) // on another drive
 }
 
-// resolved is the absolute path of a file, in a folder without symbolic links as far as that is there.
+// resolved is the absolute path of a file, with the symbolic links of its folder resolved if the folder
+// exists.
 func resolved(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute

@@ -21,25 +21,25 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 		"name of the input":  {func(a *Account) { a.Settings.Inputs = []string{"/data/a.csv"} }, ""},
 		"input": {func(a *Account) {
 			a.Settings.Inputs, a.Settings.InputPaths = []string{"a.csv"}, []string{"../b.csv", "../c.csv"}
-		}, "(the input was ../a.csv and is ../b.csv, ../c.csv)"},
-		"input, of a version before": {func(a *Account) { a.Settings.Inputs, a.Settings.InputPaths = []string{"b.csv"}, nil }, "(the input was a.csv and is b.csv)"},
-		"service":                    {func(a *Account) { a.Service = "embedded" }, "(the service was https://api.example.com and is embedded)"},
-		"kind":                       {func(a *Account) { a.Settings.Kind = "product" }, "(the command was website and is product)"},
+		}, "(input was ../a.csv and is ../b.csv, ../c.csv)"},
+		"input, of a version before": {func(a *Account) { a.Settings.Inputs, a.Settings.InputPaths = []string{"b.csv"}, nil }, "(input was a.csv and is b.csv)"},
+		"service":                    {func(a *Account) { a.Service = "embedded" }, "(service was https://api.example.com and is embedded)"},
+		"kind":                       {func(a *Account) { a.Settings.Kind = "product" }, "(kind was website and is product)"},
 		"several": {func(a *Account) { a.Settings.Levels, a.Settings.Column, a.Settings.SourceColumns = 2, "host", true },
-			"(--column was not given and is host; --levels was 4 and is 2; --source-columns was false and is true)"},
+			"(column was not given and is host; levels was 4 and is 2; source_columns was false and is true)"},
 		"parts": {func(a *Account) { a.Settings.PartRows, a.Settings.OutputFormat = 10, "parquet" },
-			"(--output-format was csv and is parquet; --part-rows was 0 and is 10)"},
+			"(output_format was csv and is parquet; part_rows was 0 and is 10)"},
 	} {
-		last, now := NewAccount("dev", "https://api.example.com", settings), NewAccount("dev", "https://api.example.com", settings)
+		last, now := newAccount("dev", "https://api.example.com", settings), newAccount("dev", "https://api.example.com", settings)
 		tt.change(now)
-		err := now.TakenBy(last, "out.csv")
-		if same := now.SameRun(last); same != (err == nil) || same != (now.Run() == last.Run()) {
-			t.Errorf("%s: the same run %t, by its name %t, but %v", name, same, now.Run() == last.Run(), err)
+		err := now.takenBy(last, "out.csv")
+		if same := now.sameRun(last); same != (err == nil) || same != (now.run() == last.run()) {
+			t.Errorf("%s: the same run %t, by its name %t, but %v", name, same, now.run() == last.run(), err)
 		}
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
-		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), "out.csv was written by another run "+tt.want+": use --overwrite")):
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), "out.csv was written by another run "+tt.want)):
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestSeenFrom(t *testing.T) {
 		{"data/out/", "-", "-"},
 		{"-", "in.csv", "in.csv"},
 	} {
-		if got := SeenFrom(tt.output, tt.path); got != tt.want {
+		if got := seenFrom(tt.output, tt.path); got != tt.want {
 			t.Errorf("from %s, %s is %s, want %s", tt.output, tt.path, got, tt.want)
 		}
 	}

@@ -17,9 +17,9 @@ import (
 // spelled are spellings of one website, and another website.
 var spelled = []string{"http://example.com", "www.example.com/?utm_source=x", "example.com", "https://WWW.example.com/", "example.com/a"}
 
-// newSiteTrial makes a run over websites, by sites, with the answers of a store.
-func newSiteTrial(store *answers.Store, inputs ...string) *trial {
-	x := newTrial(inputs...)
+// newSiteRun makes a run over websites, by sites, with the answers of a store.
+func newSiteRun(store *answers.Store, inputs ...string) *testRun {
+	x := newTestRun(inputs...)
 	x.store = store
 	x.options.Kind, x.options.BySite = client.Website, true
 	x.options.Classifications = []Classification{{Name: client.TaxonomyV3}}
@@ -27,7 +27,7 @@ func newSiteTrial(store *answers.Store, inputs ...string) *trial {
 }
 
 // rowsOf runs and gives the row of each input, without its number.
-func (x *trial) rowsOf(t *testing.T) map[string]string {
+func (x *testRun) rowsOf(t *testing.T) map[string]string {
 	t.Helper()
 	if err := x.run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func storeOf(t *testing.T, inputs ...string) *answers.Store {
 	t.Helper()
 	store := openStore(t, vfs.NewMem())
 	t.Cleanup(func() { store.Close() })
-	x := newSiteTrial(store, inputs...)
+	x := newSiteRun(store, inputs...)
 	x.options.BySite = false
 	x.rowsOf(t)
 	return store
@@ -52,8 +52,8 @@ func storeOf(t *testing.T, inputs ...string) *answers.Store {
 
 func about(input string) string { return "ok About > " + input }
 
-// What is asked, and each row, is the same in whatever order the spellings of a website come;
-// and answers to exact spellings, which earlier runs paid for, are not asked for again.
+// The requests and the rows do not depend on the order of the spellings of a website. Stored answers to exact
+// spellings are not asked for again.
 func TestBySite(t *testing.T) {
 	const www, query = "https://www.example.com", "https://www.example.com/?utm_source=x"
 	for _, tt := range []struct {
@@ -75,7 +75,7 @@ func TestBySite(t *testing.T) {
 			inputs := slices.Clone(spelled)
 			for range inputs {
 				inputs = append(inputs[1:], inputs[0]) // another order
-				x := newSiteTrial(storeOf(t, tt.stored...), inputs...)
+				x := newSiteRun(storeOf(t, tt.stored...), inputs...)
 				rows := x.rowsOf(t)
 				if asked := slices.Sorted(maps.Keys(x.service.attempts)); !slices.Equal(asked, tt.asked) {
 					t.Errorf("%q: asked for %q, want %q", inputs, asked, tt.asked)
@@ -85,7 +85,7 @@ func TestBySite(t *testing.T) {
 						t.Errorf("%q: the row of %q is %q, want %q", inputs, input, rows[input], about(tt.want[i]))
 					}
 				}
-				again := newSiteTrial(x.store, inputs...)
+				again := newSiteRun(x.store, inputs...)
 				if got := again.rowsOf(t); !maps.Equal(got, rows) || again.service.asked() != 0 {
 					t.Errorf("%q: the same run again asked %d times and wrote %q", inputs, again.service.asked(), got)
 				}
@@ -94,22 +94,22 @@ func TestBySite(t *testing.T) {
 	}
 }
 
-// A run that was interrupted after any record ends as one that was not.
+// A run that is interrupted after any record ends with the same output as a run without interruption.
 func TestBySiteInterrupted(t *testing.T) {
-	whole := newSiteTrial(storeOf(t, spelled[1]), spelled...).rowsOf(t)
+	whole := newSiteRun(storeOf(t, spelled[1]), spelled...).rowsOf(t)
 	for n := range spelled {
 		store := storeOf(t, spelled[1])
-		part := newSiteTrial(store, spelled[:n]...)
+		part := newSiteRun(store, spelled[:n]...)
 		part.rowsOf(t)
-		rest := newSiteTrial(store, spelled...)
+		rest := newSiteRun(store, spelled...)
 		if got := rest.rowsOf(t); !maps.Equal(got, whole) || part.service.asked()+rest.service.asked() != 2 {
 			t.Errorf("after %d records: asked %d and %d times, wrote %q; want %q", n, part.service.asked(), rest.service.asked(), got, whole)
 		}
 	}
 }
 
-// A spelling with a rejection of its own is asked for again as it is spelled: else a run
-// without RetryRejected would come upon the old rejection.
+// A spelling with a stored rejection is asked for again with that spelling: else a run without RetryRejected
+// would find the old rejection.
 func TestBySiteRetriesRejectedSpellings(t *testing.T) {
 	files := vfs.NewMem()
 	run := func(retry bool) (rows map[string]string, asked map[string]int) {
@@ -118,7 +118,7 @@ func TestBySiteRetriesRejectedSpellings(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		x := newSiteTrial(store, "www.example.com", "http://www.example.com")
+		x := newSiteRun(store, "www.example.com", "http://www.example.com")
 		return x.rowsOf(t), x.service.attempts
 	}
 	store := openStore(t, files)
@@ -140,7 +140,7 @@ func TestBySiteRetriesRejectedSpellings(t *testing.T) {
 
 // Without a store all spellings are asked as their site.
 func TestBySiteWithoutStore(t *testing.T) {
-	x := newSiteTrial(nil, spelled...)
+	x := newSiteRun(nil, spelled...)
 	rows := x.rowsOf(t)
 	if x.service.attempts["https://example.com"] == 0 || len(x.service.attempts) != 2 {
 		t.Errorf("asked for %v", x.service.attempts)
@@ -165,9 +165,9 @@ func TestDryRunBySite(t *testing.T) {
 		{spelled, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Answered: 5}},
 	} {
 		t.Run(fmt.Sprintf("%q by site %v", tt.stored, tt.bySite), func(t *testing.T) {
-			x := newSiteTrial(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)
+			x := newSiteRun(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)
 			x.options.BySite = tt.bySite
-			got, err := DryRun(t.Context(), Parts{Source: x.source, Store: x.store, Counters: x.counters}, x.options)
+			got, err := forecast(t.Context(), Parts{Source: x.source, Store: x.store, Counters: x.counters}, x.options)
 			if err != nil || got != tt.want {
 				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
 			}

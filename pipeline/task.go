@@ -14,42 +14,41 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// task is one record on its way in one classification. The tasks of a record follow each
-// other in the input order, in the order of the classifications, and so do their rows; all
-// stages after the reader treat them like tasks of different records. Each field belongs to
-// the stage that has the task in its hands; done hands it to the writer.
+// task is one record in one classification. The tasks of a record follow each other in the order of the
+// classifications, and so do their rows; all stages after the reader treat them like tasks of different
+// records. Only the stage that holds the task uses its fields; done hands the task to the writer.
 type task struct {
 	record   reader.Record
-	class    int // the place of its classification in Options.Classifications
+	class    int // index in Options.Classifications
 	request  client.Request
-	size     int64     // of the window
+	size     int64     // bytes of the window
 	digest   digest    // of the input up to the record, for a manifest
 	attempts int       // made so far
-	forgiven int       // of them, for they met an outage
-	failed   time.Time // when the last attempt failed; zero once that is judged
-	spent    bool      // no attempt is left if that failure counts
+	forgiven int       // attempts that do not count, because they met an outage
+	failed   time.Time // when the last attempt failed; zero once it is known whether the failure counts
+	spent    bool      // no attempt is left if the last failure counts
 	due      time.Time // when the task may be asked again
 	sent     time.Time // when the last attempt began
-	known    bool      // no record: the request was answered before, and is repeated as a check
+	known    bool      // there is no record: the request was answered before, and is repeated as a check
 
 	answer   client.Answer
 	recalled bool  // the outcome was stored by an earlier run
-	pending  bool  // not asked, for the run is offline
-	err      error // why there is none; of the last attempt, while there may be more
+	pending  bool  // not asked, because the run is offline
+	err      error // why there is no answer; of the last attempt, while there may be more attempts
 	done     atomic.Bool
 
-	followers []*task // guarded by flights.mu
+	duplicates []*task // with an equal request; guarded by flights.mu
 }
 
 const (
-	// taskOverhead is what a task takes beside its strings: itself, slice headers, and an
+	// taskOverhead is the bytes of a task without its strings: the struct, slice headers, and an
 	// answer of a few entries.
 	taskOverhead = 512
 	fewEntries   = 4
-	// textWeight is how much of the window one byte of text takes. Where texts are long, a row group
-	// of Parquet has as many of them in memory as the window.
+	// textWeight is how many bytes of the window one byte of text takes. When texts are long, a row
+	// group of Parquet holds as many of them as the window.
 	textWeight = 2
-	entrySize  = int64(unsafe.Sizeof(client.Entry{})) // its texts are shared
+	entrySize  = int64(unsafe.Sizeof(client.Entry{})) // without its texts, which are shared
 )
 
 // tasks makes tasks, several with one allocation.
@@ -57,7 +56,7 @@ type tasks struct{ slab []task }
 
 const slabTasks = 32
 
-// next makes a task, whose answer will probably take so much beyond a few entries.
+// next makes a task. Its answer is expected to take answerSize bytes beyond a few entries.
 func (s *tasks) next(record reader.Record, answerSize int64) *task {
 	if len(s.slab) == 0 {
 		s.slab = make([]task, slabTasks)
@@ -72,12 +71,12 @@ func (s *tasks) next(record reader.Record, answerSize int64) *task {
 	return t
 }
 
-// release drops what a written task held: the tasks beside it in memory may live longer.
+// release drops the contents of a written task: other tasks of the same slab may live longer.
 func (t *task) release() {
 	t.record, t.request, t.answer, t.err = reader.Record{}, client.Request{}, client.Answer{}, nil
 }
 
-// result is what the task's rows are made from, but for entries and fields.
+// result is the source of the task's rows, without entries and fields.
 func (t *task) result(o *Options) writer.Result {
 	r := writer.Result{
 		Record: t.record.Number, Input: t.record.Input, Classification: o.Classifications[t.class].Name,
@@ -104,7 +103,7 @@ func (t *task) status() writer.Status {
 	return writer.StatusEmpty
 }
 
-// statusOf is the status of a record that has no answer for a reason.
+// statusOf is the status of a record that has no answer because of err.
 func statusOf(err error) writer.Status {
 	var input *client.InputError
 	var row *reader.RowError
@@ -117,66 +116,66 @@ func statusOf(err error) writer.Status {
 	return writer.StatusFailed
 }
 
-// flights joins equal requests: the first task leads and is asked, those that come
-// while it is under way follow and share its answer.
+// flights joins equal requests: the first task is asked, and the tasks that come meanwhile wait for its
+// answer.
 type flights struct {
-	mu     sync.Mutex
-	leader map[client.Request]*task
+	mu    sync.Mutex
+	asked map[client.Request]*task
 }
 
-// join makes t a follower of an equal request under way and says so, or its leader.
+// join has t wait for the task with an equal request, and says so; if there is none, others wait for t.
 func (f *flights) join(t *task) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if leader, ok := f.leader[t.request]; ok {
-		leader.followers = append(leader.followers, t)
+	if first, ok := f.asked[t.request]; ok {
+		first.duplicates = append(first.duplicates, t)
 		return true
 	}
-	f.leader[t.request] = t
+	f.asked[t.request] = t
 	return false
 }
 
-// land ends a leader's flight and gives its followers.
-func (f *flights) land(t *task) []*task {
+// end gives the tasks that wait for t; later tasks do not join t.
+func (f *flights) end(t *task) []*task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.leader, t.request)
-	followers := t.followers
-	t.followers = nil
-	return followers
+	delete(f.asked, t.request)
+	duplicates := t.duplicates
+	t.duplicates = nil
+	return duplicates
 }
 
-// turn lets the writer sleep until the task whose turn it is is done, without a channel
-// for each task.
-type turn struct {
+// completion lets the writer sleep until the next task in input order is done, without a channel for
+// each task.
+type completion struct {
 	awaited atomic.Pointer[task]
 	wake    chan struct{} // of capacity 1
 	waiting func()        // called when the writer has begun to wait
 }
 
-// finish marks a task done; nothing of it may be changed after.
-func (w *turn) finish(t *task) {
+// finish says that a task is done. The task may not be changed after that.
+func (c *completion) finish(t *task) {
 	t.done.Store(true)
-	if w.awaited.Load() == t {
+	if c.awaited.Load() == t {
 		select {
-		case w.wake <- struct{}{}:
+		case c.wake <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// await waits until t is done. It gives up when nobody is left who could finish it
-// (quiet is closed), or the run has failed, and says whether t is done.
-func (w *turn) await(ctx context.Context, t *task, quiet <-chan struct{}) bool {
+// await waits until t is done, and says whether t is. The wait ends without t when no stage is left that
+// could finish t (quiet is closed), or when the run has failed.
+func (c *completion) await(ctx context.Context, t *task, quiet <-chan struct{}) bool {
 	if t.done.Load() {
 		return true
 	}
-	w.awaited.Store(t)
-	defer w.awaited.Store(nil)
-	w.waiting()
+	c.awaited.Store(t)
+	defer c.awaited.Store(nil)
+	c.waiting()
 	for !t.done.Load() {
 		select {
-		case <-w.wake: // maybe for an earlier task: look again
+		case <-c.wake: // perhaps for an earlier task: look again
 		case <-quiet:
 			return t.done.Load()
 		case <-ctx.Done():

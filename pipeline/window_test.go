@@ -29,13 +29,13 @@ func TestWindow(t *testing.T) {
 			w.release(int64(size))
 		}
 		expect("the writer is busy", 10)
-		w.lend()
+		w.open()
 		expect("the writer waits", 320)
-		w.lend()
+		w.open()
 		expect("it still waits", 320)
 		release(20)
-		expect("it is busy again: what was lent comes back first", 300)
-		w.lend()
+		expect("it is busy again: the reserve is closed first", 300)
+		w.open()
 		expect("it waits once more", 320)
 		release(320)
 		expect("all was written", 10)
@@ -49,7 +49,7 @@ func TestWindow(t *testing.T) {
 			t.Fatal("320 bytes went in beside 10")
 		}
 		release(10)
-		w.lend()
+		w.open()
 		synctest.Wait()
 		if !done {
 			t.Error("a record as large as the window waits for ever")
@@ -57,7 +57,7 @@ func TestWindow(t *testing.T) {
 	})
 }
 
-// Long answers take their room in the window: the next tasks are taken for as long.
+// After long answers the next tasks take more room in the window.
 func TestAnswersCountInTheWindow(t *testing.T) {
 	r := &run{Parts: Parts{Counters: new(Counters)}, rows: make(chan *rowBatch, 1), written: make(chan *rowBatch, 1)}
 	r.options.Classifications = []Classification{{Name: client.ProductTaxonomy}}

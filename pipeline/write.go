@@ -7,44 +7,44 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// The writer's way has two stages, for it is the longest: one makes rows of the tasks, the
-// other hands the rows to the sink, which encodes and compresses them.
+// Output is the bottleneck of a run over stored answers, so it has two stages: flatten makes rows of the
+// tasks, and write hands the rows to the sink, which encodes and compresses them.
 
 const (
-	// rowsPerWrite is how many rows are gathered for one call of the sink, when the next
-	// task is done already.
+	// rowsPerWrite is how many rows are gathered for one call of the sink, while the next task is
+	// done already.
 	rowsPerWrite = 1024
-	// bytesPerWrite of records are enough for one, however few they are.
+	// bytesPerWrite of records are enough for one call of the sink, even with fewer rows.
 	bytesPerWrite = 1 << 20
-	// rowBatches go round between the two stages: one is filled, one waits, one is written.
+	// rowBatches circulate between the two stages: one is filled, one waits, one is written.
 	rowBatches = 3
 )
 
-// rowBatch is rows on their way to the sink, with the memory they point into.
+// rowBatch is rows for the sink, with the memory that the rows point into.
 type rowBatch struct {
 	rows    []writer.Row
 	entries []writer.Entry
 	fields  []string
 	levels  []string // of the entries
 
-	records  int64    // whose last rows it has
-	statuses Statuses // of its records
-	marks    []mark   // of its records, for a manifest
-	size     int64    // of its records in the window
-	excess   int64    // bytes of its answers beyond a few entries each
+	records  int64       // number of records whose last rows are in the batch
+	statuses statuses    // of the records
+	written  []recordEnd // of the records, for a manifest
+	size     int64       // bytes of the window that the records take
+	excess   int64       // bytes of the answers beyond a few entries each
 }
 
-// reset keeps the memory, but nothing that it points to.
+// reset empties the batch but keeps its memory.
 func (b *rowBatch) reset() {
 	clear(b.rows)
 	clear(b.entries)
 	clear(b.fields)
 	clear(b.levels)
-	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], levels: b.levels[:0], marks: b.marks[:0]}
+	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], levels: b.levels[:0], written: b.written[:0]}
 }
 
 // flatten walks the tasks in input order and turns each into rows.
-func (r *run) flatten(hard context.Context) {
+func (r *run) flatten(hard context.Context) error {
 	f := flattening{run: r, hard: hard, batch: new(rowBatch)}
 	for range rowBatches - 1 {
 		r.written <- new(rowBatch)
@@ -54,15 +54,16 @@ func (r *run) flatten(hard context.Context) {
 		if !ok {
 			break
 		}
-		if !t.done.Load() && !f.pass() || !r.turn.await(hard, t, r.quiet) {
-			return
+		if !t.done.Load() && !f.pass() || !r.completion.await(hard, t, r.quiet) {
+			return nil
 		}
 		f.add(t)
 		if b := f.batch; (len(b.rows) >= rowsPerWrite || b.size >= bytesPerWrite) && !f.pass() {
-			return
+			return nil
 		}
 	}
 	r.flattened = f.pass() && r.readAll.Load()
+	return nil
 }
 
 // flattening is the state of the stage.
@@ -70,11 +71,10 @@ type flattening struct {
 	run    *run
 	hard   context.Context
 	batch  *rowBatch // being filled
-	failed bool      // nothing is passed on any more
+	failed bool      // no batch is sent any more
 }
 
-// next takes the next task; false at their end. Before it waits for one the rows so far go
-// on.
+// next takes the next task; false at the end. Before it waits for a task, it sends the batch.
 func (f *flattening) next() (*task, bool) {
 	select {
 	case t, ok := <-f.run.pending:
@@ -88,9 +88,8 @@ func (f *flattening) next() (*task, bool) {
 	return t, ok
 }
 
-// pass sends the batch on, if anything is in it, and takes an empty one; false when the
-// run has failed, and from then on: what was sent must not be sent again, nor the rows
-// so far be taken for all.
+// pass sends the batch, unless it is empty, and takes an empty batch. It is false once the run has
+// failed: a batch must not be sent twice, and the rows so far are not all rows.
 func (f *flattening) pass() bool {
 	if f.failed || f.hard.Err() != nil {
 		f.failed = true
@@ -148,14 +147,14 @@ func (f *flattening) add(t *task) {
 	}
 	b.excess += entrySize * int64(max(0, len(t.answer.Entries)-fewEntries))
 	b.size += t.size
-	if o.Manifest != nil {
-		b.marks = append(b.marks, mark{t.record.Number, t.digest, result.Status})
+	if o.manifest != nil {
+		b.written = append(b.written, recordEnd{t.record.Number, t.digest, result.Status})
 	}
 	t.release()
 }
 
-// write hands rows to the sink and ends it: closed when every record of the input has its
-// rows, aborted otherwise.
+// write hands rows to the sink. It closes the sink when every record of the input has its rows, and
+// aborts the sink otherwise.
 func (r *run) write() (writer.Published, error) {
 	err := r.writeRows()
 	if err == nil && r.flattened {
@@ -173,12 +172,12 @@ func (r *run) write() (writer.Published, error) {
 	return writer.Published{}, err
 }
 
-// errIncomplete keeps an output that is not whole from being published whatever happened.
+// errIncomplete keeps an output from being published if a record has no rows.
 var errIncomplete = errors.New("not every record has its rows")
 
 func (r *run) writeRows() error {
 	for b := range r.rows {
-		r.options.Manifest.mark(b.marks) // before their part may be published
+		r.options.manifest.expect(b.written) // before their part may be published
 		if err := r.Sink.Write(b.rows); err != nil {
 			return err
 		}

@@ -14,17 +14,17 @@ const (
 	mostBar  = 24
 )
 
-// barLine is the status on one line of a terminal of so many columns. The most important
-// words come first, those that do not fit are left out, and the bar has what remains. All
-// characters are ASCII: none is wider than one column in any terminal.
+// barLine is the status in one line of a terminal of so many columns. The most important words come first,
+// words that do not fit are left out, and the bar fills the rest. All characters are ASCII, which is one column
+// wide in every terminal.
 func barLine(s status, columns int) string {
 	columns-- // some terminals wrap when their last column is used
 	const around = len("100% [] ")
 	words := fitting(s.words(), columns-around-leastBar)
 	width := min(mostBar, columns-around-len(words))
 	line := words
-	if s.total > 0 && width > 0 {
-		line = drawBar(min(s.counts.Settled(), s.total), s.total, width, words)
+	if s.Total > 0 && width > 0 {
+		line = drawBar(min(s.Counts.Settled(), s.Total), s.Total, width, words)
 	}
 	return line[:max(0, min(len(line), columns))]
 }
@@ -43,11 +43,11 @@ func drawBar(n, total int64, width int, words string) string {
 	return strings.Join(strings.Fields(bar.String()), " ")
 }
 
-// words are what the line says beside the bar, the most important first.
+// words are the figures beside the bar, the most important first.
 func (s status) words() []string {
-	count := short(s.counts.Settled())
-	if s.total > 0 {
-		count += "/" + short(s.total)
+	count := short(s.Counts.Settled())
+	if s.Total > 0 {
+		count += "/" + short(s.Total)
 	}
 	words := []string{count}
 	add := func(wanted bool, format string, args ...any) {
@@ -55,16 +55,16 @@ func (s status) words() []string {
 			words = append(words, fmt.Sprintf(format, args...))
 		}
 	}
-	add(s.left > 0, "%s left", about(s.left))
-	add(s.rate >= 10, "%.0f/s", s.rate)
-	add(s.rate > 0 && s.rate < 10, "%.1f/s", s.rate)
-	add(s.counts.Unanswered() > 0, "%s unanswered", short(s.counts.Unanswered()))
-	add(s.counts.Parked > 0, "%s to retry", short(s.counts.Parked))
-	add(s.metered, "quota %s", short(s.quota))
+	add(s.Left > 0, "%s left", about(s.Left))
+	add(s.Rate >= 10, "%.0f/s", s.Rate)
+	add(s.Rate > 0 && s.Rate < 10, "%.1f/s", s.Rate)
+	add(s.Counts.Unanswered() > 0, "%s unanswered", short(s.Counts.Unanswered()))
+	add(s.Counts.Parked > 0, "%s to retry", short(s.Counts.Parked))
+	add(s.Metered, "quota %s", short(s.Quota))
 	return words
 }
 
-// fitting joins words while they fit.
+// fitting joins as many words as fit.
 func fitting(words []string, columns int) string {
 	line := ""
 	for i, w := range words {
@@ -90,7 +90,7 @@ func short(n int64) string {
 	return fmt.Sprintf("%.2fG", float64(n)/1e9)
 }
 
-// about is a duration to two of its units.
+// about is a duration in at most two units.
 func about(d time.Duration) string {
 	switch {
 	case d < time.Hour:

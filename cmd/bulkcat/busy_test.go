@@ -60,8 +60,8 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// TestPipes wants of a run over a pipe that a second one on the same output leaves it
-// alone, and that a signal ends it though the pipe does not.
+// TestPipes runs over a pipe: a second run on the same output is refused and changes nothing, and a signal ends
+// the first run although the pipe has not ended.
 func TestPipes(t *testing.T) {
 	bulkcat := selfAsBulkcat(t)
 	titles := strings.Repeat("Dog Collar of leather\nCordless Drill\n", 3000) // reading begins after 64 KiB

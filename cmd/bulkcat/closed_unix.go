@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isClosed says whether the shell has closed a standard stream, as >&- does. The Go runtime
-// opens os.DevNull in its place, for reading and writing, and what is written is lost. A
-// shell's >/dev/null opens it for writing alone.
+// isClosed says whether the shell has closed a standard stream, as >&- does. The Go runtime then opens
+// os.DevNull for reading and writing in place of the stream, and discards all output. A shell's >/dev/null opens
+// os.DevNull only for writing.
 func isClosed(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {

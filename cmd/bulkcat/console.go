@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// console is standard error: notices, the log, the bar, the summary and errors go through it.
-// So each line is JSON where the user wants JSON, no line runs into the bar, and no text
-// from a service or a file steers the terminal.
+// console is standard error, for notices, the log, the bar, the summary and errors. All lines are JSON if the
+// user wants JSON, no line runs into the bar, and no control characters from services and files get to the
+// terminal.
 type console struct {
 	json bool
 	bars bool // a bar can be drawn
@@ -22,7 +22,7 @@ type console struct {
 
 	mu  sync.Mutex
 	out io.Writer
-	bar string // stands below the lines; "" for none
+	bar string // below the lines; "" for none
 	end bool   // no bar is drawn any more
 }
 
@@ -36,8 +36,7 @@ func newConsole(out io.Writer, args []string) *console {
 	return c
 }
 
-// wantsJSON reads --log-format before the command line is understood, for an error may say
-// that it is not.
+// wantsJSON reads --log-format before the command line is parsed, for the errors of parsing.
 func wantsJSON(args []string) bool {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true
@@ -52,7 +51,7 @@ func isTerminal(f *os.File) bool {
 	return term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
-// columns is the width of a terminal as it is now. Serial lines do not tell theirs.
+// columns is the present width of a terminal; 80 if the terminal does not say.
 func columns(f *os.File) int {
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 		return width
@@ -72,7 +71,7 @@ func (c *console) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// logLines writes lines that are in the log's format already.
+// logLines writes lines that are already in the format of the log.
 type logLines struct{ console *console }
 
 func (w logLines) Write(lines []byte) (int, error) {
@@ -89,12 +88,12 @@ func (w logLines) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// wipe clears what the terminal shows from the beginning of the line on. The bar leaves the
-// cursor there, so that the bar goes as a whole, though a terminal that became narrower has
-// wrapped it. The space keeps tmux from scrolling a bar in the first line up.
+// wipe clears the terminal from the beginning of the line. The bar leaves the cursor there, so that wipe clears
+// the whole bar, even if a terminal that became narrower has wrapped the bar. The space keeps tmux from
+// scrolling up a bar in the first line.
 const wipe = "\r \x1b[J\r"
 
-// draw shows another bar.
+// draw replaces the bar.
 func (c *console) draw(bar string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +101,7 @@ func (c *console) draw(bar string) {
 		return
 	}
 	c.bar = bar
-	_, _ = io.WriteString(c.out, "\r"+bar+"\x1b[J\r") // a failed drawing is no reason to stop a run
+	_, _ = io.WriteString(c.out, "\r"+bar+"\x1b[J\r") // the run does not depend on the bar
 }
 
 // endBar wipes the bar for good.
@@ -124,8 +123,8 @@ func (c *console) fail(err error) {
 	_, _ = io.WriteString(c, "bulkcat: "+err.Error()+"\n")
 }
 
-// printable is text with a mark in place of each control character and each byte that is not
-// UTF-8, of which some would steer a terminal; line ends and tabs stay.
+// printable is text with U+FFFD in place of invalid UTF-8 and of control characters, which could steer a
+// terminal. Line feeds and tabs stay.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

@@ -17,7 +17,7 @@ func TestKilledAnywhere(t *testing.T) {
 		kills  int
 	}{{loop.CSV, 15}, {loop.JSONL, 5}, {loop.Parquet, 10}, {loop.Folder, 20}} {
 		t.Run(string(tt.format), func(t *testing.T) {
-			t.Parallel() // they wait more than they work
+			t.Parallel() // the tests mostly wait
 			report, err := loop.Run(t.Context(), loop.Options{
 				Bulkcat: bulkcat, Dir: t.TempDir(), Format: tt.format,
 				Kills: tt.kills, Records: 150, Seed: 1,
@@ -33,8 +33,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// selfAsBulkcat gives a name under which this test binary is bulkcat: TestMain goes by
-// the name.
+// selfAsBulkcat gives this test binary the name bulkcat: under that name TestMain runs the program.
 func selfAsBulkcat(t *testing.T) string {
 	self, err := os.Executable()
 	if err != nil {

@@ -15,9 +15,8 @@ import (
 
 var cutEvery = flag.Int("cut-every", 2503, "of the places where TestFilesCutAnywhere cuts and flips, try one in `N`")
 
-// TestFilesCutAnywhere cuts every file that a run leaves at its bytes, and flips bits of
-// it: the run started again writes what it should, or says what is wrong and writes
-// nothing. `make cuts` tries all places.
+// TestFilesCutAnywhere truncates every file of a run, and flips bits. The run started again writes the right
+// output, or reports the error and writes nothing. `make cuts` tries all positions.
 func TestFilesCutAnywhere(t *testing.T) {
 	service := httptest.NewServer(unlimited())
 	t.Cleanup(service.Close)
@@ -79,7 +78,7 @@ func flipped(content []byte, at int) []byte {
 	return other
 }
 
-// cuts are runs over what one run has left, each with one file damaged.
+// cuts are runs over the files of an earlier run, each with one file damaged.
 type cuts struct {
 	args   []string
 	output string
@@ -99,7 +98,7 @@ func (c *cuts) names() []string {
 	return names
 }
 
-// try runs with a damaged file, and wants the right output or an error that says so.
+// try runs with a damaged file, and wants the right output or an error that names the damage.
 func (c *cuts) try(t *testing.T, name, damage string, content []byte) {
 	t.Helper()
 	c.runs++
@@ -120,7 +119,7 @@ func (c *cuts) try(t *testing.T, name, damage string, content []byte) {
 	}
 }
 
-// lay makes the working folder what it was after the run, but for one file.
+// lay restores the working folder as it was after the run, except for one file.
 func (c *cuts) lay(t *testing.T, name string, content []byte) {
 	t.Helper()
 	for file := range readFiles(t) {

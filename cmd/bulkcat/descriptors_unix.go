@@ -4,8 +4,7 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// freeDescriptors is how many connections the limit of file descriptors leaves room for,
-// beside the files of a run.
+// freeDescriptors is how many connections the limit of file descriptors allows beside the files of a run.
 func freeDescriptors() int {
 	const files = 40 // of the store, the input, the output and the log
 	var limit unix.Rlimit

@@ -19,17 +19,17 @@ import (
 // diskWorkers is the number of requests in flight.
 const diskWorkers = 4
 
-// TestFullDisk runs bulkcat on a disk that becomes full: the run fails at once, names
-// the file, asks no more, publishes nothing half, and goes on when there is room.
+// TestFullDisk runs bulkcat on a disk that becomes full: the run fails at once, names the file, stops asking,
+// publishes no incomplete file, and goes on when there is room.
 func TestFullDisk(t *testing.T) {
 	bulkcat := selfAsBulkcat(t)
 	tests := []struct {
 		name     string
 		disk     int      // size in KiB; 0 for as much as the output needs, and no more
-		args     []string // DISK and ROOM are folders on the full and on another disk
+		args     []string // DISK and ROOM are folders on the full disk and on another disk
 		names    string   // a path that the error has
 		output   string
-		requests int // after the disk was seen full, beside those in flight
+		requests int // after the disk was full, without those in flight
 	}{
 		// The last page holds some more answers, and others wait to be committed.
 		{"store", 56, []string{"-o", "ROOM/out.csv", "--store", "DISK/store"}, "DISK/store", "ROOM/out.csv", 4096 / 64},
@@ -39,7 +39,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel() // they wait more than they work
+			t.Parallel() // the tests mostly wait
 			d := &diskRun{bulkcat: bulkcat, args: tt.args, room: t.TempDir(), input: filepath.Join(t.TempDir(), "in.txt")}
 			writeTitles(t, d.input, 800)
 			want := d.undisturbed(t, tt.output)
@@ -69,7 +69,7 @@ func TestFullDisk(t *testing.T) {
 			if len(got) != len(want) {
 				t.Errorf("there are %d files, want %d", len(got), len(want))
 			}
-			checkAskedOnce(t, service, tt.requests) // what was in flight is kept, if it can be
+			checkAskedOnce(t, service, tt.requests) // answers to requests in flight are stored, if possible
 		})
 	}
 }
@@ -108,7 +108,7 @@ func TestVanishedFolder(t *testing.T) {
 	}
 }
 
-// TestReadOnlyDisk wants a run that cannot keep or write anything to ask nothing.
+// TestReadOnlyDisk wants a run without a writable disk to ask nothing.
 func TestReadOnlyDisk(t *testing.T) {
 	bulkcat := selfAsBulkcat(t)
 	for name, args := range map[string][]string{
@@ -187,7 +187,7 @@ func (d *diskRun) run(t *testing.T, url string, service *clienttest.Server) (sta
 	}
 }
 
-// undisturbed gives the output of the same run with room enough.
+// undisturbed gives the output of the same run on a disk with enough room.
 func (d *diskRun) undisturbed(t *testing.T, output string) map[string]string {
 	t.Helper()
 	service := clienttest.New(clienttest.Options{})
@@ -222,7 +222,7 @@ func checkTold(t *testing.T, stderr string, texts ...string) {
 	}
 }
 
-// checkWhole wants each file that is there to be as it is in the undisturbed output.
+// checkWhole wants each existing file to be equal to the file of the undisturbed output.
 func checkWhole(t *testing.T, got, want map[string]string) {
 	t.Helper()
 	for name, content := range got {
@@ -263,7 +263,7 @@ func readOutput(t *testing.T, path string) map[string]string {
 	return files
 }
 
-// pages rounds up to what a file takes on a tmpfs.
+// pages rounds up to the bytes that a file takes on a tmpfs.
 func pages(bytes int64) int64 {
 	page := int64(os.Getpagesize())
 	return (bytes + page - 1) / page * page
@@ -291,7 +291,7 @@ func enlarge(t *testing.T, dir string) {
 	}
 }
 
-// isFull says whether a disk has no page left; one that is not there, or not small, has.
+// isFull says whether a small disk has no page left.
 func isFull(dir string) bool {
 	var stat syscall.Statfs_t
 	return syscall.Statfs(dir, &stat) == nil && stat.Bfree == 0

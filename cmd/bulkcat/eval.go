@@ -5,10 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,10 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
-	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // evalFlags are the flags of `eval`.
@@ -37,15 +30,15 @@ type evalFlags struct {
 
 func newEval(s streams) *cobra.Command {
 	f := &evalFlags{streams: s}
-	f.service.timeout = 5 * time.Minute // a busy machine must not change what is measured
+	f.service.timeout = 5 * time.Minute // a busy machine must not change the measurement
 	cmd := &cobra.Command{
 		Use:   "eval FILE... --input-column COLUMN --label-column COLUMN",
 		Short: "Measure the embedded service against labelled inputs",
 		Long: `Measure the embedded service against labelled inputs: how often the first entry, or one
-of the first three, is right, at which level, what is confused with what, and whether the
-confidences can be believed. A label holds the allowed answers, '|' between them; an answer
-is right when it is one of them or lies below one. Always the embedded service is asked,
-never a hosted one, so that nothing is charged; with --fetch never no network is needed.`,
+of the first three, is right, at which level, which categories are confused, and whether
+the confidences are right. A label is a list of allowed categories with '|' between; an
+answer is right if it is an allowed category, or lies below one. Hosted services are never
+asked, so nothing is charged; with --fetch never no network is needed.`,
 		Example: `  bulkcat eval labelled.csv --input-column title --label-column category
   bulkcat eval companies.tsv --input-column url --label-column code --classification naics --fetch never`,
 		Args: operands(1, 0, "no input: name a file of inputs and their labels"),
@@ -62,7 +55,7 @@ never a hosted one, so that nothing is charged; with --fetch never no network is
 	})
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.kind, "kind", "", "website or product (default: by the classification; product without one)")
-		flags.StringVar(&f.classification, "classification", "", "the `name` of what to ask for (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
+		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
 		f.service.fetch.bind(flags)
 		f.service.taxonomies.bind(flags)
 	})
@@ -90,24 +83,25 @@ func (f *evalFlags) run(ctx context.Context) error {
 	if err := f.service.taxonomies.has(f.classification); err != nil {
 		return &usageError{err}
 	}
-	f.input.ExtraColumns, f.input.Log = []string{f.labelColumn}, log
-	input, err := f.input.open(kind, f.streams.in)
+	f.input.Log = log
+	input, err := f.input.options(f.streams.in)
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
-	defer input.Close() // only read from
-	tally, err := f.measure(ctx, kind, svc, input)
+	report, err := pipeline.Evaluate(ctx, pipeline.Evaluation{
+		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Categorizer: svc.categorizer,
+		Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
+	})
 	if err != nil {
-		return err
+		return flagged(err)
 	}
-	report := tally.Report()
 	if report.Labelled == 0 {
 		return fmt.Errorf("none of %d records has a label in %q: check --label-column", report.Records, f.labelColumn)
 	}
 	return f.print(report)
 }
 
-// check finds the kind, and the classification where it is left open.
+// check finds the kind, and sets the default classification.
 func (f *evalFlags) check() (client.Kind, error) {
 	kind := client.Kind(f.kind)
 	switch {
@@ -133,120 +127,11 @@ func (f *evalFlags) check() (client.Kind, error) {
 	return kind, f.log.check()
 }
 
-// measure is a run whose rows are counted and not written.
-func (f *evalFlags) measure(ctx context.Context, kind client.Kind, svc service, input *reader.Reader) (*evaluate.Tally, error) {
-	place := slices.Index(input.Columns(), f.labelColumn)
-	if place < 0 {
-		return nil, &usageError{fmt.Errorf("--label-column: the input has no column %q; it has: %s", f.labelColumn, strings.Join(input.Columns(), ", "))}
-	}
-	sink := &tallySink{tally: f.newTally()}
-	parts := pipeline.Parts{Source: input, Categorizer: svc.categorizer, Sink: sink, Counters: new(pipeline.Counters)}
-	_, err := pipeline.Run(ctx, parts, pipeline.Options{
-		Kind: kind, Classifications: []pipeline.Classification{{Name: f.classification}}, Retry: client.DefaultRetryPolicy(),
-		Limit:  f.limit,
-		Schema: writer.Schema{Carry: []string{f.labelColumn}}, Carry: []int{place},
-	})
-	return sink.tally, err
-}
-
-// newTally knows the values of the classification.
-func (f *evalFlags) newTally() *evaluate.Tally {
-	levels, t := evaluate.Levels(evaluate.PathLevels), f.service.taxonomies.of(f.classification)
-	if f.classification == client.NAICS {
-		levels = evaluate.CodeLevels
-	}
-	known := make(map[string]bool, len(t.Categories))
-	for i := range t.Categories {
-		known[strings.Join(levels(t.Categories[i].Path), taxonomy.PathSeparator)] = true
-	}
-	return evaluate.New(levels, func(value string) bool { return known[value] })
-}
-
-// tallySink counts each record once its rows are there.
-type tallySink struct {
-	tally *evaluate.Tally
-
-	record  int64 // whose rows are being collected; 0 for none
-	status  writer.Status
-	label   string
-	answers []evaluate.Answer
-}
-
-// Write takes the rows of records in order.
-func (s *tallySink) Write(rows []writer.Row) error {
-	for i := range rows {
-		row := &rows[i]
-		if row.Record != s.record {
-			s.count()
-			s.record, s.status, s.label = row.Record, row.Status, ""
-			if len(row.Fields) > 0 {
-				s.label = row.Fields[0]
-			}
-		}
-		if row.Rank > 0 {
-			s.answers = append(s.answers, evaluate.Answer{Value: row.Value, Confidence: row.Confidence})
-		}
-	}
-	return nil
-}
-
-func (s *tallySink) count() {
-	switch {
-	case s.record == 0:
-	case s.status == writer.StatusInvalid:
-		s.tally.Invalid()
-	default:
-		s.tally.Add(s.label, s.answers)
-	}
-	s.record, s.answers = 0, s.answers[:0]
-}
-
-// Close counts the last record.
-func (s *tallySink) Close() (writer.Published, error) {
-	s.count()
-	return writer.Published{}, nil
-}
-
-// Abort leaves nothing behind.
-func (s *tallySink) Abort() error { return nil }
-
 func (f *evalFlags) print(r evaluate.Report) error {
 	if f.asJSON {
 		encoder := json.NewEncoder(f.streams.out)
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(r)
 	}
-	return printReport(f.streams.text(), r)
+	return r.WriteText(f.streams.text())
 }
-
-func printReport(out io.Writer, r evaluate.Report) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "records\t%d\t%d labelled, %d without a label, %d invalid\n", r.Records, r.Labelled, r.Unlabelled, r.Invalid)
-	if r.Unknown > 0 {
-		fmt.Fprintf(w, "unknown labels\t%d\tare not in the taxonomy: no answer to them can be right\n", r.Unknown)
-	}
-	fmt.Fprintf(w, "coverage\t%s\t%d answered\n", percent(r.Coverage), r.Answered)
-	fmt.Fprintf(w, "top-1\t%s\t%s of the answered\n", percent(r.Top1), percent(r.Top1OfAnswered))
-	fmt.Fprintf(w, "top-3\t%s\n", percent(r.Top3))
-	fmt.Fprintln(w, "\nLEVEL\tLABELLED\tRIGHT")
-	for _, level := range r.Levels {
-		fmt.Fprintf(w, "%d\t%d\t%s\n", level.Level, level.Labelled, percent(level.Right))
-	}
-	fmt.Fprintln(w, "\nCONFIDENCE\tRECORDS\tMEAN\tRIGHT")
-	for _, bin := range r.Bins {
-		fmt.Fprintf(w, "%.1f to %.1f\t%d\t%.2f\t%.2f\n", bin.From, bin.To, bin.Count, bin.Confidence, bin.Right)
-	}
-	fmt.Fprintf(w, "calibration error\t\t\t%.2f\n", r.CalibrationError)
-	if len(r.Confusions) > 0 {
-		fmt.Fprintln(w, "\nCOUNT\tLABEL\tANSWERED")
-	}
-	for _, c := range r.Confusions {
-		fmt.Fprintf(w, "%d\t%s\t%s\n", c.Count, c.Label, c.Answer)
-	}
-	if r.Uncounted > 0 {
-		fmt.Fprintf(w, "%d\t(rarer pairs, not told apart)\n", r.Uncounted)
-	}
-	return w.Flush()
-}
-
-func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,10 +26,10 @@ func newExplain(s streams) *cobra.Command {
 	f := &explainFlags{streams: s}
 	cmd := &cobra.Command{
 		Use:   "explain website|product INPUT",
-		Short: "Tell which words led the embedded service to its answer",
-		Long: `Tell which words led the embedded service to its answer: what was read where, for which
-category it spoke, and its share of that category's score. The answer below the table is
-the one that the service gives. A hosted service cannot be explained.`,
+		Short: "Show which words decided the answer of the embedded service",
+		Long: `Show which words decided the answer of the embedded service: where the words were read,
+which category they support, and their share of the score of that category. The answer of
+the service is below the table. The answers of hosted services cannot be explained.`,
 		Example: `  bulkcat explain product "men's trail running shoes"
   bulkcat explain website example.com --classification naics
   bulkcat explain product 'velvet settee' --taxonomy product_taxonomy_custom_acme=acme.csv \
@@ -43,7 +40,7 @@ the one that the service gives. A hosted service cannot be explained.`,
 		},
 	}
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.classification, "classification", "", "the `name` of what to ask for (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
+		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
 		f.fetch.bind(flags)
 		f.taxonomies.bind(flags)
 	})
@@ -71,20 +68,19 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	if err != nil {
 		return fmt.Errorf("explain %s: %w", request.Input, err)
 	}
-	answer, err := client.ParseAnswer(explanation.Body, request.Classification)
-	if err != nil {
-		return fmt.Errorf("explain %s: %w", request.Input, err)
-	}
 	if f.asJSON {
 		return f.printJSON(request, explanation)
 	}
-	return printExplanation(f.streams.text(), request, explanation, answer)
+	if err := explanation.WriteText(f.streams.text(), request); err != nil {
+		return fmt.Errorf("explain %s: %w", request.Input, err)
+	}
+	return nil
 }
 
-// request normalizes the input as a run does.
+// request makes the request that a run would make.
 func (f *explainFlags) request(kind client.Kind, input string) (client.Request, error) {
 	if operations[kind] == "" {
-		return client.Request{}, fmt.Errorf("%q can be neither asked nor explained: choose %s or %s", kind, client.Website, client.Product)
+		return client.Request{}, fmt.Errorf("%q is no kind of input: choose %s or %s", kind, client.Website, client.Product)
 	}
 	if f.classification == "" {
 		f.classification = f.taxonomies.fallback(kind)
@@ -109,58 +105,4 @@ func (f *explainFlags) printJSON(r client.Request, e embedded.Explanation) error
 		Answer        json.RawMessage         `json:"answer"`
 		Contributions []embedded.Contribution `json:"contributions"`
 	}{r.Kind, r.Input, e.Cost == embedded.CostPage, e.Body, e.Contributions})
-}
-
-// mostContributions are shown of each entry; what comes after them hardly moves the
-// answer.
-const mostContributions = 8
-
-func printExplanation(out io.Writer, r client.Request, e embedded.Explanation, answer client.Answer) error {
-	fmt.Fprintf(out, "%s  %s\n", r.Kind, r.Input)
-	if r.Kind == client.Website && e.Cost != embedded.CostPage {
-		fmt.Fprintln(out, "no page was read: judged by the name alone")
-	}
-	if len(answer.Entries) == 0 {
-		_, err := fmt.Fprintf(out, "\nNothing fits: no words speak for a category of %s.\n", r.Classification)
-		return err
-	}
-	fmt.Fprintln(out)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "WORDS\tREAD IN\tWEIGHT\tSHARE\tCATEGORY")
-	for _, entry := range answer.Entries {
-		printContributions(w, entry.Value, e.Contributions)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(out)
-	fmt.Fprintln(w, "RANK\tCONFIDENCE\tVALUE")
-	for i, entry := range answer.Entries {
-		fmt.Fprintf(w, "%d\t%.4f\t%s\n", i+1, entry.Confidence, strings.TrimSpace(entry.Value+"  "+entry.Title))
-	}
-	return w.Flush()
-}
-
-// printContributions prints the weightiest contributions to an entry, and what is left
-// in one row.
-func printContributions(w io.Writer, value string, contributions []embedded.Contribution) {
-	shown, more, weight, share := 0, 0, 0.0, 0.0
-	for _, c := range contributions {
-		if c.Value != value {
-			continue
-		}
-		if shown == mostContributions {
-			more, weight, share = more+1, weight+c.Weight, share+c.Share
-			continue
-		}
-		shown++
-		category := c.Value
-		if c.Speaker != c.Value {
-			category += "  (through " + c.Speaker + ")"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.0f%%\t%s\n", c.Words, strings.Join(c.Fields, ", "), c.Weight, 100*c.Share, category)
-	}
-	if more > 0 {
-		fmt.Fprintf(w, "(%d more)\t\t%.2f\t%.0f%%\t%s\n", more, weight, 100*share, value)
-	}
 }

@@ -34,7 +34,7 @@ func (f *fetchFlags) fetcher(log *slog.Logger) *page.Fetcher {
 	})
 }
 
-// fetchRate is a rate that is told, not learned.
+// fetchRate is a rate that cannot be learned.
 type fetchRate struct{ rateValue }
 
 func (v *fetchRate) Set(text string) error {

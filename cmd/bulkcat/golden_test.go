@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestGolden holds the answers to all sample inputs against testdata/golden. A change
-// of the embedded service's answers shows here as a diff to be read:
+// TestGolden compares the answers to all sample inputs with testdata/golden. A change of the embedded service's
+// answers shows here as a diff:
 //
 //	go test ./cmd/bulkcat -run TestGolden -update
 func TestGolden(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// indiscreet is a service that tells the key, and the token of another secret header,
-// wherever it can. What a product's title says is how it answers.
+// indiscreet is a service that repeats the key, and the token of another secret header, in all parts of its
+// responses. The title of a product selects the response.
 type indiscreet struct {
 	elsewhere string // another host
 
@@ -85,7 +85,7 @@ func cmdIndiscreet(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("BULKCAT_API_KEY", ts.Getenv("KEY"))
 }
 
-// cmdTells looks for texts in all files below a folder.
+// cmdTells searches all files below a folder for texts.
 func cmdTells(ts *testscript.TestScript, neg bool, args []string) {
 	files, found := 0, ""
 	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, entry fs.DirEntry, err error) error {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestImportsPointOneWay keeps the rooms apart: what each may import of ours, itself
-// and what lies below it aside.
+// TestImportsPointOneWay checks which of our folders each folder imports. A folder may always import itself and the
+// folders below.
 func TestImportsPointOneWay(t *testing.T) {
 	const module = "github.com/bulkcat/bulkcat/"
 	allowed := map[string][]string{
@@ -25,15 +25,15 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		room, _, _ := strings.Cut(strings.TrimPrefix(fields[0], module), "/")
-		may, ok := allowed[room]
-		if !ok && room != "" {
-			t.Errorf("%s is in a folder that has no place", fields[0])
+		folder, _, _ := strings.Cut(strings.TrimPrefix(fields[0], module), "/")
+		may, ok := allowed[folder]
+		if !ok && folder != "" {
+			t.Errorf("%s is in an unexpected folder", fields[0])
 		}
 		for _, imported := range fields[1:] {
 			path, ours := strings.CutPrefix(imported, module)
 			other, _, _ := strings.Cut(path, "/")
-			if ours && other != room && !slices.Contains(may, other) {
+			if ours && other != folder && !slices.Contains(may, other) {
 				t.Errorf("%s imports %s", fields[0], imported)
 			}
 		}

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Libraries print with the standard logger what they cannot return: net/http prints bytes that a
-// server sends unasked, which may repeat the API key. Nothing of it goes around our own log.
+// Libraries print messages with the standard logger: net/http prints bytes that a server sends without a
+// request, which may repeat the API key. All these messages go through our own log.
 
-// silenceLibraries holds until there is a log.
+// silenceLibraries discards the messages until there is a log.
 func silenceLibraries() {
 	log.SetFlags(0) // our log has a time
 	log.SetOutput(io.Discard)
 }
 
-// logLibraries sends what libraries print to the log, without the secrets that hide knows.
+// logLibraries sends the messages of libraries to the log. hide removes secrets.
 func logLibraries(to *slog.Logger, hide func(string) string) {
 	log.SetOutput(libraryLog{to, hide})
 }
@@ -27,7 +27,7 @@ type libraryLog struct {
 	hide func(string) string
 }
 
-// quoted text in a message comes from the other side, and may end in the middle of a secret.
+// quoted matches text from the server, which may end in the middle of a secret.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?`)
 
 func (l libraryLog) Write(message []byte) (int, error) {
@@ -36,5 +36,5 @@ func (l libraryLog) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
-// hideNothing is for a command that knows no secret.
+// hideNothing is for a command without secrets.
 func hideNothing(text string) string { return text }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Standard error carries all that is said: notices, the bar or the log, the summary and
-// errors. Standard output carries rows only.
+// Standard error is for messages: notices, the bar or the log, the summary and errors. Standard output is for
+// rows.
 
 type logFlags struct {
 	format string
@@ -19,8 +19,8 @@ type logFlags struct {
 
 func (f *logFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "log-format", "text", "of all lines on standard error: text or json")
-	flags.BoolVar(&f.quiet, "quiet", false, "say nothing but warnings and errors")
-	flags.BoolVar(&f.debug, "debug", false, "also tell of every failed attempt")
+	flags.BoolVar(&f.quiet, "quiet", false, "print only warnings and errors")
+	flags.BoolVar(&f.debug, "debug", false, "also log every failed attempt")
 }
 
 func (f *logFlags) check() error {
@@ -30,7 +30,7 @@ func (f *logFlags) check() error {
 	return nil
 }
 
-// logger makes the log, which takes what libraries print, too.
+// logger makes the log, which also has the messages of libraries.
 func (f *logFlags) logger(c *console) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	switch {

@@ -18,16 +18,16 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// memoryLimit is where the garbage collector begins to work harder, so that a run stays
-// under 200 MiB whatever the size of its input. About 100 of it is alive: the store's
-// cache and tables, the records on their way, a row group of Parquet.
+// memoryLimit is the heap in bytes from which on the garbage collector works harder, so that a run stays
+// under 200 MiB whatever the size of its input. About 100 MiB are alive: the cache and tables of the store,
+// the records in the window, a row group of Parquet.
 const memoryLimit = 160 << 20
 
-// garbage is how many percent of what is alive may lie about before the garbage collector
-// looks for it. With Go's 100 a run over a fast service takes a tenth more instructions.
+// garbage is the percentage of garbage, relative to the live heap, at which a collection starts. Go's 100
+// costs a run over a fast service a tenth more instructions.
 const garbage = 300
 
-// boundMemory leaves limits of the user's own alone.
+// boundMemory sets the limits of the garbage collector, unless the user has set them.
 func boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
@@ -37,7 +37,7 @@ func boundMemory() {
 	}
 }
 
-// run is the whole program: it gives the exit status.
+// run is the whole program. It gives the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := streams{in: stdin, out: stdout, err: newConsole(stderr, args), signals: new(signals)}
 	ctx := s.signals.watch(context.Background())
@@ -48,7 +48,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitStatus(err, signalOf(ctx))
 }
 
-// The exit statuses, as the help and the README list them.
+// The exit statuses, which the help and the README list.
 const (
 	exitComplete    = 0
 	exitFailed      = 1
@@ -59,14 +59,13 @@ const (
 	exitTerminated  = 143
 )
 
-// errUnanswered makes the exit status tell of records without an answer; the summary
-// has said it in words.
+// errUnanswered gives the exit status of a run with unanswered records. The summary has reported them.
 var errUnanswered = errors.New("some records have no answer")
 
-// errPending makes the exit status tell of a partial output, which a run completes.
+// errPending gives the exit status of a partial output.
 var errPending = errors.New("some records are pending")
 
-// usageError is a command line, or an environment, that cannot be right.
+// usageError is an error in the command line or the environment.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }

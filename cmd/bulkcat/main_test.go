@@ -37,41 +37,6 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-func TestPaceForgetsTheStart(t *testing.T) {
-	var p pace
-	start := time.Now()
-	if p.add(start, 0); p.rate() != 0 {
-		t.Errorf("a rate of %v from one sample", p.rate())
-	}
-	p.add(start.Add(time.Second), 1_000_000) // out of a store
-	for i := range 600 {
-		p.add(start.Add(time.Second*time.Duration(i+2)), 1_000_000+int64(i)*10)
-	}
-	if got := p.rate(); got < 9.9 || got > 10.1 {
-		t.Errorf("got %v/s, want 10/s", got)
-	}
-	if len(p.samples) > 125 {
-		t.Errorf("%d samples kept", len(p.samples))
-	}
-}
-
-func TestStatusEstimates(t *testing.T) {
-	counters := new(pipeline.Counters)
-	p := &progress{counters: counters, quota: func() (int64, bool) { return 12, true }, input: func() (int64, int64) { return 250, 1000 }}
-	start := time.Now()
-	p.pace.add(start, 0)
-	counters.Read.Store(100)
-	counters.OK.Store(80)
-	s := p.status(start.Add(10 * time.Second))
-	if s.total != 400 || s.rate != 8 || s.left != 40*time.Second || s.quota != 12 {
-		t.Errorf("got %+v", s)
-	}
-	p.input = func() (int64, int64) { return 250, -1 } // a pipe
-	if s := p.status(start.Add(20 * time.Second)); s.total != 0 || s.left != 0 {
-		t.Errorf("estimates %+v for an input without an end", s)
-	}
-}
-
 func TestShellQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"out.csv": "out.csv", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "feeds/*.csv": "'feeds/*.csv'", "--rate=10/s": "--rate=10/s",

@@ -13,9 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// odd is a service that answers with a byte order mark, with confidences in strings, and with an
-// amount of its own left of the account. After its first responses
-// the service sends more bytes, with the key in them.
+// odd is a service that answers with a byte order mark, with confidences in strings, and with an unusual value of
+// the remaining quota. After its first responses the service sends more bytes, with the key in them.
 type odd struct {
 	remaining string // in JSON
 	requests  atomic.Int64

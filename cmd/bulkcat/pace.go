@@ -10,10 +10,9 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// paceFlags say how fast the service is asked, how often, and how long.
+// paceFlags are the limits of a run.
 type paceFlags struct {
 	rate         rateValue
 	burst        int
@@ -29,7 +28,7 @@ type paceFlags struct {
 }
 
 const (
-	embeddedInFlight = 32 // enough to wait for that many pages
+	embeddedInFlight = 32 // waits for that many pages at once
 	mostWorkers      = 16384
 )
 
@@ -37,16 +36,16 @@ func (f *paceFlags) bind(flags *pflag.FlagSet) {
 	retry := client.DefaultRetryPolicy()
 	flags.Var(&f.rate, "rate", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit")
 	flags.IntVar(&f.burst, "burst", 1, "requests at once within --rate, after a pause")
-	flags.IntVar(&f.workers, "workers", 0, "requests in flight at most; 0 for as many as rate and latency ask for")
-	flags.IntVar(&f.maxAttempts, "max-attempts", retry.MaxAttempts, "for one request, before its records count as failed")
-	flags.DurationVar(&f.maxRetryWait, "max-retry-wait", retry.MaxWait, "longest wait that one response can cause, whatever its Retry-After says")
+	flags.IntVar(&f.workers, "workers", 0, "requests in flight at most; 0 for as many as rate and latency need")
+	flags.IntVar(&f.maxAttempts, "max-attempts", retry.MaxAttempts, "attempts of a request, before its records are failed")
+	flags.DurationVar(&f.maxRetryWait, "max-retry-wait", retry.MaxWait, "longest wait after a response, whatever its Retry-After says")
 	flags.DurationVar(&f.maxOutage, "max-outage", 6*time.Hour, "stop, resumable, when the service is out for longer than this")
 }
 
 func (f *paceFlags) bindLimits(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.maxRequests, "max-requests", 0, "stop, resumable, after `N` requests; 0 for no bound")
-	flags.Int64Var(&f.reserve, "reserve", -1, "stop, resumable, while `N` requests are left of the account; -1 for no bound")
-	flags.BoolVar(&f.waitForQuota, "wait-for-quota", false, "when nothing is left of the account, wait until there is, instead of stopping")
+	flags.Int64Var(&f.reserve, "reserve", -1, "stop, resumable, while `N` requests of the quota are left; -1 for no bound")
+	flags.BoolVar(&f.waitForQuota, "wait-for-quota", false, "when the quota is used up, wait until there is quota again, instead of stopping")
 	flags.Var(&f.finishBy, "finish-by", "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h")
 }
 
@@ -61,15 +60,14 @@ func (f *paceFlags) check() error {
 	case f.maxRetryWait < 0:
 		return fmt.Errorf("--max-retry-wait: %v must not be negative", f.maxRetryWait)
 	case f.maxOutage <= 0:
-		return fmt.Errorf("--max-outage: %v must be more than nothing", f.maxOutage)
+		return fmt.Errorf("--max-outage: %v must be more than 0", f.maxOutage)
 	case f.maxRequests < 0:
 		return fmt.Errorf("--max-requests: %d must not be negative", f.maxRequests)
 	}
 	return nil
 }
 
-// inFlight is how many requests may be in flight at most: each may need a connection, and
-// with it a file descriptor.
+// inFlight is the bound of requests in flight: each may need a connection, and so a file descriptor.
 func (f *paceFlags) inFlight(hosted bool) int {
 	most := f.workers
 	switch {
@@ -90,40 +88,15 @@ func (f *paceFlags) retryPolicy() client.RetryPolicy {
 	return p
 }
 
-// apply gives the run its limits. The embedded service sets none, so that nothing has to be
-// learned of it.
-func (f *paceFlags) apply(parts *pipeline.Parts, svc service, quota *quota) error {
+// limits gives the limits of a run, without learned values.
+func (f *paceFlags) limits(hosted bool) limits.Options {
 	o := limits.Options{
-		Rate: float64(f.rate), Burst: f.burst, InFlight: f.inFlight(svc.hosted),
+		Rate: float64(f.rate), Burst: f.burst, InFlight: f.inFlight(hosted),
 		MaxWait: max(f.maxRetryWait, 1), MaxOutage: f.maxOutage,
 		MaxRequests: f.maxRequests, KeepReserve: f.reserve >= 0, Reserve: f.reserve, WaitForQuota: f.waitForQuota,
-		CanAsk: quota.known(),
 	}
-	if !svc.hosted && f.rate == 0 || rate.Limit(f.rate) == rate.Inf {
+	if rate.Limit(f.rate) == rate.Inf {
 		o.Rate = math.Inf(1)
 	}
-	if svc.hosted && o.Rate == 0 && parts.Store != nil {
-		learned, err := parts.Store.LearnedRate()
-		if err != nil {
-			return err
-		}
-		o.Learned = learned
-	}
-	if svc.hosted && o.Rate == 0 && o.Learned == 0 {
-		o.Learned = svc.stated
-	}
-	parts.Limits, parts.Usage = limits.New(o, time.Now()), quota.ask
-	return nil
-}
-
-// keepLearned leaves the learned rate to the next run.
-func keepLearned(parts pipeline.Parts) error {
-	if parts.Store == nil {
-		return nil
-	}
-	learned := parts.Limits.Learned()
-	if learned == 0 {
-		return nil
-	}
-	return parts.Store.KeepLearnedRate(learned)
+	return o
 }

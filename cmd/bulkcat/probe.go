@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// probeFlags say what to probe, and where to write what was found.
+// probeFlags say what to probe, and where to write the profile.
 type probeFlags struct {
 	service        serviceFlags
 	classification string
@@ -28,7 +28,7 @@ func newProbe(s streams) *cobra.Command {
 	var f probeFlags
 	cmd := &cobra.Command{
 		Use:   "probe",
-		Short: "Find out how a service wants to be asked, with 16 requests at most",
+		Short: "Find out how to ask a service, with 16 requests at most",
 		Example: `  bulkcat probe --dry-run                        # which requests would it make?
   bulkcat probe --profile service.json
   bulkcat website domains.csv -o domains.parquet --profile service.json`,
@@ -40,7 +40,7 @@ func newProbe(s streams) *cobra.Command {
 	addGroup(cmd, "Service", f.service.bindService)
 	addGroup(cmd, "Probe", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.classification, "classification", "", "find the member of this custom classification, too: `"+client.CustomPrefix+"NAME`")
-		flags.StringVar(&f.profile, "profile", "", "write what was found to `FILE`, for --profile of the other commands")
+		flags.StringVar(&f.profile, "profile", "", "write the profile to `FILE`, for --profile of the other commands")
 		flags.BoolVar(&f.dryRun, "dry-run", false, "list the requests, but make none")
 	})
 	return cmd
@@ -51,7 +51,7 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	if err := (pipeline.Targets{Files: []string{f.profile}}).Protect(f.service.files()); err != nil {
+	if err := pipeline.Protect([]string{f.profile}, f.service.files()); err != nil {
 		return &usageError{fmt.Errorf("--profile: %w", err)}
 	}
 	f.printPlan(out, client.PlanProbe(options))

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// foreign is a service with other names, in another place, than the defaults.
+// foreign is a service whose parameters have other names and another place than the defaults.
 type foreign struct {
 	names    map[string]string // by operation; one that is not here does not work
 	inJSON   bool
@@ -70,7 +70,7 @@ func cmdForeign(ts *testscript.TestScript, _ bool, args []string) {
 // audits count requests by script.
 var audits sync.Map
 
-// cmdRequests wants a number of requests, by which the count begins anew.
+// cmdRequests wants a number of requests since the last call.
 func cmdRequests(ts *testscript.TestScript, _ bool, args []string) {
 	audit, ok := audits.Load(ts.Name())
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// profilingFlags are hidden: they are for who works on bulkcat's speed.
+// profilingFlags are hidden flags for work on the speed of bulkcat.
 type profilingFlags struct {
 	cpu    string
 	memory string
@@ -32,7 +32,7 @@ func (f *profilingFlags) bind(flags *pflag.FlagSet) {
 	}
 }
 
-// start starts what was asked for; stop ends it and writes the files.
+// start starts the profiles; stop ends them and writes the files.
 func (f *profilingFlags) start() (stop func() error, err error) {
 	var stops []func() error
 	stop = func() error {
@@ -62,7 +62,7 @@ func (f *profilingFlags) start() (stop func() error, err error) {
 	begin(f.trace, func(file *os.File) error { return trace.Start(file) },
 		func(*os.File) error { trace.Stop(); return nil })
 	begin(f.memory, func(*os.File) error { return nil }, func(file *os.File) error {
-		runtime.GC() // so that the profile tells of what is alive, too
+		runtime.GC() // so that the profile also shows live memory
 		return pprof.Lookup("allocs").WriteTo(file, 0)
 	})
 	if err != nil {

@@ -9,18 +9,13 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// progress tells how far a run is: a bar on a terminal, a log line now and then
-// elsewhere.
+// progress shows how far a run is: with a bar on a terminal, with log lines elsewhere.
 type progress struct {
-	counters *pipeline.Counters
-	input    func() (read, total int64)   // bytes
-	quota    func() (left int64, ok bool) // of the account; false if unknown
-	limit    int64                        // records read at most; 0 for all
-	pace     pace
-	show     func(status)
-	clear    func()
-	done     chan struct{}
-	ended    sync.WaitGroup
+	session *pipeline.Session
+	show    func(status)
+	clear   func()
+	done    chan struct{}
+	ended   sync.WaitGroup
 }
 
 const (
@@ -28,9 +23,9 @@ const (
 	logInterval = 30 * time.Second
 )
 
-// startProgress starts to tell, until stop.
-func startProgress(quiet bool, c *console, log *slog.Logger, p *progress) *progress {
-	p.done = make(chan struct{})
+// startProgress shows the progress until stop.
+func startProgress(quiet bool, c *console, log *slog.Logger, session *pipeline.Session) *progress {
+	p := &progress{session: session, done: make(chan struct{})}
 	if quiet {
 		return p
 	}
@@ -56,88 +51,29 @@ func (p *progress) stop() {
 func (p *progress) run(interval time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	p.pace.add(time.Now(), 0)
 	for {
 		select {
-		case now := <-ticker.C:
-			p.show(p.status(now))
+		case <-ticker.C:
+			p.show(status(p.session.Progress()))
 		case <-p.done:
 			return
 		}
 	}
 }
 
-// status is what is told.
-type status struct {
-	counts  pipeline.Snapshot
-	total   int64         // records, as far as is known; 0 if unknown
-	rate    float64       // records a second that this run has settled, over the last minutes
-	left    time.Duration // 0 if unknown
-	quota   int64         // what the account has left
-	metered bool          // quota is known
-}
-
-func (p *progress) status(now time.Time) status {
-	s := status{counts: p.counters.Snapshot()}
-	s.quota, s.metered = p.quota()
-	p.pace.add(now, s.counts.SettledNow())
-	s.rate = p.pace.rate()
-	read, total := p.input()
-	if total > 0 && read > 0 {
-		s.total = max(s.counts.Read, int64(float64(s.counts.Read)*float64(total)/float64(read)))
-		if p.limit > 0 {
-			s.total = min(s.total, p.limit)
-		}
-		if s.rate > 0 {
-			s.left = time.Duration(float64(s.total-s.counts.Settled()) / s.rate * float64(time.Second))
-		}
-	}
-	return s
-}
+// status is the progress at one moment.
+type status pipeline.Progress
 
 func (s status) log(log *slog.Logger) {
 	args := []any{
-		"records", s.counts.Settled(), "total", s.total, "rate", fmt.Sprintf("%.1f/s", s.rate),
-		"requests", s.counts.Requests, "retries", s.counts.Retries, "unanswered", s.counts.Unanswered(),
+		"records", s.Counts.Settled(), "total", s.Total, "rate", fmt.Sprintf("%.1f/s", s.Rate),
+		"requests", s.Counts.Requests, "retries", s.Counts.Retries, "unanswered", s.Counts.Unanswered(),
 	}
-	if s.left > 0 {
-		args = append(args, "left", s.left.Round(time.Second).String())
+	if s.Left > 0 {
+		args = append(args, "left", s.Left.Round(time.Second).String())
 	}
-	if s.metered {
-		args = append(args, "quota", s.quota)
+	if s.Metered {
+		args = append(args, "quota", s.Quota)
 	}
 	log.Info("progress", args...)
-}
-
-// pace measures the rate over the last minutes only, from the moment that the first record
-// is settled: reading stored answers at the start says nothing about how fast the service is.
-type pace struct{ samples []sample }
-
-type sample struct {
-	at time.Time
-	n  int64
-}
-
-const paceWindow = 2 * time.Minute
-
-func (p *pace) add(at time.Time, n int64) {
-	if n == 0 {
-		p.samples = p.samples[:0]
-	}
-	p.samples = append(p.samples, sample{at, n})
-	for len(p.samples) > 2 && at.Sub(p.samples[1].at) >= paceWindow {
-		p.samples = p.samples[1:]
-	}
-}
-
-// rate is in records a second; 0 while there is nothing to tell it from.
-func (p *pace) rate() float64 {
-	if len(p.samples) < 2 {
-		return 0
-	}
-	first, last := p.samples[0], p.samples[len(p.samples)-1]
-	if elapsed := last.at.Sub(first.at).Seconds(); elapsed > 0 {
-		return float64(last.n-first.n) / elapsed
-	}
-	return 0
 }

@@ -1,49 +1,34 @@
 package main
 
 import (
-	"errors"
 	"os"
-	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// resumeCommand is the command line that goes on after an error; "" where the same command
-// cannot get further: the answers of nothing are kept, the input is gone, or the command, the
-// input or the service has to be changed first.
-func (n *session) resumeCommand(err error) string {
-	if n.flags.output.path == "-" || !n.claimed || !canResume(err) {
+// resumeCommand is the command line that goes on after an error; "" if the same command gets no
+// further.
+func resumeCommand(session *pipeline.Session, err error) string {
+	resumption, ok := session.Resumption(err)
+	if !ok {
 		return ""
 	}
 	command := commandLine(os.Args)
 	switch {
-	case n.spool != nil && n.spool.Whole():
-		return command + " < " + shellQuote(n.spool.Path())
-	case n.spool != nil:
-		return command + " < " + shellQuote(n.spool.Path()) + "   # the pipe had not ended: this is what came through"
-	case !slices.Contains(n.flags.input.Paths, "-"):
-		return command
-	case n.interrupt != nil: // a pipe that was not kept
-		return ""
+	case resumption.Stdin == "-":
+		command += "   # with the same file as standard input"
+	case resumption.Stdin != "":
+		command += " < " + shellQuote(resumption.Stdin)
 	}
-	return command + "   # with the same file as standard input"
+	if resumption.Cut {
+		command += "   # the pipe had not ended: the file holds the part that was read"
+	}
+	return command
 }
 
-// canResume says whether the same command gets further after an error: the run was stopped,
-// or this machine failed, as with a full disk.
-func canResume(err error) bool {
-	if _, refused := errors.AsType[*pipeline.ServiceError](err); refused {
-		return false
-	}
-	_, stopped := errors.AsType[*pipeline.StopError](err)
-	_, failed := errors.AsType[syscall.Errno](err)
-	return stopped || failed
-}
-
-// commandLine is a command line to be typed again. It holds no secret: those have files,
-// since every user of a machine can see its command lines.
+// commandLine is a command line that can be typed again. A command line has no secrets, because every user of
+// the machine can see it: secrets are in files.
 func commandLine(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -52,7 +37,7 @@ func commandLine(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shellQuote makes one word of a for a POSIX shell.
+// shellQuote quotes a for a POSIX shell.
 func shellQuote(a string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+"
 	if a != "" && strings.Trim(a, plain) == "" {

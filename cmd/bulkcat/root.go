@@ -23,7 +23,7 @@ const exitStatuses = `Exit status:
   143  terminated, or the terminal was closed, and resumable
 `
 
-// streams are the program's three, so that tests can bring their own, and the signals.
+// streams are the standard streams and the signals of the program. Tests have streams of their own.
 type streams struct {
 	in      io.Reader
 	out     io.Writer
@@ -31,8 +31,8 @@ type streams struct {
 	signals *signals // nil for none
 }
 
-// text is standard output for what is not data: what a service or a file says in it must not
-// steer a terminal.
+// text is standard output for text that is no data. Control characters from services and files do not get
+// to the terminal.
 func (s streams) text() io.Writer { return printableWriter{s.out} }
 
 func execute(ctx context.Context, args []string, s streams) error {
@@ -50,7 +50,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 		return nil
 	}
 	err := root.ExecuteContext(ctx)
-	if err != nil && !running { // the command line was not understood
+	if err != nil && !running { // the command line is wrong
 		return &usageError{fmt.Errorf("%w\nRun 'bulkcat --help' for usage", err)}
 	}
 	return err
@@ -63,7 +63,7 @@ func newRoot(s streams) *cobra.Command {
 		Long: `bulkcat categorizes long lists of websites or product titles and writes one flat
 row per category. It asks the Categorization Service at BULKCAT_BASE_URL with the key
 in BULKCAT_API_KEY; without a base URL the embedded service answers, on this machine.
-Every answer is kept on disk: started again after anything, it asks only what is missing.`,
+Every answer is stored on disk: a run that is started again asks only for the rest.`,
 		Example: `  bulkcat website domains.csv -o domains.parquet
   bulkcat product catalog.jsonl --column title -o catalog.csv --rate 50/s
   cat domains.txt | bulkcat website - -o - --output-format jsonl`,
@@ -78,8 +78,8 @@ Every answer is kept on disk: started again after anything, it asks only what is
 	return root
 }
 
-// fromEnvironment gives each flag that was not set on the command line the value of its
-// variable: --part-rows reads BULKCAT_PART_ROWS.
+// fromEnvironment sets flags that are not on the command line from their variables: --part-rows from
+// BULKCAT_PART_ROWS.
 func fromEnvironment(flags *pflag.FlagSet) error {
 	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -99,14 +99,14 @@ func variable(flag string) string {
 	return "BULKCAT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// flagGroup is a part of a command's flags with a title of its own in the help.
+// flagGroup is a group of flags under a title in the help.
 type flagGroup struct {
 	title string
 	flags *pflag.FlagSet
 }
 
-// operands wants at least so many, and at most so many unless most is 0; missing says what to
-// name where there are too few.
+// operands wants at least so many operands, and at most so many unless most is 0. The error of too few is
+// missing.
 func operands(least, most int, missing string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -119,8 +119,8 @@ func operands(least, most int, missing string) cobra.PositionalArgs {
 	}
 }
 
-// groupsOf remembers the groups of each command for its help and the README's table.
-var groupAnnotation = "bulkcat_flag_group"
+// groupAnnotation is the annotation of a flag with the title of its group.
+const groupAnnotation = "bulkcat_flag_group"
 
 // addGroup adds flags under a title.
 func addGroup(cmd *cobra.Command, title string, bind func(*pflag.FlagSet)) {
@@ -134,7 +134,7 @@ func addGroup(cmd *cobra.Command, title string, bind func(*pflag.FlagSet)) {
 	cmd.Flags().AddFlagSet(flags)
 }
 
-// groups gives a command's flags by title, in the order they were added.
+// groups gives the flags of a command by title, in the order in which they were added.
 func groups(cmd *cobra.Command) []flagGroup {
 	var list []flagGroup
 	index := make(map[string]int)
@@ -159,7 +159,7 @@ func groups(cmd *cobra.Command) []flagGroup {
 	return list
 }
 
-// helpText puts the examples first: they are what most readers came for.
+// helpText prints the examples before the flags: most readers need no more.
 func helpText(cmd *cobra.Command, _ []string) {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out, strings.TrimSpace(firstOf(cmd.Long, cmd.Short)))

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -12,44 +13,32 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // runFlags are the flags that `website` and `product` share.
 type runFlags struct {
-	kind    client.Kind
+	pipeline.SessionOptions
 	streams streams
 
-	input   inputFlags
-	output  outputFlags
-	service serviceFlags
-	store   storeFlags
-	log     logFlags
-
-	classification      string      // several with a comma between
-	classificationGiven func() bool // whether it is not the default
-	scheme              string
-	dedupe              string // empty for products
-	pace                paceFlags
-	grace               time.Duration
-	limit               int64
-	strict              bool
-	keepGoing           bool
-	partial             bool
-	noSpool             bool
-	offline             bool
-	dryRun              bool
-	profiling           profilingFlags
+	input          inputFlags
+	output         outputFlags
+	service        serviceFlags
+	pace           paceFlags
+	store          storeFlags
+	log            logFlags
+	classification string // several with a comma between
+	partial        bool
+	dryRun         bool
+	profiling      profilingFlags
 }
 
-// newRunCommand makes the command of a kind; all that differs is named by the caller.
+// newRunCommand makes the command of a kind.
 func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Command {
-	f := &runFlags{kind: kind, streams: s}
+	f := &runFlags{SessionOptions: pipeline.SessionOptions{Kind: kind}, streams: s}
 	cmd := &cobra.Command{
 		Use:     string(kind) + " INPUT... -o OUTPUT",
 		Short:   short,
@@ -57,7 +46,7 @@ func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Co
 		Args:    operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
-			return f.run(cmd.Context())
+			return f.run(cmd.Context(), cmd.Flags().Changed("classification"))
 		},
 	}
 	addGroup(cmd, "Input", f.bindInput)
@@ -78,197 +67,206 @@ func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Co
 
 func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	f.input.bind(flags)
-	names := client.Classifications(f.kind)
-	if f.kind == client.Product {
+	names := client.Classifications(f.Kind)
+	if f.Kind == client.Product {
 		names = append(names, client.CustomPrefix+"NAME")
 	}
-	flags.StringVar(&f.classification, "classification", names[0], "what to ask for: `"+strings.Join(names, "` or ")+", or several with a comma between, each with requests and rows of its own")
-	f.classificationGiven = func() bool { return flags.Changed("classification") }
-	if f.kind == client.Website {
-		flags.StringVar(&f.scheme, "scheme", "https", "for bare domains, and with --dedupe site for all: https or http")
-		flags.StringVar(&f.dedupe, "dedupe", pipeline.DedupeSite, "one request for a website however it is spelled (site), or for each spelling (exact)")
+	flags.StringVar(&f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
+	if f.Kind == client.Website {
+		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and with --dedupe site of all websites: https or http")
+		flags.StringVar(&f.Dedupe, "dedupe", pipeline.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")
 	}
 }
 
 func (f *runFlags) bindRun(flags *pflag.FlagSet) {
-	flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
-	flags.BoolVar(&f.strict, "strict", false, "stop at the first invalid record")
-	flags.BoolVar(&f.keepGoing, "keep-going", false, "go on though the service refuses every input: the inputs are to blame, and not the settings")
-	flags.BoolVar(&f.noSpool, "no-spool", false, "do not keep standard input beside the output while the run needs it")
-	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write what is answered so far, and the other records as pending")
-	flags.BoolVar(&f.offline, "offline", false, "ask nothing: write a finished run's answers anew, in another format or with other columns")
+	flags.Int64Var(&f.Limit, "limit", 0, "read only the first `N` records")
+	flags.BoolVar(&f.Strict, "strict", false, "stop at the first invalid record")
+	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input: the inputs are wrong, not the settings")
+	flags.BoolVar(&f.NoSpool, "no-spool", false, "keep no copy of standard input beside the output during the run")
+	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write the answers so far, and the other records as pending")
+	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write the answers of a finished run again, in another format or with other columns")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
-	flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the run is interrupted")
+	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "time for requests in flight after the run is interrupted")
 	f.log.bind(flags)
 	f.profiling.bind(flags)
 }
 
-func (f *runFlags) check() error {
-	if _, err := client.ParseClassifications(f.kind, f.classification); err != nil {
-		return fmt.Errorf("--classification: %w", err)
-	}
-	switch {
-	case f.scheme != "" && f.scheme != "https" && f.scheme != "http":
-		return fmt.Errorf("--scheme: %q must be https or http", f.scheme)
-	case f.kind == client.Website && f.dedupe != pipeline.DedupeSite && f.dedupe != pipeline.DedupeExact:
-		return fmt.Errorf("--dedupe: %q must be %s or %s", f.dedupe, pipeline.DedupeSite, pipeline.DedupeExact)
-	case f.grace < 0:
-		return fmt.Errorf("--grace: %v must not be negative", f.grace)
-	case f.limit < 0:
-		return fmt.Errorf("--limit: %d must not be negative", f.limit)
-	case f.output.path == "" && !f.dryRun:
+// complete makes the options from the flags, except for the service.
+func (f *runFlags) complete() error {
+	if f.output.Path == "" && !f.dryRun {
 		return errors.New("no output: name a file (-o out.parquet), a folder (-o out/), or -o - for standard output")
 	}
-	return errors.Join(f.output.check(), f.pace.check(), f.log.check())
+	f.Classifications = strings.Split(f.classification, ",")
+	f.Offline = f.Offline || f.partial
+	f.Output = f.output.options(f.streams)
+	f.Store = pipeline.StoreOptions{Dir: f.store.dir, MaxAge: time.Duration(f.store.maxAge), RetryRejected: f.store.retryRejected}
+	f.Retry = f.pace.retryPolicy()
+	f.FinishBy = f.pace.finishBy.time(time.Now())
+	f.Program = version()
+	f.Reads = f.service.files()
+	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace}
+	var err error
+	if f.Input, err = f.input.options(f.streams.in); err != nil {
+		return err
+	}
+	err = errors.Join(flagged(f.Check()), f.output.check(), f.pace.check(), f.log.check())
+	f.Grace = max(f.Grace, 1) // 0 stands for the default
+	return err
 }
 
-// run opens the parts of a run, runs it, and tells.
-func (f *runFlags) run(ctx context.Context) (err error) {
-	if err := f.check(); err != nil {
+// run runs the session and reports.
+func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error) {
+	if err := f.complete(); err != nil {
 		return &usageError{err}
 	}
-	if f.output.path == "-" && !f.dryRun && isClosed(f.streams.out) {
+	if f.output.Path == "-" && !f.dryRun && isClosed(f.streams.out) {
 		return errors.New("standard output is closed, and all rows would be lost: name a file with -o, or redirect standard output")
 	}
-	if err := f.protectInputs(); err != nil {
-		return &usageError{err}
+	f.Log = f.log.logger(f.streams.err)
+	svc, err := f.openService(classificationGiven)
+	if err != nil {
+		return err
 	}
+	defer svc.Close()
+	if f.dryRun {
+		forecast, err := pipeline.DryRun(ctx, f.SessionOptions)
+		if err != nil {
+			return flagged(err)
+		}
+		f.printForecast(forecast)
+		return nil
+	}
+	f.Watch = f.watch
+	session, err := pipeline.Open(ctx, f.SessionOptions)
+	if err != nil {
+		return flagged(err)
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
 	profiled, err := f.profiling.start()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, profiled()) }()
-	log := f.log.logger(f.streams.err)
-	if f.asksNothing() {
+	account, err := session.Run(ctx)
+	if account != nil && !f.log.quiet {
+		newSummary(session, account, err).tell(f.streams.err, f.Log)
+	}
+	return f.ending(account, err)
+}
+
+// openService opens the service, and completes the options that depend on it.
+func (f *runFlags) openService(classificationGiven bool) (service, error) {
+	if f.Offline {
 		f.service.keyless = true
-		if f.kind == client.Product {
+		if f.Kind == client.Product {
 			f.service.fetch.mode = page.Never
 		}
 	}
-	svc, err := f.service.open(f.pace.inFlight(true), log)
+	svc, err := f.service.open(f.pace.inFlight(true), f.Log)
 	if err != nil {
-		return err
+		return svc, err
 	}
-	defer svc.Close()
-	f.settle()
+	f.Taxonomies = f.service.taxonomies.loaded
+	if !classificationGiven {
+		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies)
+	}
 	if !svc.hosted {
-		svc.source = f.service.taxonomies.source(f.classifications()...)
-		for _, name := range f.classifications() {
+		for _, name := range f.Classifications {
 			if err := f.service.taxonomies.has(name); err != nil {
-				log.Warn(err.Error())
+				f.Log.Warn(err.Error())
 			}
 		}
+		if !f.log.quiet {
+			fmt.Fprintln(f.streams.err, embeddedNotice)
+		}
 	}
-	if !svc.hosted && !f.log.quiet {
-		fmt.Fprintln(f.streams.err, embeddedNotice)
+	f.Limits = f.pace.limits(svc.hosted)
+	f.Service = pipeline.Service{
+		Categorizer: svc.categorizer, Name: svc.source, Rate: svc.stated, Hosted: svc.hosted,
+		Free: !svc.hosted && f.service.fetch.mode == page.Never, Usage: svc.Usage,
 	}
-	lock, err := f.lock()
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
-	spool, err := f.spool()
-	if err != nil {
-		return err
-	}
-	interrupt := f.interruptible(spool)
-	if interrupt != nil {
-		defer context.AfterFunc(ctx, interrupt)()
-	}
-	f.input.ExtraColumns, f.input.Log = f.output.named(), log
-	input, err := f.input.open(f.kind, f.streams.in)
-	if err != nil {
-		return errors.Join(causeOf(ctx, err), discardSpool(spool))
-	}
-	defer input.Close()
-	if f.dryRun {
-		return causeOf(ctx, f.forecast(ctx, svc, input, log))
-	}
-	n := &session{
-		flags: f, service: svc, input: input, lock: lock, spool: spool, interrupt: interrupt, log: log, counters: new(pipeline.Counters),
-	}
-	n.quota = newQuota(svc, n.counters, log)
-	return n.run(ctx)
+	return svc, nil
 }
 
-// settle decides what the flags leave to the taxonomies.
-func (f *runFlags) settle() {
-	taxonomies := &f.service.taxonomies
-	if !f.classificationGiven() {
-		f.classification = taxonomies.fallback(f.kind)
+// ending gives the error that decides the exit status.
+func (f *runFlags) ending(account *pipeline.Account, err error) error {
+	switch {
+	case err != nil:
+		return flagged(err)
+	case f.partial && account.Counts.Pending > 0:
+		return errPending
+	case account.Counts.Unanswered() > 0:
+		return errUnanswered
 	}
-	if f.output.levels == levelsOfTaxonomy {
-		f.output.levels = taxonomies.deepest(f.classifications())
+	return nil
+}
+
+// watch reports signals and progress until the run has ended.
+func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
+	leave := func() {}
+	if !f.log.quiet {
+		leave = f.streams.signals.attend(func() { f.tellStop(session) }, func() { f.tellQuit(session) })
+	}
+	if rows, ok := f.streams.out.(*os.File); ok && f.output.Path == "-" && isTerminal(rows) {
+		f.streams.err.bars = false // the rows are on the same terminal
+	}
+	progress := startProgress(f.log.quiet, f.streams.err, f.Log, session)
+	return func() {
+		progress.stop()
+		leave()
 	}
 }
 
-func (f *runFlags) classifications() []string { return strings.Split(f.classification, ",") }
-
-// asked are the classifications as the pipeline takes them.
-func (f *runFlags) asked() []pipeline.Classification {
-	var list []pipeline.Classification
-	for _, name := range f.classifications() {
-		list = append(list, pipeline.Classification{Name: name, Category: f.service.taxonomies.category(name)})
+// tellStop reports the stop after the first signal.
+func (f *runFlags) tellStop(session *pipeline.Session) {
+	stopping := "stopping"
+	if requests := session.Counts().InFlight; requests > 0 {
+		stopping = "finishing " + inFlight(requests)
 	}
-	return list
+	fmt.Fprintln(f.streams.err, stopping+"; press again to quit")
 }
 
-// causeOf gives the reason for which reading was interrupted, and other errors as they are.
-func causeOf(ctx context.Context, err error) error {
-	if errors.Is(err, reader.ErrInterrupted) {
-		return context.Cause(ctx)
+// tellQuit reports the quit at the second signal, and the command that goes on.
+func (f *runFlags) tellQuit(session *pipeline.Session) {
+	f.streams.err.endBar()
+	text := "quit with " + inFlight(session.Counts().InFlight) + "\n"
+	if command := resumeCommand(session, &pipeline.StopError{Cause: pipeline.Interrupted}); command != "" {
+		text += "  resume    " + command + "\n"
 	}
-	return err
+	fmt.Fprint(f.streams.err, text)
 }
 
-// asksNothing says whether the run is to send no request.
-func (f *runFlags) asksNothing() bool { return f.partial || f.offline }
-
-// storedOnly says whether all answers are to come from the store. Those of the embedded
-// service that need no page are not kept in one, for they cost nothing: they are made anew.
-func (f *runFlags) storedOnly(svc service) bool {
-	return f.asksNothing() && (svc.hosted || f.service.fetch.mode != page.Never)
+func inFlight(requests int64) string {
+	if requests == 1 {
+		return "1 request in flight"
+	}
+	return fmt.Sprintf("%d requests in flight", requests)
 }
 
-func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options, error) {
-	carry, places, err := f.output.carried(input.Columns())
-	if err != nil {
-		return pipeline.Options{}, err
+func (f *runFlags) printForecast(c pipeline.Forecast) {
+	out := f.streams.text()
+	line := func(name string, value any) { fmt.Fprintf(out, "%-18s %v\n", name, value) }
+	line("records", c.Records)
+	line("invalid", c.Invalid)
+	line("distinct requests", c.Distinct)
+	line("already answered", c.Answered)
+	line("to be asked", c.ToAsk())
+	if f.Kind == client.Website {
+		line("dedupe site saves", c.Saved)
 	}
-	schema := writer.Schema{Levels: f.output.levels, SourceColumns: f.output.sourceColumns, Carry: carry}
-	if slices.Contains(f.classifications(), client.NAICS) {
-		schema.NAICS = client.NAICS
+	if c.Quota.Remaining != "" {
+		line("quota left", c.Quota.Remaining)
 	}
-	return pipeline.Options{
-		Kind:            f.kind,
-		Classifications: f.asked(),
-		Normalizer:      client.Normalizer{Scheme: f.scheme},
-		BySite:          f.dedupe == pipeline.DedupeSite,
-		Retry:           f.pace.retryPolicy(),
-		SourceName:      svc.source,
-		WaitForQuota:    f.pace.waitForQuota,
-		FinishBy:        f.pace.finishBy.time(time.Now()),
-		Limit:           f.limit,
-		Strict:          f.strict,
-		KeepGoing:       f.keepGoing || !svc.hosted,
-		Offline:         f.storedOnly(svc),
-		Grace:           max(f.grace, 1), // 0 is a default there
-		Schema:          schema,
-		Carry:           places,
-	}, nil
-}
-
-// metadata goes into the file, and so holds only what is the same in every run over the
-// same input.
-func (f *runFlags) metadata() map[string]string {
-	return map[string]string{
-		"bulkcat.format":         "2",
-		"bulkcat.kind":           string(f.kind),
-		"bulkcat.classification": f.classification,
+	if left, ok := c.Quota.Requests(); ok && left < c.ToAsk() {
+		line("quota missing", c.ToAsk()-left)
+	}
+	if f.pace.rate.limited() {
+		seconds := float64(c.ToAsk()) / float64(f.pace.rate)
+		line("time at the rate", time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	}
 }
 
-// inputFlags are the reader's options.
+// inputFlags are the options of the reader.
 type inputFlags struct {
 	reader.Options
 	delimiter string
@@ -279,36 +277,32 @@ func (f *inputFlags) bind(flags *pflag.FlagSet) {
 	f.bindFormat(flags)
 }
 
-// bindFormat binds how files are read, whatever their columns are for.
+// bindFormat binds all input flags except --column.
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt, where name and content do not tell")
-	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab; found by itself among , ; tab |")
+	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt (default: by name and content)")
+	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
-	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "take CSV by RFC 4180 to the letter: stray quotes and rows of another length than the header are invalid; guess no encoding")
+	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding")
 	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, utf-16le, utf-16be or windows-1252 (default: by the byte order mark, or else by the content)")
 }
 
-// candidates are the columns that hold the input where --column does not say.
-var candidates = map[client.Kind][]string{
-	client.Website: {"url", "website", "domain", "host", "homepage"},
-	client.Product: {"title", "product_title", "product", "name", "query"},
+// options gives the reader's options.
+func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
+	o = f.Options
+	o.Stdin = stdin
+	o.Delimiter, err = parseDelimiter(f.delimiter)
+	return o, err
 }
 
-func (f *inputFlags) open(kind client.Kind, stdin interface{ Read([]byte) (int, error) }) (*reader.Reader, error) {
-	delimiter, err := parseDelimiter(f.delimiter)
+// open opens the input of a command that is no run.
+func (f *inputFlags) open(kind client.Kind, stdin io.Reader) (*reader.Reader, error) {
+	options, err := f.options(stdin)
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	f.Delimiter, f.Candidates, f.Stdin = delimiter, candidates[kind], stdin
-	input, err := reader.Open(f.Options)
-	var (
-		column *reader.ColumnError
-		option *reader.OptionError
-	)
-	if errors.As(err, &column) || errors.As(err, &option) {
-		return nil, &usageError{err}
-	}
-	return input, err
+	options.Candidates = pipeline.InputColumns(kind)
+	input, err := reader.Open(options)
+	return input, flagged(err)
 }
 
 func parseDelimiter(text string) (rune, error) {
@@ -324,7 +318,7 @@ func parseDelimiter(text string) (rune, error) {
 	return 0, fmt.Errorf("--delimiter: %q must be one character, or tab", text)
 }
 
-// storeFlags say where answers are kept.
+// storeFlags say where answers are stored, and which stored answers count.
 type storeFlags struct {
 	dir           string
 	maxAge        ageValue
@@ -334,25 +328,5 @@ type storeFlags struct {
 func (f *storeFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output)")
 	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
-	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service refused")
-}
-
-// options say where the store lies, or would lie; false where there is no place for one: output
-// to a pipe, none named.
-func (f *storeFlags) options(output, source string) (stores.Options, bool) {
-	return stores.Options{
-		Options: answers.Options{Dir: f.dir, Source: source, MaxAge: time.Duration(f.maxAge), RetryRejected: f.retryRejected},
-		Output:  output,
-	}, f.dir != "" || output != "-" && output != ""
-}
-
-// keepsAnswers says whether a run may have answers to store. Those of the embedded service to
-// product titles cost nothing.
-func (f *runFlags) keepsAnswers(svc service) bool {
-	return svc.hosted || f.kind == client.Website || f.store.dir != ""
-}
-
-// settled says whether the flags leave the answers of these records alone.
-func (f *storeFlags) settled(s pipeline.Statuses) bool {
-	return f.maxAge == 0 && !(f.retryRejected && s.Rejected > 0)
+	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
 }

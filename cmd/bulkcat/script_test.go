@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLES", samples)
 			env.Setenv("KEY", testKey)
-			env.Setenv("BULKCAT_FETCH", "never") // no test leaves this machine
+			env.Setenv("BULKCAT_FETCH", "never") // no test uses the network
 			env.Setenv("ADDR", freeAddress(t))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
@@ -89,8 +89,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// hearHangups has the programs that tests start notice SIGHUP, also where the tests run under nohup:
-// a signal that a process ignores is ignored by those that it starts.
+// hearHangups lets the programs that tests start receive SIGHUP, even if the tests run under nohup: child
+// processes inherit ignored signals.
 func hearHangups() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) }
 
 func cmdStatus(ts *testscript.TestScript, _ bool, args []string) {
@@ -115,7 +115,7 @@ func statusOf(err error) int {
 // testKey is the key of the services that tests start.
 const testKey = "key-of-the-tests-0123456789"
 
-// unlimited is shared by all tests, as its engines take a while to build.
+// unlimited is shared by all tests, because its engines take seconds to build.
 var unlimited = sync.OnceValue(func() *embedded.Service {
 	return embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: embedded.Unlimited}})
 })
@@ -126,7 +126,7 @@ type heldService struct {
 	hold    int           // the first request kept waiting; 0 for none
 	odd     int           // the request that is redirected to another host; 0 for none
 	lost    int           // the request from which on nothing is found for a while; 0 for none
-	holding chan struct{} // closed when it has come
+	holding chan struct{} // closed when the request has come
 	release chan struct{} // closed to let requests go
 
 	mu    sync.Mutex
@@ -134,7 +134,7 @@ type heldService struct {
 	found time.Time // when requests are found again
 }
 
-// misrouted says whether the n-th request is not found.
+// misrouted says whether the n-th request gets 404.
 func (s *heldService) misrouted(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func cmdService(ts *testscript.TestScript, _ bool, args []string) {
 	services.Store(ts.Name(), s)
 }
 
-// services are the running ones by script.
+// services are the running services by script.
 var services sync.Map
 
 func serviceOf(ts *testscript.TestScript) *heldService {
@@ -267,7 +267,7 @@ func cmdInterrupt(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// await waits until something is so, or a process has ended.
+// await waits until a condition holds, or a process has ended.
 func await(ended <-chan struct{}, isSo func() bool) {
 	ticker := time.NewTicker(2 * time.Millisecond)
 	defer ticker.Stop()
@@ -280,7 +280,7 @@ func await(ended <-chan struct{}, isSo func() bool) {
 	}
 }
 
-// scriptEnv hands on what the scripts set.
+// scriptEnv gives commands the environment of the script.
 func scriptEnv(ts *testscript.TestScript) []string {
 	env := []string{}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "BULKCAT_BASE_URL", "BULKCAT_API_KEY", "BULKCAT_FETCH", "GORACE", "TESTSCRIPT_COVER_DIR"} {
@@ -318,9 +318,8 @@ func cmdListening(ts *testscript.TestScript, _ bool, args []string) {
 // addresses were given to scripts.
 var addresses atomic.Uint32
 
-// freeAddress finds an address that stays free while nobody listens. A port of 127.0.0.1 could
-// be taken by any connection of another test, so each script has a host of its own, where the
-// system has more than one.
+// freeAddress finds an address that stays free until the script listens. Connections of other tests could take a
+// port of 127.0.0.1, so each script has its own host, if the system has more than one.
 func freeAddress(t *testing.T) string {
 	host := "127.0.0.1"
 	if pid := os.Getpid(); runtime.GOOS == "linux" {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"time"
 
@@ -14,13 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/net/netutil"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// serveFlags are the embedded service's own.
+// serveFlags are the flags of `serve`.
 type serveFlags struct {
 	addr        string
 	apiKeyFile  string
@@ -39,15 +37,15 @@ func newServe(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --api-key-file FILE",
 		Short: "Serve the Categorization Service interface with the embedded service",
-		Long: `bulkcat serve offers the embedded service to others. Each line of the file of API keys
-is a key and what it is good for; all but the key may be left out:
+		Long: `bulkcat serve serves the embedded service over HTTP. Each line of the file of API keys is
+a key and its limits; all but the key is optional:
 
   KEY quota=100000 rate=50/s burst=100 plan=team name=alice
 
-Logs and metrics show the name, never the key. With --state the quota that was used
-outlives the service. Beside the operations there are /healthz, /metrics (Prometheus) and
-/openapi.json, which need no key: keep them from strangers.`,
-		Example: `  bulkcat serve --api-key-file keys.txt --state used.journal --access-log
+Logs and metrics show the name, never the key. With --state a restart keeps the used quota.
+/healthz, /metrics (Prometheus) and /openapi.json need no key: do not expose them to the
+internet.`,
+		Example: `  bulkcat serve --api-key-file keys.txt --state used.ledger --access-log
   BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,15 +61,15 @@ outlives the service. Beside the operations there are /healthz, /metrics (Promet
 func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota=, rate=, burst=, plan= and name= after it")
-	flags.StringVar(&f.state, "state", "", "keep what the keys have used in `FILE`; a kill forgets a second's use at most. Without it a restart forgets all")
+	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage. Without FILE a restart loses all")
 	f.fetch.bind(flags)
 	f.taxonomies.bind(flags)
 }
 
 func (f *serveFlags) bindLimits(flags *pflag.FlagSet) {
-	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` requests at once; those beyond get 503")
-	flags.IntVar(&f.maxConns, "max-connections", 8192, "keep `N` connections open; those beyond wait")
-	flags.DurationVar(&f.grace, "grace", 20*time.Second, "for requests in flight once the service is stopped")
+	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` requests at once; further requests get 503")
+	flags.IntVar(&f.maxConns, "max-connections", 8192, "keep `N` connections open; further connections wait")
+	flags.DurationVar(&f.grace, "grace", 20*time.Second, "time for requests in flight after the service is stopped")
 }
 
 func (f *serveFlags) bindRun(flags *pflag.FlagSet) {
@@ -106,70 +104,31 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.addr, err)
 	}
-	defer listener.Close() // again, unless it was never served from
+	defer listener.Close() // unless the server has closed it
 	ledger, err := f.ledger(log)
 	if err != nil {
 		return err
 	}
 	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
-	err = f.run(ctx, service, netutil.LimitListener(listener, f.maxConns), log)
+	options := embedded.ServerOptions{Addr: f.addr, MaxInFlight: f.maxInFlight}
+	if f.accessLog {
+		options.AccessLog = log
+	}
+	err = service.Serve(ctx, netutil.LimitListener(listener, f.maxConns), options, f.grace)
 	if ledger != nil {
 		err = errors.Join(err, ledger.Close())
 	}
 	return err
 }
 
-// run serves until ctx ends. What was used is saved all the while, and once more when the
-// last request is answered.
-func (f *serveFlags) run(ctx context.Context, service *embedded.Service, listener net.Listener, log *slog.Logger) error {
-	options := embedded.ServerOptions{Addr: f.addr, MaxInFlight: f.maxInFlight}
-	if f.accessLog {
-		options.AccessLog = log
-	}
-	saving, served := context.WithCancel(context.WithoutCancel(ctx))
-	var g errgroup.Group
-	g.Go(func() error {
-		defer served()
-		return serveUntil(ctx, service.Server(options), listener, f.grace)
-	})
-	g.Go(func() error { return service.KeepUsage(saving) })
-	g.Go(func() error {
-		service.WarmUp()
-		return nil
-	})
-	return g.Wait()
-}
-
-// serveUntil serves until ctx ends, and then as long as requests are in flight, but no
-// longer than the grace period.
-func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, grace time.Duration) error {
-	g, failed := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
-		}
-		return nil
-	})
-	g.Go(func() error {
-		<-failed.Done()
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer cancel()
-		if server.Shutdown(drain) != nil {
-			return server.Close()
-		}
-		return nil
-	})
-	return g.Wait()
-}
-
-// ledger opens the file of used quota; nil if there is to be none.
+// ledger opens the file of used quota; nil if there is none.
 func (f *serveFlags) ledger(log *slog.Logger) (*embedded.Ledger, error) {
 	if f.state == "" {
 		return nil, nil
 	}
-	target := pipeline.Targets{Files: []string{f.state, f.state + ".lock"}}
-	if err := target.Protect(append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
+	written := []string{f.state, f.state + ".lock"}
+	if err := pipeline.Protect(written, append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
 		return nil, &usageError{fmt.Errorf("--state: %w", err)}
 	}
 	ledger, err := embedded.OpenLedger(vfs.Default, f.state)
@@ -177,7 +136,7 @@ func (f *serveFlags) ledger(log *slog.Logger) (*embedded.Ledger, error) {
 		return nil, fmt.Errorf("--state: %w", err)
 	}
 	if n := ledger.Damaged(); n > 0 {
-		log.Warn("records of used quota are damaged; the keys have what the whole ones say", "file", f.state, "damaged", n)
+		log.Warn("records of used quota are damaged; the keys have the quota of the intact records", "file", f.state, "damaged", n)
 	}
 	return ledger, nil
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
-// serviceFlags say which service answers, and how it is spoken to. What is given neither
-// on the command line nor in the environment comes from the profile, if there is one.
+// serviceFlags say which service is asked, and how. Values that are neither on the command line nor in the
+// environment come from the profile, if there is one.
 type serviceFlags struct {
-	flags        *pflag.FlagSet // its own, to tell what was given
+	flags        *pflag.FlagSet // the flags themselves, which know whether they were set
 	profilePath  string
 	profile      client.Profile
 	baseURL      string
@@ -30,43 +30,43 @@ type serviceFlags struct {
 	paramIn      string
 	timeout      time.Duration
 	fetch        fetchFlags
-	keyless      bool // nothing will be asked, so no key is needed
+	keyless      bool // no key is needed, because nothing will be asked
 	taxonomies   customFlags
 }
 
 func (f *serviceFlags) bind(flags *pflag.FlagSet) {
 	f.bindService(flags)
-	flags.StringVar(&f.profilePath, "profile", "", "speak to the service as the profile in `FILE` says, which bulkcat probe has written; other flags come before it")
+	flags.StringVar(&f.profilePath, "profile", "", "ask the service as the profile in `FILE` says, which bulkcat probe has written; other flags override the profile")
 }
 
-// bindService binds all but the profile, which a probe does not read.
+// bindService binds all flags except --profile, which probe uses otherwise.
 func (f *serviceFlags) bindService(flags *pflag.FlagSet) {
 	f.flags = flags
 	flags.StringVar(&f.baseURL, "base-url", "", "the hosted service's `URL`; without it the embedded service answers")
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "read the API key from `FILE` instead of BULKCAT_API_KEY")
 	flags.StringArrayVar(&f.headers, "header", nil, "send another header, `'Name: value'`, with every request; may be given several times")
-	flags.StringVar(&f.headerFile, "header-file", "", "the same from `FILE`, one a line: for secret ones, which are never told")
-	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) beside the system's")
+	flags.StringVar(&f.headerFile, "header-file", "", "more headers from `FILE`, one on a line: for secrets, which are never printed")
+	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) in addition to the system's")
 	flags.StringVar(&f.websiteParam, "website-param", "url", "`name` of the website operation's input")
 	flags.StringVar(&f.productParam, "product-param", "query", "`name` of the product operation's input")
 	flags.StringVar(&f.paramIn, "param-in", "query", "`place` of the parameters: query, form or json")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one request, answer included")
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one request, with its answer")
 }
 
 const embeddedNotice = "The embedded service answers, on this machine.\nTo use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."
 
-// embeddedURL is where the embedded service lives: no address, for nothing dials it.
+// embeddedURL stands for the embedded service. No connection is made.
 const embeddedURL = "http://embedded.invalid"
 
-// operations are the paths of the kinds.
+// operations are the paths of the operations.
 var operations = map[client.Kind]string{client.Website: embedded.WebsitePath, client.Product: embedded.ProductPath}
 
-// service is a client and what is to be known about it.
+// service is the client of a service.
 type service struct {
-	*client.HTTP // for all but categorizing
+	*client.HTTP // all but Categorize
 	categorizer  client.Categorizer
-	source       string  // names it in stored keys, rows and the account
-	stated       float64 // requests a second, as the service told a probe; 0 if it did not
+	source       string  // names the service in stored keys, rows and the account
+	stated       float64 // requests a second, from the profile; 0 if unknown
 	hosted       bool
 }
 
@@ -96,10 +96,10 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	return service{HTTP: c, categorizer: client.NewDiagnoser(c), source: c.Source(), stated: f.profile.RateLimit, hosted: true}, nil
 }
 
-// options are the client's, but for the key.
+// options are the options of the client, without the key.
 func (f *serviceFlags) options(connections int) (client.Options, error) {
 	if f.timeout <= 0 {
-		return client.Options{}, fmt.Errorf("--timeout: %v must be more than nothing", f.timeout)
+		return client.Options{}, fmt.Errorf("--timeout: %v must be more than 0", f.timeout)
 	}
 	options := client.Options{
 		BaseURL:      f.baseURL,
@@ -123,7 +123,7 @@ func (f *serviceFlags) options(connections int) (client.Options, error) {
 	return options, nil
 }
 
-// readProfile takes from the profile what is given nowhere else.
+// readProfile reads the profile, for the values of flags that are not set.
 func (f *serviceFlags) readProfile(log *slog.Logger) error {
 	if f.profilePath == "" {
 		return nil
@@ -155,7 +155,7 @@ func (f *serviceFlags) readProfile(log *slog.Logger) error {
 	return nil
 }
 
-// readHeaders reads the headers of the command line, and the secret ones of the file.
+// readHeaders gives the headers of the command line, and the secret headers of the file.
 func (f *serviceFlags) readHeaders() ([]client.Header, error) {
 	var headers []client.Header
 	for _, text := range f.headers {
@@ -180,6 +180,11 @@ func (f *serviceFlags) readHeaders() ([]client.Header, error) {
 	return append(headers, secret...), nil
 }
 
+// files are all files that the client, or the embedded service, reads.
+func (f *serviceFlags) files() []string {
+	return append(f.taxonomies.files(), f.apiKeyFile, f.headerFile, f.caFile, f.profilePath)
+}
+
 func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (service, error) {
 	if err := f.taxonomies.load(); err != nil {
 		return service{}, err
@@ -199,8 +204,8 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	return service{HTTP: c, categorizer: s, source: "embedded"}, nil
 }
 
-// apiKey reads the key from the file or the environment; never from a flag's value,
-// which every user of the machine can see.
+// apiKey reads the key from the file or the environment. A flag would show the key to every user of the
+// machine.
 func (f *serviceFlags) apiKey() (string, error) {
 	if f.apiKeyFile == "" {
 		if key := strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")); key != "" {

@@ -74,8 +74,8 @@ func (s *heldService) count() int {
 	return s.asked
 }
 
-// TestTwoRunsShareAFolder starts a run with an output of its own while another asks: both work,
-// and a third has the answers of both.
+// TestTwoRunsShareAFolder starts a second run, with another output, while the first run asks. Both work, and a third
+// run has the answers of both.
 func TestTwoRunsShareAFolder(t *testing.T) {
 	t.Parallel()
 	f := newFolderOfRuns(t, 40)
@@ -112,9 +112,9 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 	}
 }
 
-// TestDeadRunsBlockNobody kills a run without waiting for it, so that it stays a process, and
-// leaves what names processes that live: the next run goes on at once.
-func TestDeadRunsBlockNobody(t *testing.T) {
+// TestDeadRunsBlockNoRun kills a run but does not wait for it, so that the process stays a zombie, and leaves lock
+// files that name living processes. The next run goes on at once.
+func TestDeadRunsBlockNoRun(t *testing.T) {
 	t.Parallel()
 	f := newFolderOfRuns(t, 20)
 	first, stderr := f.start("-o", "out.csv", "--store", "store")
@@ -171,8 +171,8 @@ func TestStoreRemovedDuringARun(t *testing.T) {
 	}
 }
 
-// TestKilledInATakeOver kills runs at more and more later moments while they take the answers of
-// two stores over: in the end all answers are there, and nothing was asked.
+// TestKilledInATakeOver kills runs at later and later moments, while they take over the answers of two stores. In
+// the end no answer is lost, and no request was made.
 func TestKilledInATakeOver(t *testing.T) {
 	t.Parallel()
 	const titles = 6000

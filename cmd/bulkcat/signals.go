@@ -9,22 +9,21 @@ import (
 	"syscall"
 )
 
-// signals end the program: softly at the first signal, at once at the second.
+// signals end the program: in order at the first signal, at once at the second.
 type signals struct {
 	mu       sync.Mutex
 	stopping func() // reports the first signal; may be nil
 	quitting func() // reports the second; may be nil
 }
 
-// watch ends the context at the first SIGINT, SIGTERM or SIGHUP, so that the run stops in
-// order, and the process at the second, which is as safe as a kill: answers that were
-// committed stay. No SIGHUP is a second: the shell and the system each send one when a
-// terminal closes.
+// watch ends the context at the first SIGINT, SIGTERM or SIGHUP, so that the run stops in order. At the second
+// signal it ends the process, which is as safe as a kill: committed answers stay. SIGHUP never counts as the
+// second signal: the shell and the system each send SIGHUP when a terminal closes.
 func (s *signals) watch(parent context.Context) context.Context {
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM)
 	hangUp := make(chan os.Signal, 1)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has the system do
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signal.Notify(hangUp, syscall.SIGHUP)
 	}
 	ctx, cancel := context.WithCancelCause(parent)
@@ -42,7 +41,7 @@ func (s *signals) watch(parent context.Context) context.Context {
 	return ctx
 }
 
-// attend has a command report the signals until leave is called.
+// attend sets the functions that report the signals, until leave is called.
 func (s *signals) attend(stopping, quitting func()) (leave func()) {
 	if s == nil {
 		return func() {}
@@ -77,7 +76,7 @@ type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return "received " + e.signal.String() }
 
-// signalOf is the signal that has ended a context; nil if none has.
+// signalOf is the signal that has ended a context; nil if no signal has.
 func signalOf(ctx context.Context) os.Signal {
 	if s, ok := errors.AsType[*signalError](context.Cause(ctx)); ok {
 		return s.signal

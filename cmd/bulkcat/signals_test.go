@@ -72,8 +72,8 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// TestSlowRecordHidesNoOther interrupts a run whose first record waits for a retry and whose
-// others are answered.
+// TestSlowRecordHidesNoOther interrupts a run whose first record waits for a retry, after all other records are
+// answered.
 func TestSlowRecordHidesNoOther(t *testing.T) {
 	bulkcat := selfAsBulkcat(t)
 	const records = 30

@@ -17,11 +17,11 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 )
 
-// newStore makes `store`, whose commands work on a store without a run.
+// newStore makes `store`, whose commands use a store without a run.
 func newStore(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Look at stored answers, save them, bring them back",
+		Short: "Show, export and import stored answers",
 		Example: `  bulkcat store stats bulkcat.answers
   bulkcat store export bulkcat.answers -o answers.jsonl
   bulkcat store import new/bulkcat.answers answers.jsonl`,
@@ -56,7 +56,7 @@ func newStoreStats(s streams) *cobra.Command {
 func newStoreCompact(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact DIR",
-		Short: "Make the store as small as it gets",
+		Short: "Make the store as small as possible",
 		Args:  operands(1, 1, noStoreNamed),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withStore(s, answers.Options{Dir: args[0], MustExist: true}, func(store *answers.Store) error {
@@ -84,14 +84,14 @@ func newStoreExport(s streams) *cobra.Command {
 	return cmd
 }
 
-// exportTo writes what is readable, and keeps it even where some is not. A file that is
-// there may be the last good export, and is not written over.
+// exportTo writes all answers that can be read, and keeps the file even if some cannot. It overwrites no file:
+// an existing file may be the last good export.
 func exportTo(path string, s streams, store *answers.Store) (err error) {
 	out := s.out
 	if path != "-" {
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, os.ErrExist) {
-			return &usageError{fmt.Errorf("--output: %s is there already: choose another name", path)}
+			return &usageError{fmt.Errorf("--output: %s exists already: choose another name", path)}
 		}
 		if err != nil {
 			return fmt.Errorf("export: %w", err)
@@ -107,7 +107,7 @@ func exportTo(path string, s streams, store *answers.Store) (err error) {
 func newStoreImport(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import DIR [FILE]",
-		Short: "Add exported answers, of two the newer; a store that is not there is made",
+		Short: "Add exported answers, of two the newer; a missing store is made",
 		Args:  operands(1, 2, noStoreNamed),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, name := s.in, "standard input"
@@ -126,12 +126,12 @@ func newStoreImport(s streams) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Bool("create", true, "does nothing: a store that is not there is made in any case")
-	cmd.Flags().Lookup("create").Hidden = true // of versions before
+	cmd.Flags().Bool("create", true, "does nothing: a missing store is made in any case")
+	cmd.Flags().Lookup("create").Hidden = true // of earlier versions
 	return cmd
 }
 
-// readerUntil ends with its context.
+// readerUntil reads until its context ends.
 type readerUntil struct {
 	ctx context.Context
 	in  io.Reader

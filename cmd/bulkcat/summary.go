@@ -12,18 +12,29 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// reasonsShown is how many reasons of a status the summary tells.
+// reasonsShown is how many reasons of a status the summary lists.
 const reasonsShown = 3
 
-// summary is what became of a run.
+// summary reports a run.
 type summary struct {
 	account *pipeline.Account
-	left    string // of the service's account; "" if unknown
-	resume  string // the command that goes on; "" where none can
+	left    string // of the quota; "" if unknown
+	resume  string // the command that goes on; "" if none can
 	spool   string // the file that keeps standard input; "" for none
 }
 
-// tell prints the summary, or logs it as one line where the log is JSON.
+func newSummary(session *pipeline.Session, account *pipeline.Account, err error) *summary {
+	s := &summary{account: account, resume: resumeCommand(session, err), spool: session.SpoolPath()}
+	switch usage, since := session.LastUsage(); {
+	case since > 0:
+		s.left = usage.Remaining + " left " + about(since) + " ago"
+	case usage.Remaining != "":
+		s.left = usage.Remaining + " left"
+	}
+	return s
+}
+
+// tell prints the summary, or logs it as one line if the log is JSON.
 func (s *summary) tell(c *console, log *slog.Logger) {
 	if c.json {
 		log.Info("summary", s.attributes()...)
@@ -56,10 +67,10 @@ func (s *summary) print(out io.Writer) {
 		line("drift", "%d entries without a value (dropped), %d confidences outside 0 to 1, %d categories that the taxonomy does not have", d.Dropped, d.Confidence, d.Category)
 	}
 	if c.Rechecks > 0 {
-		line("repeated", "%d requests that were answered before, to see whether the service still works", c.Rechecks)
+		line("repeated", "%d requests that were answered before, to check the service", c.Rechecks)
 	}
 	if s.left != "" {
-		line("account", "%s", s.left)
+		line("quota", "%s", s.left)
 	}
 	if a.Ending == pipeline.Complete {
 		line("output", "%s (%d rows)", place(a.Settings.Output), c.Rows)
@@ -101,8 +112,8 @@ func (s *summary) headline() string {
 	return "Stopped (" + string(s.account.Ending) + "), resumable,"
 }
 
-// printReasons tells the most frequent reasons of each status, each with one place, and what
-// may help.
+// printReasons prints the most frequent reasons of each status, each with the place of one record, and
+// advice.
 func printReasons(line func(name, format string, args ...any), c pipeline.Snapshot) {
 	for _, status := range []writer.Status{writer.StatusInvalid, writer.StatusRejected, writer.StatusFailed} {
 		shown, more := 0, int64(0)
@@ -127,7 +138,7 @@ func printReasons(line func(name, format string, args ...any), c pipeline.Snapsh
 	}
 }
 
-// told is a reason with what the service said and the place of the first record.
+// told is a reason with the service's words and the place of the first record.
 func told(r pipeline.Reason) string {
 	text := r.Text
 	if r.Example != "" {
@@ -140,17 +151,17 @@ func told(r pipeline.Reason) string {
 	return fmt.Sprintf("%s (%s:%d)", text, file, r.Line)
 }
 
-// wrongColumn is the part of the records that cannot be asked from which on the column is in
-// doubt: a few such inputs are in most lists.
+// wrongColumn is the share of invalid inputs, one in so many, from which on the column is probably wrong: most
+// lists have a few invalid inputs.
 const wrongColumn = 10
 
-// advice says what may help against a reason; "" where the reason says it, or nothing helps.
+// advice says what helps against a reason; "" if there is no advice.
 func advice(r pipeline.Reason, c pipeline.Snapshot) string {
 	switch {
 	case r.Class == pipeline.ClassInput && r.Records*wrongColumn >= c.Settled():
 		return "if the inputs are in another column, name it with --column"
 	case r.Status == writer.StatusRejected:
-		return "to ask again for what was refused, add --retry-rejected"
+		return "to ask again for rejected inputs, add --retry-rejected"
 	case r.Class == "timeout":
 		return "to wait longer for an answer, raise --timeout; the next run asks again"
 	case r.Class == "429":
@@ -161,7 +172,7 @@ func advice(r pipeline.Reason, c pipeline.Snapshot) string {
 	return ""
 }
 
-// inSeveral says in how many classifications there is a status of each record, unless it is one.
+// inSeveral says in how many classifications each record has a status, if there are several.
 func inSeveral(classifications []string) string {
 	if len(classifications) < 2 {
 		return ""

@@ -9,8 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// TestReasonsTold wants the three most frequent reasons of a status, and what helps against
-// the most frequent.
+// TestReasonsTold wants the three most frequent reasons of a status, and advice against the most frequent.
 func TestReasonsTold(t *testing.T) {
 	reason := func(status writer.Status, class, text, example string, records int64) pipeline.Reason {
 		return pipeline.Reason{Status: status, Class: class, Text: text, Example: example, Records: records, File: "in.csv", Line: 7}
@@ -43,7 +42,7 @@ func TestReasonsTold(t *testing.T) {
 			},
 			[]string{
 				"invalid 9: a (in.csv:7)", " 8: b (in.csv:7)", " 7: c (in.csv:7)", " 11 for other reasons: see the column error",
-				`rejected 2: HTTP 404 Not Found, such as "no \x1b such" (in.csv:7)`, " to ask again for what was refused, add --retry-rejected",
+				`rejected 2: HTTP 404 Not Found, such as "no \x1b such" (in.csv:7)`, " to ask again for rejected inputs, add --retry-rejected",
 			},
 		},
 	} {

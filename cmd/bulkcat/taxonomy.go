@@ -11,28 +11,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// edition is a taxonomy of the embedded service, and what it was published as.
-type edition struct {
-	name, published string
-	load            func() *taxonomy.Taxonomy
-}
-
-var editions = []edition{
-	{client.TaxonomyV3, "IAB Tech Lab Content Taxonomy 3.0", taxonomy.IAB},
-	{client.NAICS, "North American Industry Classification System 2022", taxonomy.NAICS},
-	{client.ProductTaxonomy, "Google product taxonomy, version 2019-07-10", taxonomy.Products},
-}
-
-// newTaxonomy makes `taxonomy`, whose commands look at category systems without a run.
+// newTaxonomy makes `taxonomy`, whose commands show taxonomies without a run.
 func newTaxonomy(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "taxonomy",
-		Short: "Look at the taxonomies, search them, check one of your own",
+		Short: "Show and search taxonomies, check a custom taxonomy",
 		Example: `  bulkcat taxonomy list
   bulkcat taxonomy show naics 5415
   bulkcat taxonomy search product_taxonomy running shoes
@@ -52,21 +39,13 @@ func newTaxonomyList(s streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tCATEGORIES\tLEVELS\tEDITION")
-			for _, e := range editions {
-				t := e.load()
-				fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", e.name, len(t.Categories), depth(t), e.published)
+			for _, e := range taxonomy.Editions() {
+				t := e.Load()
+				fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", e.Name, len(t.Categories), t.Levels(), e.Published)
 			}
 			return w.Flush()
 		},
 	}
-}
-
-func depth(t *taxonomy.Taxonomy) int {
-	deepest := 0
-	for i := range t.Categories {
-		deepest = max(deepest, t.Categories[i].Depth+1)
-	}
-	return deepest
 }
 
 func newTaxonomyShow(s streams) *cobra.Command {
@@ -88,11 +67,11 @@ func newTaxonomyShow(s streams) *cobra.Command {
 			}
 			from := -1
 			if len(args) == 2 {
-				if from = find(c, args[1]); from < 0 {
+				if from = c.Find(args[1]); from < 0 {
 					return fmt.Errorf("%s has no category %q: look for it with bulkcat taxonomy search %s WORDS", args[0], args[1], args[0])
 				}
 			}
-			return printTree(s.text(), c, from, levels)
+			return c.WriteTree(s.text(), from, levels)
 		},
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
@@ -116,7 +95,7 @@ func newTaxonomySearch(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printFound(s.text(), c, embedded.SearchTaxonomy(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
+			return writeFound(s.text(), c, embedded.SearchTaxonomy(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
 		},
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
@@ -128,10 +107,10 @@ func newTaxonomySearch(s streams) *cobra.Command {
 func newTaxonomyCheck(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
-		Short: "Find what is wrong, or likely wrong, with a taxonomy of your own",
-		Long: `Find what is wrong, or likely wrong, with a taxonomy of your own: duplicates, missing
-parents, categories that cannot be told apart, categories without words, aliases that are
-another category's name, names that are too long. The exit status is 1 if there is any.`,
+		Short: "Find errors, and likely errors, in a custom taxonomy",
+		Long: `Find errors, and likely errors, in a custom taxonomy: duplicates, missing parents, categories
+with the same words, categories without words, aliases that are the name of another
+category, names that are too long. The exit status is 1 if there is a finding.`,
 		Args: operands(1, 1, "no taxonomy: name its file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := loadTaxonomy(args[0])
@@ -145,22 +124,23 @@ another category's name, names that are too long. The exit status is 1 if there 
 			if len(found) > 0 {
 				return fmt.Errorf("%s: %d findings in %d categories", args[0], len(found), len(c.Categories))
 			}
-			_, err = fmt.Fprintf(s.out, "%s: %d categories in %d levels, no findings\n", args[0], len(c.Categories), depth(&c.Taxonomy))
+			_, err = fmt.Fprintf(s.out, "%s: %d categories in %d levels, no findings\n", args[0], len(c.Categories), c.Levels())
 			return err
 		},
 	}
 }
 
-// openTaxonomy takes the name of a taxonomy or that of a file.
+// openTaxonomy opens a published taxonomy by its name, or a custom taxonomy by its file.
 func openTaxonomy(name string) (*taxonomy.Custom, error) {
-	names := make([]string, len(editions))
-	for i, e := range editions {
-		if names[i] = e.name; name == e.name {
-			return &taxonomy.Custom{Taxonomy: *e.load()}, nil
-		}
+	if t := taxonomy.Published(name); t != nil {
+		return &taxonomy.Custom{Taxonomy: *t}, nil
 	}
 	c, err := loadTaxonomy(name)
 	if errors.Is(err, os.ErrNotExist) {
+		var names []string
+		for _, e := range taxonomy.Editions() {
+			names = append(names, e.Name)
+		}
 		return nil, &usageError{fmt.Errorf("%q is no taxonomy and no file: choose %s, or name a file of paths", name, strings.Join(names, ", "))}
 	}
 	return c, err
@@ -174,72 +154,13 @@ func loadTaxonomy(file string) (*taxonomy.Custom, error) {
 	return c, err
 }
 
-// find gives a category by its path, in any case and spacing, its code or its id; -1 if
-// there is none.
-func find(c *taxonomy.Custom, name string) int {
-	var levels []string
-	for level := range strings.SplitSeq(name, ">") {
-		levels = append(levels, strings.TrimSpace(level))
-	}
-	path := strings.Join(levels, taxonomy.PathSeparator)
-	for i := range c.Categories {
-		if strings.EqualFold(c.Categories[i].Path, path) || c.Categories[i].ID == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// printTree prints the categories below one and itself, or all, down to some levels.
-func printTree(out io.Writer, c *taxonomy.Custom, from, levels int) error {
-	var b strings.Builder
-	top, first := 0, max(from, 0)
-	if from >= 0 {
-		top = c.Categories[from].Depth
-	}
-	for i := first; i < len(c.Categories); i++ { // descendants follow
-		category := &c.Categories[i]
-		below := category.Depth - top
-		if from >= 0 && i > from && below <= 0 {
-			break
-		}
-		if levels > 0 && below >= levels {
-			continue
-		}
-		fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", below), label(c, i))
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
-}
-
-// label is a category's name, after its code if it has one, before its id.
-func label(c *taxonomy.Custom, i int) string {
-	category := &c.Categories[i]
-	text := category.Name
-	if category.Code != "" {
-		text = category.Code + "  " + text
-	}
-	if category.ID != category.Code {
-		text += "  (" + category.ID + ")"
-	}
-	return text
-}
-
-func printFound(out io.Writer, c *taxonomy.Custom, found []embedded.FoundCategory, limit int) error {
+func writeFound(out io.Writer, c *taxonomy.Custom, found []embedded.FoundCategory, limit int) error {
 	if len(found) == 0 {
 		return errors.New("no name and no alias has these words")
 	}
 	var b strings.Builder
 	for _, f := range found[:min(limit, len(found))] {
-		category := &c.Categories[f.Category]
-		b.WriteString(category.Path)
-		if category.Title != "" {
-			b.WriteString("  " + category.Title)
-		}
-		if f.Phrase != category.Name {
-			fmt.Fprintf(&b, "  (%s)", f.Phrase)
-		}
-		b.WriteByte('\n')
+		fmt.Fprintln(&b, f.Describe(&c.Taxonomy))
 	}
 	if more := len(found) - limit; more > 0 {
 		fmt.Fprintf(&b, "and %d more: see --limit\n", more)

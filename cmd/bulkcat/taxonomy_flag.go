@@ -9,20 +9,20 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// customFlags are the taxonomies that the embedded service is to answer in beside its
-// own.
+// customFlags are custom taxonomies, which the embedded service answers in beside the published ones.
 type customFlags struct {
 	given  []string // NAME=FILE
 	loaded []*taxonomy.Custom
 }
 
 func (f *customFlags) bind(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a product taxonomy of your own, `NAME=FILE`, where NAME is "+client.CustomPrefix+"..., and ask for it unless --classification is given; may be given several times")
+	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a custom product taxonomy, `NAME=FILE`, where NAME is "+client.CustomPrefix+"..., and ask for it unless --classification is given; may be given several times")
 }
 
-// load reads the files, unless it has. The errors are of the usage.
+// load reads the files, once. The errors are usage errors.
 func (f *customFlags) load() error {
 	if len(f.loaded) == len(f.given) {
 		return nil
@@ -38,7 +38,7 @@ func (f *customFlags) load() error {
 	return nil
 }
 
-// files are the given ones, as far as they can be told.
+// files are the files of the taxonomies.
 func (f *customFlags) files() []string {
 	var files []string
 	for _, given := range f.given {
@@ -73,7 +73,7 @@ func (f *customFlags) find(name string) *taxonomy.Custom {
 	return nil
 }
 
-// taxonomies are the loaded ones as the service takes them.
+// taxonomies are the loaded taxonomies in the type of the service's options.
 func (f *customFlags) taxonomies() []*taxonomy.Taxonomy {
 	var list []*taxonomy.Taxonomy
 	for _, custom := range f.loaded {
@@ -84,75 +84,9 @@ func (f *customFlags) taxonomies() []*taxonomy.Taxonomy {
 
 var errHostedTaxonomy = errors.New("--taxonomy is for the embedded service: a hosted one has its own; leave out --taxonomy or the base URL")
 
-// source names the embedded service's answers in some classifications. Those in a custom
-// taxonomy are another source after every change of the file, so that neither stored
-// answers nor the parts of an output outlive it.
-func (f *customFlags) source(classifications ...string) string {
-	source := "embedded"
-	for _, name := range classifications {
-		if custom := f.find(name); custom != nil {
-			source += "+" + custom.Fingerprint()
-		}
-	}
-	return source
-}
-
-// fallback is what a kind is asked for without --classification: the taxonomies that were
-// given for it, or the first of its own.
+// fallback is the classification without --classification.
 func (f *customFlags) fallback(kind client.Kind) string {
-	if kind != client.Product || len(f.loaded) == 0 {
-		return client.Classifications(kind)[0]
-	}
-	var names []string
-	for _, custom := range f.loaded {
-		names = append(names, custom.Name)
-	}
-	return strings.Join(names, ",")
-}
-
-// of gives the taxonomy of a classification: a loaded one, or the embedded copy of a
-// published one, which hosted services answer in, too; nil for others.
-func (f *customFlags) of(classification string) *taxonomy.Taxonomy {
-	if custom := f.find(classification); custom != nil {
-		return &custom.Taxonomy
-	}
-	for _, e := range editions {
-		if e.name == classification {
-			return e.load()
-		}
-	}
-	return nil
-}
-
-// category gives the ids of a classification's categories, and says which it has; nil where
-// its taxonomy is not known.
-func (f *customFlags) category(classification string) func(value string) (id string, known bool) {
-	t := f.of(classification)
-	if t == nil {
-		return nil
-	}
-	index := taxonomy.NewIndex(t)
-	return func(value string) (string, bool) {
-		c, known := index.Find(value)
-		return c.ID, known
-	}
-}
-
-// unknownDepth is that of a taxonomy which only a hosted service knows: a product taxonomy
-// of somebody's own, and no deeper than the published one.
-const unknownDepth = 7
-
-// deepest is how many levels the deepest of the classifications has.
-func (f *customFlags) deepest(classifications []string) int {
-	levels := 0
-	for _, name := range classifications {
-		if t := f.of(name); t != nil {
-			levels = max(levels, depth(t))
-		} else {
-			levels = max(levels, unknownDepth)
-		}
-	}
-	return levels
+	return strings.Join(pipeline.DefaultClassifications(kind, f.loaded), ",")
 }
 
 // has refuses a custom classification whose taxonomy was not given.

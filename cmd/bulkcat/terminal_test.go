@@ -29,15 +29,15 @@ func newStepper(t *testing.T) *stepper {
 	return s
 }
 
-// terminal is a real one: a window of tmux, where a command runs.
+// terminal is a real terminal: a window of tmux in which a command runs.
 type terminal struct {
 	t      *testing.T
 	socket string
 }
 
-// openTerminal runs a command of the shell in a new terminal of some columns, and then prints
-// its exit status: tmux does not tell it reliably. The lines above the command are a user's;
-// tmux loses a line that it wraps in the first row.
+// openTerminal runs a shell command in a new terminal of some columns, and then prints its exit status, which tmux
+// does not report reliably. The lines above the command stand for earlier output: tmux loses a line that it wraps
+// in the first row.
 func openTerminal(t *testing.T, columns int, dir string, env []string, command string) *terminal {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("CI") == "1" {
@@ -68,7 +68,7 @@ func (term *terminal) tmux(args ...string) string {
 	return string(out)
 }
 
-// lines are what stands in the terminal, and what was scrolled out of it.
+// lines are the lines in the terminal, and those that were scrolled out.
 func (term *terminal) lines() []string {
 	return strings.Split(strings.TrimRight(term.tmux("capture-pane", "-p", "-S", "-"), "\n"), "\n")
 }
@@ -142,7 +142,7 @@ func TestBarStaysOnOneLine(t *testing.T) {
 	}
 }
 
-// TestBarOnlyOnTerminals wants a bar where the cursor can be moved, and nowhere else.
+// TestBarOnlyOnTerminals wants a bar only on terminals with cursor movement.
 func TestBarOnlyOnTerminals(t *testing.T) {
 	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -176,10 +176,10 @@ func TestBarOnlyOnTerminals(t *testing.T) {
 
 // TestBarFits wants the most important words, and no colour, at any width.
 func TestBarFits(t *testing.T) {
-	small := status{counts: pipeline.Snapshot{OK: 771, Parked: 2, Failed: 1}, total: 2000, rate: 12.34, left: 100 * time.Second, quota: 95752, metered: true}
-	large := status{counts: pipeline.Snapshot{OK: 1_234_567, Invalid: 1000}, total: 25_000_000, rate: 512, left: 13*time.Hour + 17*time.Minute, quota: 99_000_000, metered: true}
-	pipe := status{counts: pipeline.Snapshot{OK: 771}, rate: 4.5}
-	full := status{counts: pipeline.Snapshot{OK: 20}, total: 20}
+	small := status{Counts: pipeline.Snapshot{OK: 771, Parked: 2, Failed: 1}, Total: 2000, Rate: 12.34, Left: 100 * time.Second, Quota: 95752, Metered: true}
+	large := status{Counts: pipeline.Snapshot{OK: 1_234_567, Invalid: 1000}, Total: 25_000_000, Rate: 512, Left: 13*time.Hour + 17*time.Minute, Quota: 99_000_000, Metered: true}
+	pipe := status{Counts: pipeline.Snapshot{OK: 771}, Rate: 4.5}
+	full := status{Counts: pipeline.Snapshot{OK: 20}, Total: 20}
 	for _, tt := range []struct {
 		name    string
 		s       status

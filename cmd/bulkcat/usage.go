@@ -19,7 +19,7 @@ func newUsage(s streams) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:     "usage",
-		Short:   "Say what the account has left",
+		Short:   "Show how much quota is left",
 		Example: "  BULKCAT_BASE_URL=https://api.example.com BULKCAT_API_KEY=... bulkcat usage",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// rateValue is a flag such as 10/s. Zero is auto: the rate is learned.
+// rateValue is the value of a flag such as 10/s. Zero is auto: the rate is learned.
 type rateValue rate.Limit
 
 func (v *rateValue) Set(text string) error {
@@ -36,10 +36,10 @@ func (v *rateValue) String() string {
 
 func (*rateValue) Type() string { return "RATE" }
 
-// limited says whether the rate is a promise.
+// limited says whether the rate is a number.
 func (v *rateValue) limited() bool { return *v > 0 && rate.Limit(*v) != rate.Inf }
 
-// deadlineValue is a time of day, 07:00, or a duration, 8h.
+// deadlineValue is a time of day such as 07:00, or a duration such as 8h.
 type deadlineValue struct {
 	text string
 	at   func(now time.Time) time.Time
@@ -68,7 +68,7 @@ func (v *deadlineValue) String() string { return v.text }
 
 func (*deadlineValue) Type() string { return "TIME" }
 
-// time is zero where there is no deadline.
+// time is the deadline; zero if there is none.
 func (v *deadlineValue) time(now time.Time) time.Time {
 	if v.at == nil {
 		return time.Time{}
@@ -76,7 +76,7 @@ func (v *deadlineValue) time(now time.Time) time.Time {
 	return v.at(now)
 }
 
-// ageValue is a duration that also knows days, as ages of answers are counted in.
+// ageValue is a duration, which may be in days.
 type ageValue time.Duration
 
 func (v *ageValue) Set(text string) error {

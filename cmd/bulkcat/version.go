@@ -8,16 +8,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release and commit are stamped in by the linker: see the Makefile.
+// release and commit are set by the linker: see the Makefile.
 var release, commit string
 
-// build says which program this is.
+// build is the version of the program.
 type build struct{ release, commit string }
 
 func version() string { return thisBuild().release }
 
-// thisBuild is what the linker stamped in, else what Go knows: `go install` builds have the
-// module's version, builds in a clone the revision.
+// thisBuild has the values of the linker, or else those of the Go toolchain: `go install` records the version of
+// the module, a build in a clone the revision.
 func thisBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -245,7 +245,7 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 		log.Warn("the answers of this store are not taken over", "error", err)
 		return nil
 	}
-	log.Info("the answers of this store are taken over, and it is removed", "answers", added.Added+added.Kept)
+	log.Info("the answers of this store are taken over, and the store is removed", "answers", added.Added+added.Kept)
 	return remove(from, dir)
 }
 

@@ -8,8 +8,8 @@
 //
 //	itself       every record once, in order, with consistent and adjacent rows
 //	the account  counts by status, and size and hash of each file
-//	the input    each record's input and carried columns, and the files' hashes
-//	the store    each record's entries, or the reason of its rejection
+//	the input    the input and the carried columns of each record, and the hashes of the files
+//	the store    the entries of each record, or the reason of its rejection
 //
 // The account, the input and the store may be missing. A [Finding] is a difference from the
 // expected value. An output without findings is balanced.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -74,48 +77,36 @@ func newFixture(t *testing.T, format writer.Format, folder bool, classifications
 		classifications = []string{client.TaxonomyV3}
 	}
 	dir := t.TempDir()
-	f := &fixture{t: t, format: format, folder: folder, input: filepath.Join(dir, "in.csv")}
-	f.output = filepath.Join(dir, "out")
-	settings := pipeline.Settings{
-		Kind: string(client.Website), Classification: strings.Join(classifications, ","), OutputFormat: string(format),
-		Levels: 2, Carry: "all", SourceColumns: true,
+	f := &fixture{
+		t: t, format: format, folder: folder, input: filepath.Join(dir, "in.csv"), output: filepath.Join(dir, "out"),
+		schema: writer.Schema{Levels: 2, SourceColumns: true, Carry: []string{"url", "note"}},
 	}
+	if slices.Contains(classifications, client.NAICS) {
+		f.schema.NAICS = client.NAICS
+	}
+	path := f.output + "/"
 	if !folder {
 		f.output += "." + string(format)
+		path = f.output
 	}
-	f.schema = writer.Schema{Levels: 2, SourceColumns: true, Carry: []string{"url", "note"}}
-	options := pipeline.Options{
-		Kind: client.Website, SourceName: service, Retry: client.RetryPolicy{MaxAttempts: 1}, Carry: []int{0, 1},
-	}
-	for _, name := range classifications {
-		options.Classifications = append(options.Classifications, pipeline.Classification{Name: name})
-		if name == client.NAICS {
-			f.schema.NAICS = name
-		}
-	}
-	options.Schema = f.schema
-	f.account = pipeline.NewAccount("test", service, settings)
-	if err := os.WriteFile(f.input, []byte(records), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	f.store, err = answers.Open(answers.Options{Dir: filepath.Join(dir, "store"), Source: service})
+	f.check(os.WriteFile(f.input, []byte(records), 0o666))
+	stored := answers.Options{Dir: filepath.Join(dir, "store"), Source: service}
+	session, err := pipeline.Open(t.Context(), pipeline.SessionOptions{
+		Kind: client.Website, Classifications: classifications, Retry: client.RetryPolicy{MaxAttempts: 1},
+		Service: pipeline.Service{Categorizer: byHost{}, Name: service, Hosted: true},
+		Input:   reader.Options{Paths: []string{f.input}},
+		Output:  pipeline.OutputOptions{Path: path, Format: format, PartRows: 4, Levels: 2, Carry: "all", SourceColumns: true},
+		Store:   pipeline.StoreOptions{Dir: stored.Dir},
+		Limits:  limits.Options{Rate: math.Inf(1)},
+		Program: "test",
+	})
+	f.check(err)
+	defer session.Close()
+	f.account, err = session.Run(t.Context())
+	f.check(err)
+	f.store, err = answers.Open(stored)
 	f.check(err)
 	t.Cleanup(func() { f.store.Close() })
-	source := f.open()
-	defer source.Close()
-	sink := f.sink()
-	counters := new(pipeline.Counters)
-	published, err := pipeline.Run(t.Context(), pipeline.Parts{
-		Source: source, Categorizer: byHost{}, Store: f.store, Sink: sink, Counters: counters,
-	}, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, info := range source.Files() {
-		f.account.Inputs = append(f.account.Inputs, pipeline.Input{Name: info.Name, Bytes: info.Bytes, SHA256: info.SHA256, Whole: info.Whole})
-	}
-	f.account.Finish(nil, counters.Snapshot(), published)
 	return f
 }
 
@@ -196,9 +187,13 @@ func (f *fixture) rewrite(rows []writer.Row) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	counts := f.account.Counts
 	f.account.Outputs = nil
-	f.account.Finish(nil, counts, published)
+	for _, file := range published.Files {
+		f.account.Outputs = append(f.account.Outputs, pipeline.Output{
+			Name: file.Path, Bytes: file.Bytes, SHA256: file.SHA256,
+			Rows: file.Rows, FirstRecord: file.FirstRecord, LastRecord: file.LastRecord,
+		})
+	}
 }
 
 // edit changes a file's bytes.

@@ -151,10 +151,10 @@ func (g *group) checkNoEntry() {
 
 // agrees reports whether the record is consistent with its stored outcome.
 func (g *group) agrees(o answers.Outcome) bool {
-	trial := *g
-	trial.report = new(Report)
-	trial.compareAnswer(o)
-	return len(trial.report.Findings) == 0
+	comparison := *g
+	comparison.report = new(Report)
+	comparison.compareAnswer(o)
+	return len(comparison.report.Findings) == 0
 }
 
 // compareAnswer compares the record with its stored outcome.

@@ -67,7 +67,7 @@ func (in *inputs) at(g *group) *reader.Record {
 	g.expect("input, by the input file", sameText(in.record.Input), sameText(got[atInput]))
 	for i, place := range in.layout.places {
 		expected := ""
-		if place < len(in.record.Fields) { // a malformed record has none
+		if place < len(in.record.Fields) { // a malformed record has no fields
 			expected = in.record.Fields[place]
 		}
 		k := in.layout.carried + i

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// parquetBatch is how many rows are read at once; more gain nothing.
+// parquetBatch is how many rows are read at once.
 const parquetBatch = 256
 
 // parquetReader reads the rows of a file by row group.

@@ -21,7 +21,7 @@ type rowReader interface {
 	next() (row, error)
 }
 
-// file is an opened file of the output.
+// file is an open file of the output.
 type file struct {
 	rowReader
 	closers []io.Closer
@@ -75,11 +75,11 @@ func (f *file) close() {
 	}
 }
 
-// zstdWindow is more than any window that the writer asks for.
+// zstdWindow is larger than any window of the writer.
 const zstdWindow = 8 << 20
 
 func decompress(r *bufio.Reader) (io.ReadCloser, error) {
-	magic, _ := r.Peek(4) // the next Read returns an error met here
+	magic, _ := r.Peek(4) // the next Read returns the error
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}): // RFC 1952 §2.3.1
 		return gzip.NewReader(r)

@@ -74,7 +74,7 @@ func (j *jsonlReader) next() (row, error) {
 func (j *jsonlReader) object(accept func(i int, name string) bool) (row, error) {
 	start, err := j.in.Token()
 	if err != nil {
-		return nil, err // io.EOF only between two objects
+		return nil, err // io.EOF only between objects
 	}
 	j.n++
 	if start != json.Delim('{') {

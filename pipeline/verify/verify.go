@@ -53,7 +53,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return v.report, nil
 }
 
-// verification is one run of Run.
+// verification is the state of Run.
 type verification struct {
 	Options
 	report Report
@@ -86,7 +86,7 @@ func (v *verification) file(ctx context.Context, p part) error {
 	return nil
 }
 
-// rows reads a file's rows, record by record.
+// rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
 	f, err := openFile(p.path, p.format)
 	if err != nil {

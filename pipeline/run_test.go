@@ -98,7 +98,7 @@ func (s *service) asked() (total int) {
 	return total
 }
 
-// rows is a Sink that keeps what it is given.
+// rows is a Sink that keeps the rows.
 type rows struct {
 	lines           []string
 	fields          [][]string
@@ -117,8 +117,8 @@ func (s *rows) Write(rows []writer.Row) error {
 func (s *rows) Close() (writer.Published, error) { s.closed = true; return writer.Published{}, nil }
 func (s *rows) Abort() error                     { s.aborted = true; return nil }
 
-// trial is a run with doubles for all that surrounds it.
-type trial struct {
+// testRun is a run with test doubles for its parts.
+type testRun struct {
 	source   *records
 	service  *service
 	sink     *rows
@@ -129,17 +129,17 @@ type trial struct {
 	log      *slog.Logger
 }
 
-func newTrial(inputs ...string) *trial {
+func newTestRun(inputs ...string) *testRun {
 	retry := client.DefaultRetryPolicy()
 	retry.MaxAttempts = 3
-	return &trial{
+	return &testRun{
 		source: &records{inputs: inputs}, service: new(service), sink: new(rows), counters: new(Counters),
 		options: Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}}, Retry: retry},
 		limits:  limits.Options{Rate: math.Inf(1), InFlight: 4},
 	}
 }
 
-func (x *trial) run(ctx context.Context) error {
+func (x *testRun) run(ctx context.Context) error {
 	_, err := Run(ctx, Parts{
 		Source: x.source, Categorizer: x.service, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Log: x.log,
 	}, x.options)
@@ -174,7 +174,7 @@ func wait(ctx context.Context, d time.Duration) error {
 
 func TestRowsComeInInputOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(500)...)
+		x := newTestRun(numbered(500)...)
 		x.service.answer = func(ctx context.Context, input string, _ int) error {
 			return wait(ctx, time.Duration(len(input)*31%7)*time.Millisecond+time.Duration(input[len(input)-1])*time.Millisecond)
 		}
@@ -197,7 +197,7 @@ func TestRowsComeInInputOrder(t *testing.T) {
 
 func TestOneWorkerAsksInInputOrder(t *testing.T) {
 	for range 50 { // batches that are looked up beside each other end in any order
-		x := newTrial(numbered(40)...)
+		x := newTestRun(numbered(40)...)
 		x.limits.InFlight = 1
 		var asked []string
 		x.service.answer = func(_ context.Context, input string, _ int) error {
@@ -215,7 +215,7 @@ func TestOneWorkerAsksInInputOrder(t *testing.T) {
 
 func TestCarriedColumnsStayWithTheirRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(3000)...)
+		x := newTestRun(numbered(3000)...)
 		x.options.Carry, x.options.Schema.Carry = []int{1}, []string{"field"}
 		if err := x.run(t.Context()); err != nil {
 			t.Fatal(err)
@@ -230,7 +230,7 @@ func TestCarriedColumnsStayWithTheirRecord(t *testing.T) {
 
 func TestEqualInputsAreAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial("shoe", " shoe", "shoe ", "hat", "shoe", "hat")
+		x := newTestRun("shoe", " shoe", "shoe ", "hat", "shoe", "hat")
 		x.service.answer = func(ctx context.Context, _ string, _ int) error { return wait(ctx, time.Second) }
 		if err := x.run(t.Context()); err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestEqualInputsAreAskedOnce(t *testing.T) {
 
 func TestStatuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial("good", "refused", "", "broken", "good")
+		x := newTestRun("good", "refused", "", "broken", "good")
 		x.service.answer = func(_ context.Context, input string, _ int) error {
 			switch input {
 			case "refused":
@@ -278,7 +278,7 @@ func TestStatuses(t *testing.T) {
 
 func TestStrictFailsAtTheFirstInvalidRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial("good", "", "good")
+		x := newTestRun("good", "", "good")
 		x.options.Strict = true
 		var input *client.InputError
 		if err := x.run(t.Context()); !errors.As(err, &input) || !strings.Contains(err.Error(), "in.txt:2") {
@@ -292,7 +292,7 @@ func TestStrictFailsAtTheFirstInvalidRecord(t *testing.T) {
 
 func TestWaitingForARetryHoldsNoWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(100)...)
+		x := newTestRun(numbered(100)...)
 		x.limits.InFlight = 1
 		x.options.Retry.Jitter = func(time.Duration) time.Duration { return time.Hour }
 		x.service.answer = func(ctx context.Context, input string, attempt int) error {
@@ -318,7 +318,7 @@ func TestWaitingForARetryHoldsNoWorker(t *testing.T) {
 
 func TestRateIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(101)...)
+		x := newTestRun(numbered(101)...)
 		x.limits.Rate = 10
 		start := time.Now()
 		if err := x.run(t.Context()); err != nil {
@@ -333,7 +333,7 @@ func TestRateIsKept(t *testing.T) {
 func TestInterruptedRunDrainsAndResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		files := vfs.NewMem()
-		x := newTrial(numbered(100)...)
+		x := newTestRun(numbered(100)...)
 		x.store = openStore(t, files)
 		ctx, cancel := context.WithCancel(t.Context())
 		const last = 50
@@ -360,7 +360,7 @@ func TestInterruptedRunDrainsAndResumes(t *testing.T) {
 		}
 
 		time.Sleep(time.Second) // what was answered before a run starts counts as stored
-		y := newTrial(numbered(100)...)
+		y := newTestRun(numbered(100)...)
 		y.store = openStore(t, files)
 		if err := y.run(t.Context()); err != nil {
 			t.Fatal(err)
@@ -379,7 +379,7 @@ func TestInterruptedRunDrainsAndResumes(t *testing.T) {
 
 func TestRequestsOutlastTheStopByTheGraceOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial("hangs")
+		x := newTestRun("hangs")
 		x.options.Grace = 5 * time.Second
 		ctx, cancel := context.WithCancel(t.Context())
 		x.service.answer = func(ctx context.Context, _ string, _ int) error {
@@ -399,7 +399,7 @@ func TestRequestsOutlastTheStopByTheGraceOnly(t *testing.T) {
 
 func TestWorkersThatWaitForTheirTurnStopAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(10)...)
+		x := newTestRun(numbered(10)...)
 		x.limits.Rate = 1.0 / 3600
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
@@ -418,21 +418,21 @@ func TestErrorsThatEndTheRun(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		stage func(*trial)
+		stage func(*testRun)
 		check func(error) bool
 	}{
-		{"quota", func(x *trial) { x.service.answer = refuse(client.Quota) }, func(err error) bool {
+		{"quota", func(x *testRun) { x.service.answer = refuse(client.Quota) }, func(err error) bool {
 			stop, ok := errors.AsType[*StopError](err)
 			return ok && stop.Cause == QuotaExhausted
 		}},
-		{"auth", func(x *trial) { x.service.answer = refuse(client.Auth) }, isServiceError},
-		{"fatal", func(x *trial) { x.service.answer = refuse(client.Fatal) }, isServiceError},
-		{"source", func(x *trial) { x.source.err = broken }, func(err error) bool { return err == broken }},
-		{"sink", func(x *trial) { x.sink.err = broken }, func(err error) bool { return errors.Is(err, broken) }},
+		{"auth", func(x *testRun) { x.service.answer = refuse(client.Auth) }, isServiceError},
+		{"fatal", func(x *testRun) { x.service.answer = refuse(client.Fatal) }, isServiceError},
+		{"source", func(x *testRun) { x.source.err = broken }, func(err error) bool { return err == broken }},
+		{"sink", func(x *testRun) { x.sink.err = broken }, func(err error) bool { return errors.Is(err, broken) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				x := newTrial(numbered(100)...)
+				x := newTestRun(numbered(100)...)
 				tt.stage(x)
 				if err := x.run(t.Context()); !errors.Is(err, broken) || !tt.check(err) {
 					t.Errorf("got %v", err)
@@ -455,7 +455,7 @@ func isServiceError(err error) bool {
 
 func TestReadingStopsAtTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(10_000)...)
+		x := newTestRun(numbered(10_000)...)
 		x.options.Window = 100 * taskOverhead
 		most := int64(0)
 		x.service.answer = func(ctx context.Context, input string, _ int) error {
@@ -480,7 +480,7 @@ func TestReadingStopsAtTheWindow(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTrial(numbered(100)...)
+		x := newTestRun(numbered(100)...)
 		x.options.Limit = 7
 		if err := x.run(t.Context()); err != nil || len(x.sink.lines) != 7 || !x.sink.closed {
 			t.Errorf("got %v, %d rows", err, len(x.sink.lines))
@@ -498,7 +498,7 @@ func TestRejectionsAreKept(t *testing.T) {
 	}
 	var first []string
 	for _, want := range []int{2, 0} {
-		x := newTrial("thing", "other")
+		x := newTestRun("thing", "other")
 		x.store = openStore(t, files)
 		x.service.answer = refuse
 		if err := x.run(t.Context()); err != nil {
@@ -519,8 +519,7 @@ func TestRejectionsAreKept(t *testing.T) {
 	}
 }
 
-// TestAnswersAreReplaced asks again what the store has, but too old: the new answers take
-// the place of the old ones.
+// TestAnswersAreReplaced asks again for answers that are too old: the new answers replace the old ones.
 func TestAnswersAreReplaced(t *testing.T) {
 	files := vfs.NewMem()
 	synctest.Test(t, func(t *testing.T) {
@@ -529,7 +528,7 @@ func TestAnswersAreReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := newTrial(append(numbered(300), numbered(300)...)...)
+			x := newTestRun(append(numbered(300), numbered(300)...)...)
 			x.store = store
 			if err := x.run(t.Context()); err != nil {
 				t.Fatal(err)
@@ -557,8 +556,8 @@ func TestDryRun(t *testing.T) {
 	if err := batch.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	x := newTrial("shoe", " shoe", "", "hat", "coat", "hat")
-	got, err := DryRun(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options)
+	x := newTestRun("shoe", " shoe", "", "hat", "coat", "hat")
+	got, err := forecast(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options)
 	want := Forecast{Records: 6, Invalid: 1, Distinct: 3, Answered: 1}
 	if err != nil || got != want || got.ToAsk() != 2 {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)

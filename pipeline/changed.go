@@ -1,4 +1,4 @@
-package main
+package pipeline
 
 import (
 	"crypto/sha256"
@@ -6,14 +6,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// changedInputs names the files that do not begin with what an earlier run has read of
-// them. Files that only grew at their end are as they were. What cannot be read counts
-// as unchanged: the run itself will say so.
-func changedInputs(output string, inputs []pipeline.Input) []string {
+// warnChanged warns of inputs whose beginning has changed since the last run. The rows follow the
+// present input; answers are stored by input, so none of them is wrong.
+func (s *Session) warnChanged(account, last *Account) {
+	account.Changed = changedInputs(s.options.Output.Path, last.Inputs)
+	for _, name := range account.Changed {
+		s.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
+	}
+}
+
+// changedInputs names the files whose beginning is not what an earlier run has read. A file that only
+// grew at its end has not changed. A file that cannot be read counts as unchanged: to open it gives
+// the error.
+func changedInputs(output string, inputs []Input) []string {
 	var changed []string
 	for _, in := range inputs {
 		if in.SHA256 == "" || in.Name == "-" {

@@ -1,14 +1,15 @@
-package main
+package pipeline
 
 import (
 	"bytes"
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// What the account must have is never taken for less than it is.
+// The count of lines is never less than the number of records.
 func TestCountLines(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -55,9 +56,9 @@ func TestMostRequests(t *testing.T) {
 	}{
 		{"naics", 0, 3}, {"taxonomy_v3,naics", 0, 6}, {"taxonomy_v3,naics", 2, 4}, {"taxonomy_v3,naics", 9, 6},
 	} {
-		f := runFlags{classification: tt.classification, limit: tt.limit}
-		f.input.Paths = []string{path}
-		if most, ok := f.mostRequests(); most != tt.want || !ok {
+		o := SessionOptions{Classifications: strings.Split(tt.classification, ","), Limit: tt.limit}
+		o.Input.Paths = []string{path}
+		if most, ok := o.mostRequests(); most != tt.want || !ok {
 			t.Errorf("%s, limit %d: %d, %t; want %d", tt.classification, tt.limit, most, ok, tt.want)
 		}
 	}

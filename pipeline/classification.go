@@ -1,0 +1,74 @@
+package pipeline
+
+import (
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// DefaultClassifications are what records of a kind are asked for unless the user says otherwise: for
+// products the custom taxonomies, if there are any, and else the first classification of the kind.
+func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom) []string {
+	if kind != client.Product || len(custom) == 0 {
+		return client.Classifications(kind)[:1]
+	}
+	var names []string
+	for _, t := range custom {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// taxonomyOf gives the taxonomy of a classification: a custom taxonomy, or the embedded copy of a published
+// taxonomy, which hosted services also use; nil for others.
+func (o *SessionOptions) taxonomyOf(classification string) *taxonomy.Taxonomy {
+	for _, t := range o.Taxonomies {
+		if t.Name == classification {
+			return &t.Taxonomy
+		}
+	}
+	return taxonomy.Published(classification)
+}
+
+// fingerprints is the part of the service's name that changes with each custom taxonomy, so that neither stored
+// answers nor the parts of an output outlive a change of the taxonomy.
+func fingerprints(classifications []string, custom []*taxonomy.Custom) string {
+	text := ""
+	for _, name := range classifications {
+		for _, t := range custom {
+			if t.Name == name {
+				text += "+" + t.Fingerprint()
+			}
+		}
+	}
+	return text
+}
+
+// classification gives a classification with the ids of its categories.
+func (o *SessionOptions) classification(name string) Classification {
+	t := o.taxonomyOf(name)
+	if t == nil {
+		return Classification{Name: name}
+	}
+	index := taxonomy.NewIndex(t)
+	return Classification{Name: name, Category: func(value string) (string, bool) {
+		c, known := index.Find(value)
+		return c.ID, known
+	}}
+}
+
+// unknownLevels is the depth of a taxonomy that only a hosted service knows: a custom product taxonomy,
+// and no deeper than the published one.
+const unknownLevels = 7
+
+// deepest is how many levels the deepest of the classifications has.
+func (o *SessionOptions) deepest() int {
+	levels := 0
+	for _, name := range o.Classifications {
+		if t := o.taxonomyOf(name); t != nil {
+			levels = max(levels, t.Levels())
+		} else {
+			levels = max(levels, unknownLevels)
+		}
+	}
+	return levels
+}

@@ -1,0 +1,48 @@
+package pipeline_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// A session asks the embedded service for two products. The same session started again asks nothing,
+// if the service is a hosted one.
+func Example() {
+	dir, err := os.MkdirTemp("", "bulkcat-example-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	input, output := filepath.Join(dir, "products.csv"), filepath.Join(dir, "categories.csv")
+	if err := os.WriteFile(input, []byte("title\nCordless drill with two batteries\nLeather dog collar\n"), 0o666); err != nil {
+		panic(err)
+	}
+
+	ctx := context.Background()
+	session, err := pipeline.Open(ctx, pipeline.SessionOptions{
+		Kind:    client.Product,
+		Service: pipeline.Service{Categorizer: embedded.New(embedded.Options{}), Name: "embedded"},
+		Input:   reader.Options{Paths: []string{input}},
+		Output:  pipeline.OutputOptions{Path: output},
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer session.Close()
+	account, err := session.Run(ctx)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%s: %d records, %d without an answer\n", account.Ending, account.Counts.Settled(), account.Counts.Unanswered())
+	fmt.Println(filepath.Base(account.Outputs[0].Name), "and", filepath.Base(pipeline.AccountPath(output)))
+	// Output:
+	// complete: 2 records, 0 without an answer
+	// categories.csv and categories.csv.run.json
+}

@@ -1,0 +1,196 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// Forecast says what a run would do.
+type Forecast struct {
+	Records  int64 // read
+	Invalid  int64 // records that cannot be asked
+	Distinct int64 // different requests
+	Answered int64 // different requests whose outcome is stored
+	Saved    int64 // requests that a run by sites saves, compared with a run by exact spellings
+
+	Quota client.Usage // what the API key may still ask; zero if the service does not say
+}
+
+// ToAsk is how many requests the run would make, without retries.
+func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered }
+
+// DryRun reads the whole input and says what a run with the same options would ask and save. It asks
+// the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
+// the store. Output.Path may be empty; only the shared store beside the output is not looked at then.
+func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error) {
+	options.NoSpool = true
+	if err := options.Check(); err != nil {
+		return Forecast{}, err
+	}
+	s := newSession(options)
+	defer func() { err = causeOf(ctx, errors.Join(err, s.Close())) }()
+	if err := s.openInput(ctx); err != nil {
+		return Forecast{}, err
+	}
+	if s.interrupt != nil {
+		defer context.AfterFunc(ctx, s.interrupt)()
+	}
+	parts := Parts{Source: s.input, Counters: s.counters}
+	if stored, ok := s.options.stored(); ok {
+		store, err := stores.Look(stored) // makes no store, and changes none
+		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
+			return Forecast{}, err
+		}
+		if store != nil {
+			defer store.Close() // only read from
+			parts.Store = store.Store
+		}
+	}
+	f, err := forecast(ctx, parts, s.options.requests())
+	if err != nil {
+		return f, err
+	}
+	err = s.quota.check(ctx)
+	f.Quota = s.quota.usage
+	return f, err
+}
+
+// checkQuota asks for the quota before the first record, and says whether it is enough. The input is
+// read once more for that, which takes seconds where the run takes hours; a pipe cannot be read twice.
+func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options Options) error {
+	if err := s.quota.check(ctx); err != nil {
+		return err
+	}
+	left, isNumber := s.quota.usage.Requests()
+	if !isNumber || s.options.readsStdin() {
+		return nil
+	}
+	if most, ok := s.options.mostRequests(); !ok || most > left {
+		again := s.options.Input
+		again.Log = nil // the run itself warns
+		input, err := reader.Open(again)
+		if err != nil {
+			return err
+		}
+		defer input.Close() // only read from
+		f, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(Counters)}, options)
+		if err != nil {
+			return err
+		}
+		if f.ToAsk() > left {
+			s.options.Log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
+			return nil
+		}
+	}
+	s.options.Log.Info("the quota is enough", "left", left)
+	return nil
+}
+
+// forecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files.
+func forecast(ctx context.Context, parts Parts, options Options) (Forecast, error) {
+	var f Forecast
+	distinct, err := newDistinct()
+	if err != nil {
+		return f, err
+	}
+	defer distinct.close()
+	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct}
+	for options.Limit == 0 || f.Records < options.Limit {
+		if ctx.Err() != nil {
+			return f, &StopError{Cause: Interrupted}
+		}
+		record, err := parts.Source.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return f, err
+		}
+		f.Records++
+		parts.Counters.Read.Add(1)
+		request, err := options.request(record.Input, 0)
+		if record.Err != nil || err != nil {
+			f.Invalid++
+			continue
+		}
+		for _, c := range options.Classifications {
+			request.Classification = c.Name
+			if err := batch.add(request); err != nil {
+				return f, err
+			}
+		}
+	}
+	if err := batch.flush(); err != nil {
+		return f, err
+	}
+	tally, err := distinct.count()
+	if err != nil {
+		return f, err
+	}
+	mode := exactly
+	if options.BySite {
+		mode = bySite
+	}
+	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
+	f.Saved = tally.toAsk(exactly) - tally.toAsk(bySite)
+	return f, nil
+}
+
+// forecasts looks up requests in batches.
+type forecasts struct {
+	parts      Parts
+	normalizer client.Normalizer
+	distinct   *distinct
+	queries    []answers.Query
+	sites      []answers.Query
+}
+
+func (b *forecasts) add(r client.Request) error {
+	b.queries = append(b.queries, answers.Query{Request: r})
+	if len(b.queries) < lookupBatch {
+		return nil
+	}
+	return b.flush()
+}
+
+// flush counts the requests that a run makes in each mode of dedupe: see lookups.toSites.
+func (b *forecasts) flush() error {
+	if err := b.parts.lookUpAll(b.queries); err != nil {
+		return err
+	}
+	b.sites = b.sites[:0]
+	for _, q := range b.queries {
+		u := exactly
+		if site := b.normalizer.Site(q.Request); q.Stored || site == q.Request {
+			u |= bySite
+		} else {
+			b.sites = append(b.sites, answers.Query{Request: site})
+		}
+		if err := b.count(q, u); err != nil {
+			return err
+		}
+	}
+	b.queries = b.queries[:0]
+	if err := b.parts.lookUpAll(b.sites); err != nil {
+		return err
+	}
+	for _, q := range b.sites {
+		if err := b.count(q, bySite); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *forecasts) count(q answers.Query, u use) error {
+	if q.Found {
+		u |= answered
+	}
+	return b.distinct.add(q.Request.Classification+"\x00"+q.Request.Input, u)
+}

@@ -1,0 +1,55 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// InputColumns are the names that the input column may have if the user does not name it.
+func InputColumns(kind client.Kind) []string {
+	switch kind {
+	case client.Website:
+		return []string{"url", "website", "domain", "host", "homepage"}
+	case client.Product:
+		return []string{"title", "product_title", "product", "name", "query"}
+	}
+	return nil
+}
+
+// openInput opens the input. What waits for a pipe ends with ctx, and with the run.
+func (s *Session) openInput(ctx context.Context) (err error) {
+	o := &s.options
+	if s.interrupt == nil && o.readsStdin() && !isRegular(o.Input.Stdin) {
+		pump := reader.NewPump(o.Input.Stdin)
+		o.Input.Stdin, s.interrupt = pump, pump.Interrupt
+	}
+	if s.interrupt != nil {
+		defer context.AfterFunc(ctx, s.interrupt)()
+	}
+	s.input, err = reader.Open(o.Input)
+	return causeOf(ctx, err)
+}
+
+// causeOf gives the reason for which reading was interrupted, and other errors as they are.
+func causeOf(ctx context.Context, err error) error {
+	if errors.Is(err, reader.ErrInterrupted) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// readInputs says what was read of each file.
+func (s *Session) readInputs() []Input {
+	files := s.input.Files()
+	inputs := make([]Input, len(files))
+	for i, file := range files {
+		inputs[i] = Input{
+			Name: file.Name, Path: seenFrom(s.options.Output.Path, file.Name),
+			Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole,
+		}
+	}
+	return inputs
+}

@@ -1,0 +1,173 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// AccountPath is the path of the account beside an output, OUTPUT.run.json; "" for standard output,
+// which has no account.
+func AccountPath(output string) string {
+	if output == "-" {
+		return ""
+	}
+	return filepath.Clean(output) + ".run.json"
+}
+
+// folder says whether the output is a folder of parts: its path ends in "/", or the folder exists.
+func (o *OutputOptions) folder() bool {
+	if o.Path == "-" {
+		return false
+	}
+	info, err := os.Stat(o.Path)
+	return strings.HasSuffix(o.Path, "/") || err == nil && info.IsDir()
+}
+
+func (o *OutputOptions) format() (writer.Format, error) {
+	switch {
+	case o.Format != "":
+		format, err := writer.ParseFormat(string(o.Format))
+		if err != nil {
+			return "", &OptionError{"Output.Format", err}
+		}
+		return format, nil
+	case o.folder():
+		return writer.Parquet, nil
+	case o.Path == "-":
+		return writer.CSV, nil
+	}
+	return writer.FormatOf(o.Path)
+}
+
+// namedColumns gives the carried columns that are named one by one.
+func namedColumns(carry string) []string {
+	switch carry {
+	case "all", "none", "":
+		return nil
+	}
+	return strings.Split(carry, ",")
+}
+
+// carried gives the names of the carried columns and their places among the input's.
+func (o *OutputOptions) carried(columns []string) (names []string, places []int, err error) {
+	names = namedColumns(o.Carry)
+	if o.Carry == "all" {
+		names = columns
+	}
+	for _, name := range names {
+		place := slices.Index(columns, name)
+		if place < 0 {
+			return nil, nil, &OptionError{"Output.Carry", fmt.Errorf("the input has no column %q; it has: %s", name, strings.Join(columns, ", "))}
+		}
+		places = append(places, place)
+	}
+	return names, places, nil
+}
+
+// open opens the sink; manifest is nil unless the output is a folder.
+func (o *OutputOptions) open(schema writer.Schema, metadata map[string]string, manifest *manifest) (writer.Sink, error) {
+	format, err := o.format()
+	if err != nil {
+		return nil, err
+	}
+	options := writer.Options{
+		Path: o.Path, Format: format, Schema: schema,
+		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout,
+	}
+	if manifest != nil {
+		options.Folder, options.Kept, options.OnPart = true, manifest.keptFiles(), manifest.addPart
+	}
+	return writer.Open(options)
+}
+
+// manifest is nil unless the output is a folder. Parts are kept if keeps says so of their records.
+func (o *OutputOptions) manifest(account *Account, keeps func(statuses) bool) (*manifest, error) {
+	if !o.folder() {
+		return nil, nil
+	}
+	return openManifest(filepath.Clean(o.Path), account, o.Overwrite, keeps)
+}
+
+// checkFolder wants the folder that the output lies in to exist.
+func (o *OutputOptions) checkFolder() error {
+	if info, err := os.Stat(filepath.Dir(filepath.Clean(o.Path))); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s cannot be written: its folder is not there", o.Path)
+	}
+	return nil
+}
+
+// claim refuses to replace an output that another run, or another program, has written. The same run
+// started again writes its own output anew; the lock names the run even after a kill between the output
+// and its account.
+func (o *OutputOptions) claim(account *Account, lock *writer.Lock) error {
+	if lock == nil {
+		return nil
+	}
+	if !o.Overwrite && o.occupied() && lock.Claimed() != account.run() {
+		if err := o.checkOwner(account); err != nil {
+			return err
+		}
+	}
+	return lock.Claim(account.run())
+}
+
+// checkEmptied refuses to replace rows by none, when the input has no records any more.
+func (o *OutputOptions) checkEmptied(last *Account) error {
+	if o.Overwrite || o.Path == "-" || !o.occupied() || last != nil && last.records() == 0 {
+		return nil
+	}
+	return &OutputTakenError{Path: o.Path, Reason: "has rows, and the input has no records any more"}
+}
+
+// checkOwner looks for the run that has written the output.
+func (o *OutputOptions) checkOwner(account *Account) error {
+	if o.folder() && hasManifest(filepath.Clean(o.Path)) {
+		return nil // the manifest is looked at later
+	}
+	last, err := ReadAccount(AccountPath(o.Path))
+	switch {
+	case err != nil:
+		return &OutputTakenError{Path: o.Path, Reason: "has an account that cannot be read (" + err.Error() + ")"}
+	case last == nil:
+		return &OutputTakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
+	}
+	return account.takenBy(last, o.Path)
+}
+
+// occupied says whether the output exists; an empty folder does not count.
+func (o *OutputOptions) occupied() bool {
+	if o.folder() {
+		entries, err := os.ReadDir(o.Path)
+		return err == nil && len(entries) > 0
+	}
+	_, err := os.Lstat(o.Path)
+	return err == nil
+}
+
+func (s *Session) newAccount() *Account {
+	o := &s.options
+	format, _ := o.Output.format() // checked by Open
+	settings := Settings{
+		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","),
+		Inputs: o.Input.Paths, Column: o.Input.Column, Scheme: o.Scheme,
+		Output: o.Output.Path, OutputFormat: string(format),
+		Levels: o.Output.Levels, Carry: o.Output.Carry, SourceColumns: o.Output.SourceColumns,
+		Limit: o.Limit,
+	}
+	settings.InputPaths = make([]string, len(o.Input.Paths)) // do not depend on the working folder
+	for i, path := range o.Input.Paths {
+		settings.InputPaths[i] = seenFrom(o.Output.Path, path)
+	}
+	if o.Dedupe == DedupeExact {
+		settings.Dedupe = o.Dedupe
+	}
+	if o.Output.folder() {
+		settings.PartRows = o.Output.PartRows
+	}
+	return newAccount(o.Program, o.Service.Name, settings)
+}

@@ -1,0 +1,156 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+)
+
+// quota knows what the API key of a hosted service may still ask, as of a minute ago at most while the
+// figure is shown.
+type quota struct {
+	askUsage func(context.Context) (client.Usage, error)
+	watched  bool // the quota is checked before the run, and shown during the run
+	counters *Counters
+	log      *slog.Logger
+
+	mu       sync.Mutex
+	usage    client.Usage
+	told     time.Time // when the service told usage
+	answers  int64     // that the run had by then
+	asked    time.Time
+	sampling bool // for the bar
+	unclear  bool // the log has a warning that usage is not understood
+}
+
+const (
+	quotaInterval = time.Minute
+	quotaTimeout  = 10 * time.Second // the figure is only shown
+	lastTimeout   = 3 * time.Second  // the summary waits for the answer
+)
+
+func newQuota(service Service, counters *Counters, log *slog.Logger) *quota {
+	q := &quota{askUsage: service.Usage, watched: service.Hosted && service.Usage != nil, counters: counters, log: log}
+	if q.askUsage == nil {
+		q.askUsage = func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "unlimited"}, nil }
+	}
+	return q
+}
+
+// check asks for the quota before the first record: a wrong key shows here, and costs nothing. Other
+// failures of the usage operation decide nothing.
+func (q *quota) check(ctx context.Context) error {
+	if !q.watched {
+		return nil
+	}
+	err := q.sample(ctx)
+	var e *client.Error
+	if errors.As(err, &e) && e.Class == client.Auth {
+		return err
+	}
+	if err != nil && ctx.Err() == nil {
+		q.log.Info("the service does not say how much quota is left", "error", err)
+	}
+	return nil
+}
+
+// sample asks how much quota is left.
+func (q *quota) sample(ctx context.Context) error {
+	answers := answersOf(q.counters.Snapshot())
+	usage, err := q.askUsage(ctx)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.asked = time.Now()
+	if err == nil {
+		q.usage, q.told, q.answers = usage, q.asked, answers
+		q.warnUnclear()
+	}
+	return err
+}
+
+// warnUnclear warns once of a quota that is no number.
+func (q *quota) warnUnclear() {
+	if q.unclear || q.usage.Understood() {
+		return
+	}
+	q.unclear = true
+	q.log.Warn("the service does not say how much quota is left as a number of requests: the run does not stop before the service refuses", "remaining", q.usage.Remaining)
+}
+
+// answersOf is the number of requests that got an answer.
+func answersOf(s Snapshot) int64 {
+	return s.Requests - s.InFlight - s.Rejections - s.Transient
+}
+
+// last is the quota that the service told last, less one request for each answer since, which is the
+// usual charge.
+func (q *quota) last() (left int64, isNumber bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left, isNumber = q.usage.Requests()
+	return max(0, left-(answersOf(q.counters.Snapshot())-q.answers)), isNumber
+}
+
+// left is the result of last; the service is asked anew in the background.
+func (q *quota) left() (left int64, isNumber bool) {
+	q.mu.Lock()
+	stale := q.watched && !q.sampling && time.Since(q.asked) >= quotaInterval
+	q.sampling = q.sampling || stale
+	q.mu.Unlock()
+	if stale {
+		go q.sampleForShow()
+	}
+	return q.last()
+}
+
+func (q *quota) sampleForShow() {
+	q.refresh(quotaTimeout)
+	q.mu.Lock()
+	q.sampling = false
+	q.mu.Unlock()
+}
+
+// refresh asks for a figure that is only shown.
+func (q *quota) refresh(timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	if err := q.sample(ctx); err != nil {
+		q.log.Debug("the service does not say how much quota is left", "error", err)
+	}
+}
+
+// final asks for the quota after a run, and gives what the service told last, with the time since.
+func (q *quota) final() (usage client.Usage, since time.Duration) {
+	if !q.known() {
+		return client.Usage{}, 0
+	}
+	q.refresh(lastTimeout)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.told.Equal(q.asked) {
+		since = time.Since(q.told)
+	}
+	return q.usage, since
+}
+
+// ask asks how much quota is left, for the limits of the run.
+func (q *quota) ask(ctx context.Context) (client.Usage, error) {
+	err := q.sample(ctx)
+	if err != nil {
+		return client.Usage{}, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.usage, nil
+}
+
+// known says whether the service has told its quota.
+func (q *quota) known() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.usage != client.Usage{}
+}

@@ -1,0 +1,238 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// rejections holds rejected tasks until it is known whether the rejections are about the inputs. A service
+// that is asked with a parameter of the wrong name, or a misrouting proxy, rejects every input in the
+// same way.
+//
+// A rejection is about the input if a request that was sent later is answered. After a long series of
+// equal rejections, a request that was answered before is repeated. If the service rejects that request
+// as well, the service is out, and the tasks are asked again when the service is back; in a run without
+// any answer the settings are wrong, and the run ends.
+type rejections struct {
+	known    atomic.Pointer[client.Request] // a request that was answered, in this run or an earlier run
+	answered atomic.Bool                    // the service has answered in this run
+	odd      atomic.Int64                   // odd responses before the first answer: see tolerate
+	count    atomic.Int64                   // length of held
+
+	mu     sync.Mutex
+	held   []*task
+	kind   string // how the requests of the series ended
+	series int    // rejections of one kind in a row
+	check  int    // the length of the series at which the service is checked next
+	failed bool   // the repeated request was rejected as well
+}
+
+const (
+	firstSeries = 20   // rejections in a row before the first check
+	mostSeries  = 1000 // rejections more, at most, before the next check
+	mostOdd     = 3    // odd responses without an answer end the run
+)
+
+// MisconfiguredError says that the service has rejected every input in the same way, and has answered
+// none. The settings are probably wrong: no record was rejected, and the run ended.
+type MisconfiguredError struct {
+	Inputs int // that were rejected
+	Err    *client.Error
+}
+
+func (e *MisconfiguredError) Error() string {
+	return fmt.Sprintf("the service rejects every input (%d of %d): %v", e.Inputs, e.Inputs, e.Err)
+}
+
+func (e *MisconfiguredError) Unwrap() error { return e.Err }
+
+// learn remembers a request that was answered.
+func (f *rejections) learn(request client.Request) {
+	if f.known.Load() == nil {
+		f.known.CompareAndSwap(nil, &request)
+	}
+}
+
+// hold holds a rejected task, and has the service checked after a long series.
+func (r *run) hold(t *task, e *client.Error) error {
+	f := &r.rejections
+	series, long := f.add(t, e.Label())
+	switch {
+	case r.options.KeepGoing:
+		if long {
+			r.Log.Warn("the service rejects one input after another", "series", series, "last", t.place(), "error", e)
+		}
+		r.confirm(time.Now())
+	case !long:
+		r.wakeAtLast(r.open.Load())
+	case f.known.Load() == nil:
+		return &MisconfiguredError{Inputs: series, Err: e}
+	default:
+		r.lastError.Store(e)
+		r.Limits.Suspect(time.Now())
+		r.workers.wakeUp()
+	}
+	return nil
+}
+
+// add holds a task. It gives the length of the series, and says whether it is long enough for a check.
+func (f *rejections) add(t *task, kind string) (series int, long bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if kind != f.kind {
+		f.kind, f.series = kind, 0
+	}
+	f.series++
+	f.held = append(f.held, t)
+	f.count.Add(1)
+	if f.series < max(f.check, firstSeries) {
+		return f.series, false
+	}
+	f.check = f.series + min(f.series, mostSeries)
+	return f.series, true
+}
+
+// take gives the held tasks that were sent until a time, and holds the others.
+func (f *rejections) take(by time.Time) (taken []*task) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kept := f.held[:0:0]
+	for _, t := range f.held {
+		if !t.sent.After(by) {
+			taken = append(taken, t)
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	f.held = kept
+	f.count.Store(int64(len(kept)))
+	return taken
+}
+
+// confirm stores the rejections of requests that were sent until a time.
+func (r *run) confirm(by time.Time) {
+	for _, t := range r.rejections.take(by) {
+		r.save(t)
+	}
+}
+
+// confirmBefore is called with each answer: the rejections of requests that were sent before are about
+// the inputs.
+func (r *run) confirmBefore(t *task) {
+	f := &r.rejections
+	f.answered.Store(true)
+	f.learn(t.request)
+	f.mu.Lock()
+	f.kind, f.series = "", 0
+	f.mu.Unlock()
+	if f.count.Load() > 0 {
+		r.confirm(t.sent)
+	}
+}
+
+// tolerate makes an odd response, which no service of this kind gives, a failed attempt. A run that gets
+// several odd responses and no answer ends.
+func (r *run) tolerate(err error) error {
+	e, ok := errors.AsType[*client.Error](err)
+	f := &r.rejections
+	if !ok || e.Class != client.Fatal || !f.answered.Load() && f.odd.Add(1) >= mostOdd {
+		return err
+	}
+	passing := *e
+	passing.Class = client.Transient
+	return &passing
+}
+
+// recheck repeats a request that was answered before. If the service rejects the request, the rejections
+// since then are not about the inputs.
+func (r *run) recheck(t *task, permit limits.Permit) error {
+	r.Counters.Rechecks.Add(1)
+	answer, err := r.exchange(t)
+	err = r.tolerate(err)
+	result := resultOf(answer, err)
+	e, failed := errors.AsType[*client.Error](err)
+	refused := failed && e.Class == client.Rejected
+	if refused {
+		result.Signal = limits.Failed
+		r.rejections.checkFailed()
+	}
+	switch {
+	case failed:
+		r.Counters.countError(e)
+		r.lastError.Store(e)
+	case err == nil:
+		r.Counters.countAnswer(answer)
+		answer.Release()
+		r.checked() // before another request is sent
+	}
+	r.report(r.Limits.End(time.Now(), permit, result))
+	switch {
+	case err == nil:
+	case !failed:
+		r.Counters.attempts.add("canceled")
+	case refused && !r.rejections.answered.Load():
+		return &MisconfiguredError{Inputs: int(r.rejections.count.Load()), Err: e}
+	case e.Class == client.Quota:
+		r.waitForQuota(e)
+	case e.Class == client.Auth || e.Class == client.Fatal:
+		return &ServiceError{Input: t.request.Input, Err: e}
+	}
+	return nil
+}
+
+func (f *rejections) checkFailed() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failed = true
+}
+
+// checked acts on a repeated request that was answered.
+func (r *run) checked() {
+	f := &r.rejections
+	f.mu.Lock()
+	rejected, series := f.failed, f.series
+	f.failed = false
+	f.mu.Unlock()
+	if !rejected {
+		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.lastError.Load())
+		r.confirm(time.Now())
+		return
+	}
+	for _, t := range f.take(time.Now()) {
+		t.err = nil
+		t.attempts--
+		r.park(t, 0)
+	}
+}
+
+// wakeAtLast has the dispatcher look at the held tasks if no other task is open.
+func (r *run) wakeAtLast(open int64) {
+	if n := r.rejections.count.Load(); n > 0 && n == open {
+		r.workers.wakeUp()
+	}
+}
+
+// endSeries completes held tasks when no other task is open, so that no answer can follow. Many rejections
+// are checked first. In a run without any answer the rejections are not stored: the settings may be
+// wrong.
+func (r *run) endSeries() {
+	f := &r.rejections
+	switch n := f.count.Load(); {
+	case n == 0 || n != r.open.Load():
+	case !f.answered.Load():
+		for _, t := range f.take(time.Now()) {
+			r.complete(t)
+			r.taskEnded()
+		}
+	case n < firstSeries:
+		r.confirm(time.Now())
+	default:
+		r.Limits.Suspect(time.Now())
+	}
+}

@@ -1,0 +1,286 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Session is a whole run, from the lock on its output to its account. A Session holds what [Run]
+// needs (the input, the store, the limits, the sink), keeps two runs from writing one output, and
+// has a run that is started again go on where the run before ended.
+type Session struct {
+	options   SessionOptions
+	input     *reader.Reader
+	lock      *writer.Lock  // on the output; nil for standard output
+	spool     *reader.Spool // nil unless standard input is a pipe that is kept
+	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
+	counters  *Counters
+	quota     *quota
+	pace      pace
+	claimed   bool // this run may write the output
+}
+
+// Open checks the options, locks the output and opens the input. Nothing is asked and no output is
+// touched. The errors are *OptionError (several may be joined), *OverwriteError, *writer.BusyError
+// while another process writes the output, and those of reader.Open. When ctx ends while Open waits
+// for a pipe, the error is ctx's cause. The caller closes the session.
+func Open(ctx context.Context, options SessionOptions) (*Session, error) {
+	if err := options.checkParts(); err != nil {
+		return nil, err
+	}
+	s := newSession(options)
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func newSession(options SessionOptions) *Session {
+	s := &Session{options: options.withDefaults(), counters: new(Counters)}
+	s.quota = newQuota(s.options.Service, s.counters, s.options.Log)
+	return s
+}
+
+func (s *Session) open(ctx context.Context) (err error) {
+	o := &s.options
+	if o.Output.Path != "-" {
+		if err := o.Output.checkFolder(); err != nil {
+			return err
+		}
+		if s.lock, err = writer.TryLock(o.Output.Path); err != nil {
+			return err
+		}
+	}
+	if err := s.openSpool(); err != nil {
+		return err
+	}
+	return s.openInput(ctx)
+}
+
+// Close releases the input and the output. The copy of standard input is removed if the session
+// did not get as far as to claim the output.
+func (s *Session) Close() error {
+	var err error
+	if s.input != nil {
+		err = s.input.Close()
+	}
+	if s.spool != nil && !s.claimed {
+		err = errors.Join(err, s.spool.Close(), s.spool.Remove())
+		s.spool = nil
+	}
+	s.lock.Release()
+	return err
+}
+
+// Run asks for all records that have no answer yet, writes the output, and leaves an account beside
+// the output however the run ends. Run may be called once. When ctx ends, the run stops: requests in
+// flight get the grace period, and their answers are stored.
+//
+// The account is nil if the output belongs to another run: nothing was asked then, and the error is an
+// *[OutputTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
+// *[ServiceError], *[MisconfiguredError], *[InputChangedError], and those of the store, the input and the output. With a
+// nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
+func (s *Session) Run(ctx context.Context) (*Account, error) {
+	account := s.newAccount()
+	last, err := ReadAccount(AccountPath(s.options.Output.Path))
+	if err != nil {
+		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
+	}
+	if account.follow(last) {
+		s.warnChanged(account, last)
+	}
+	if s.input.Empty() {
+		if err := s.options.Output.checkEmptied(last); err != nil {
+			return nil, err
+		}
+	}
+	published, err := s.ask(ctx, account)
+	if !s.claimed {
+		return nil, err // the output has an account of its own
+	}
+	account.Inputs = s.readInputs()
+	account.finish(err, s.counters.Snapshot(), published)
+	err = errors.Join(err, s.publish(account))
+	err = errors.Join(err, s.endSpool(err == nil))
+	if c := account.Counts; err == nil && c.Failed+c.Pending == 0 {
+		err = s.removeReadSpool()
+	}
+	return account, err
+}
+
+// ask opens the store, claims the output and runs the stages.
+func (s *Session) ask(ctx context.Context, account *Account) (published writer.Published, err error) {
+	o := &s.options
+	options, err := s.runOptions()
+	if err != nil {
+		return published, err
+	}
+	store, err := s.openStore(ctx, options.Offline)
+	if err != nil {
+		return published, err
+	}
+	parts := Parts{Source: s.input, Interrupt: s.interrupt, Categorizer: o.Service.Categorizer, Usage: s.quota.ask, Counters: s.counters, Log: o.Log}
+	if store != nil {
+		defer func() {
+			account.Overlapped = store.Overlapped()
+			err = joinClose(err, store.Close())
+		}()
+		parts.Store, account.Store = store.Store, store.Dir
+	}
+	if err := s.claim(account); err != nil {
+		return published, err
+	}
+	if !options.Offline {
+		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
+			return published, err
+		}
+	}
+	if parts.Limits, err = s.newLimits(parts); err != nil {
+		return published, err
+	}
+	if options.manifest, err = o.Output.manifest(account, o.Store.keeps); err != nil {
+		return published, err
+	}
+	if parts.Sink, err = o.Output.open(options.Schema, o.metadata(), options.manifest); err != nil {
+		return published, err
+	}
+	s.pace.add(time.Now(), 0)
+	ended := func() {}
+	if o.Watch != nil {
+		ended = o.Watch(s)
+	}
+	published, err = Run(ctx, parts, options)
+	ended()
+	s.warnUnknownKeys()
+	return published, joinClose(err, keepLearned(parts))
+}
+
+// claim makes the output and the copy of standard input this run's.
+func (s *Session) claim(account *Account) error {
+	if err := s.options.Output.claim(account, s.lock); err != nil {
+		return err
+	}
+	s.claimed = true
+	if s.spool != nil {
+		return s.spool.Keep()
+	}
+	return nil
+}
+
+func (s *Session) runOptions() (Options, error) {
+	o := &s.options
+	carry, places, err := o.Output.carried(s.input.Columns())
+	if err != nil {
+		return Options{}, err
+	}
+	schema := writer.Schema{Levels: o.Output.Levels, SourceColumns: o.Output.SourceColumns, Carry: carry}
+	if slices.Contains(o.Classifications, client.NAICS) {
+		schema.NAICS = client.NAICS
+	}
+	options := o.requests()
+	options.Retry = o.Retry
+	options.SourceName = o.Service.Name
+	options.WaitForQuota = o.Limits.WaitForQuota
+	options.FinishBy = o.FinishBy
+	options.Strict = o.Strict
+	options.KeepGoing = o.KeepGoing || !o.Service.Hosted
+	options.Offline = o.Offline && !o.Service.Free
+	options.Grace = o.Grace
+	options.Schema, options.Carry = schema, places
+	return options, nil
+}
+
+// openStore gives nil where there is no place for a store, or nothing to store.
+func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, error) {
+	o := &s.options
+	stored, ok := o.stored()
+	stored.MustExist, stored.Log = offline && o.Service.Hosted, o.Log
+	if stored.MustExist && !ok {
+		return nil, &NoStoreError{Output: o.Output.Path}
+	}
+	if !ok || !o.keepsAnswers() {
+		return nil, nil
+	}
+	return stores.Open(ctx, stored)
+}
+
+// newLimits gives the limits of the run. The embedded service has none, so that nothing has to be
+// learned.
+func (s *Session) newLimits(parts Parts) (*limits.Controller, error) {
+	o, service := s.options.Limits, &s.options.Service
+	o.CanAsk = s.quota.known()
+	if service.Hosted && o.Rate == 0 && parts.Store != nil {
+		learned, err := parts.Store.LearnedRate()
+		if err != nil {
+			return nil, err
+		}
+		o.Learned = learned
+	}
+	if service.Hosted && o.Rate == 0 && o.Learned == 0 {
+		o.Learned = service.Rate
+	}
+	return limits.New(o, time.Now()), nil
+}
+
+// keepLearned leaves the learned rate to the next run.
+func keepLearned(parts Parts) error {
+	if parts.Store == nil {
+		return nil
+	}
+	learned := parts.Limits.Learned()
+	if learned == 0 {
+		return nil
+	}
+	return parts.Store.KeepLearnedRate(learned)
+}
+
+// publish leaves the account, which from then on says which run has written the output.
+func (s *Session) publish(account *Account) error {
+	if s.lock == nil {
+		return nil
+	}
+	err := account.write(AccountPath(s.options.Output.Path))
+	if err == nil {
+		s.lock.Settle()
+	}
+	return err
+}
+
+// joinClose adds the error of a store's last calls, unless err has it already: a store that failed
+// repeats its error.
+func joinClose(err, closing error) error {
+	if errors.Is(err, closing) {
+		return err
+	}
+	return errors.Join(err, closing)
+}
+
+// warnUnknownKeys warns of members of JSON objects that came too late to become columns.
+func (s *Session) warnUnknownKeys() {
+	if names, records := s.input.UnknownKeys(); records > 0 {
+		s.options.Log.Warn("no column carries some members of records, because the beginning of the input does not have them: name them in the option carry",
+			"members", strings.Join(names, ","), "records", records)
+	}
+}
+
+// Counts gives the run's counters. Counts may be called while the run goes on.
+func (s *Session) Counts() Snapshot { return s.counters.Snapshot() }
+
+// LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service
+// said last, with the time since: 0 if the service has just said so. The usage is zero if the service
+// did not say at the run's beginning either, or nothing was to be asked.
+func (s *Session) LastUsage() (usage client.Usage, since time.Duration) {
+	if s.options.Offline {
+		return client.Usage{}, 0
+	}
+	return s.quota.final()
+}

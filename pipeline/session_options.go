@@ -1,0 +1,245 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// SessionOptions describe a [Session]. Kind, Service, Input.Paths and Output.Path are required.
+type SessionOptions struct {
+	Kind            client.Kind
+	Classifications []string           // what each record is asked for; default DefaultClassifications
+	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
+	Scheme          string             // of bare domains: "https" (the default) or "http"
+	Dedupe          string             // which websites are one request: DedupeSite (the default) or DedupeExact
+
+	Service Service
+	Limits  limits.Options     // Learned and CanAsk are set by the session
+	Retry   client.RetryPolicy // default client.DefaultRetryPolicy
+
+	Input   reader.Options // Candidates default to InputColumns; ExtraColumns are set by the session
+	NoSpool bool           // keep no copy of standard input beside the output
+
+	Output OutputOptions
+	Store  StoreOptions
+
+	Offline   bool          // ask nothing: records without a stored answer are pending
+	Strict    bool          // the first invalid record fails the run
+	KeepGoing bool          // go on though the service rejects every input
+	Limit     int64         // records read at most; 0 for all
+	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
+	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
+
+	Program string   // the program and its version, for the account
+	Reads   []string // further files that the program reads; the session refuses to write over these
+	Writes  []string // further files that the program writes; the session refuses to read these
+
+	Log *slog.Logger // warnings and notices; nil for none
+
+	// Watch is called before the first record is read, and its result after the last row is written.
+	// Between the two the session's Progress says how far the run is. May be nil.
+	Watch func(*Session) (ended func())
+}
+
+// Service is the service that a session asks.
+type Service struct {
+	Categorizer client.Categorizer
+	Name        string  // of the service, in stored keys, the column `source` and the account
+	Rate        float64 // requests a second that the service allows, as far as is known; 0 if unknown
+
+	// Usage says what the API key may still ask; nil for a service without quotas.
+	Usage func(context.Context) (client.Usage, error)
+
+	// Hosted says that requests may be charged and limited: all answers are stored, the rate is
+	// learned, and a service that rejects every input ends the run.
+	Hosted bool
+	// Free says that every answer costs nothing and can be made again, even in an offline run.
+	Free bool
+}
+
+// OutputOptions say where rows go, and in which form.
+type OutputOptions struct {
+	Path          string        // a file, a folder of parts (it ends in "/" or exists), or "-" for Stdout
+	Format        writer.Format // default: by the extension of Path; Parquet for a folder, CSV for "-"
+	PartRows      int64         // rows of a part, at least; default writer.DefaultPartRows
+	Levels        int           // columns level_1, level_2, ...; LevelsOfTaxonomy for as many as there are levels
+	Carry         string        // columns of the input to carry: "all", "none" (or ""), or names with a comma between
+	SourceColumns bool          // write the columns source and answered_at
+	Overwrite     bool          // replace an output that another run has written
+	Stdout        io.Writer     // default os.Stdout
+}
+
+// StoreOptions say where answers are stored, and which stored answers count.
+type StoreOptions struct {
+	Dir           string        // default: the folder stores.Name beside the output, which runs share
+	MaxAge        time.Duration // older answers do not count; 0 for any age
+	RetryRejected bool          // stored rejections do not count
+}
+
+// LevelsOfTaxonomy asks for as many columns level_1, level_2, ... as the deepest taxonomy has levels.
+const LevelsOfTaxonomy = -1
+
+// OptionError says that an option cannot be used.
+type OptionError struct {
+	Option string // the field of SessionOptions, such as "Output.Levels"
+	Err    error
+}
+
+func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// Check finds options that cannot be used. Required options may still be missing. The error joins an
+// *OptionError for each, and a *writer.FormatError if the extension of Output.Path names no format; or
+// it is an *OverwriteError if the session would write where it reads.
+func (o SessionOptions) Check() error {
+	var errs []error
+	refuse := func(wrong bool, option, format string, args ...any) {
+		if wrong {
+			errs = append(errs, &OptionError{option, fmt.Errorf(format, args...)})
+		}
+	}
+	if len(o.Classifications) > 0 {
+		_, err := client.ParseClassifications(o.Kind, strings.Join(o.Classifications, ","))
+		refuse(err != nil, "Classifications", "%w", err)
+	}
+	refuse(o.Scheme != "" && o.Scheme != "https" && o.Scheme != "http", "Scheme", "%q must be https or http", o.Scheme)
+	refuse(o.Dedupe != "" && o.Dedupe != DedupeSite && o.Dedupe != DedupeExact, "Dedupe", "%q must be %s or %s", o.Dedupe, DedupeSite, DedupeExact)
+	refuse(o.Grace < 0, "Grace", "%v must not be negative", o.Grace)
+	refuse(o.Limit < 0, "Limit", "%d must not be negative", o.Limit)
+	refuse(o.Output.Levels < LevelsOfTaxonomy || o.Output.Levels > writer.MaxLevels, "Output.Levels", "%d must be 0 to %d, or %d", o.Output.Levels, writer.MaxLevels, LevelsOfTaxonomy)
+	refuse(o.Output.PartRows < 0, "Output.PartRows", "%d must be at least 1", o.Output.PartRows)
+	if o.Output.Path != "" {
+		_, err := o.Output.format()
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	o = o.withStreams()
+	return o.protect()
+}
+
+func (o SessionOptions) withStreams() SessionOptions {
+	if o.Input.Stdin == nil {
+		o.Input.Stdin = os.Stdin
+	}
+	if o.Output.Stdout == nil {
+		o.Output.Stdout = os.Stdout
+	}
+	return o
+}
+
+// checkParts also wants what a run cannot do without.
+func (o SessionOptions) checkParts() error {
+	var errs []error
+	for _, required := range []struct {
+		option string
+		given  bool
+	}{
+		{"Kind", o.Kind == client.Website || o.Kind == client.Product},
+		{"Service.Categorizer", o.Service.Categorizer != nil},
+		{"Service.Name", o.Service.Name != ""},
+		{"Input.Paths", len(o.Input.Paths) > 0},
+		{"Output.Path", o.Output.Path != ""},
+	} {
+		if !required.given {
+			errs = append(errs, &OptionError{required.option, errors.New("the option is required")})
+		}
+	}
+	return errors.Join(append(errs, o.Check())...)
+}
+
+func (o SessionOptions) withDefaults() SessionOptions {
+	o = o.withStreams()
+	if len(o.Classifications) == 0 {
+		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies)
+	}
+	if o.Kind == client.Website && o.Scheme == "" {
+		o.Scheme = "https"
+	}
+	if o.Kind == client.Website && o.Dedupe == "" {
+		o.Dedupe = DedupeSite
+	}
+	if o.Output.PartRows == 0 {
+		o.Output.PartRows = writer.DefaultPartRows
+	}
+	if o.Output.Levels == LevelsOfTaxonomy {
+		o.Output.Levels = o.deepest()
+	}
+	if o.Retry.MaxAttempts == 0 {
+		o.Retry = client.DefaultRetryPolicy()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if len(o.Input.Candidates) == 0 {
+		o.Input.Candidates = InputColumns(o.Kind)
+	}
+	o.Input.ExtraColumns, o.Input.Log = namedColumns(o.Output.Carry), o.Log
+	if !o.Service.Hosted {
+		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies)
+	}
+	if !o.Service.Hosted && o.Limits.Rate == 0 {
+		o.Limits.Rate = math.Inf(1)
+	}
+	if !o.Service.Hosted && o.Limits.InFlight == 0 {
+		o.Limits.InFlight = defaultInFlight
+	}
+	return o
+}
+
+// requests are the options that decide which requests a run makes.
+func (o *SessionOptions) requests() Options {
+	options := Options{
+		Kind: o.Kind, Normalizer: client.Normalizer{Scheme: o.Scheme},
+		BySite: o.Dedupe == DedupeSite, Limit: o.Limit,
+	}
+	for _, name := range o.Classifications {
+		options.Classifications = append(options.Classifications, o.classification(name))
+	}
+	return options
+}
+
+// stored says where the store is, or would be; false if there is no place for one: the output is a
+// stream and no folder is named.
+func (o *SessionOptions) stored() (stores.Options, bool) {
+	return stores.Options{
+		Options: answers.Options{Dir: o.Store.Dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
+		Output:  o.Output.Path,
+	}, o.Store.Dir != "" || o.Output.Path != "-" && o.Output.Path != ""
+}
+
+// keepsAnswers says whether a run may have answers to store. The embedded service's answers to product
+// titles cost nothing.
+func (o *SessionOptions) keepsAnswers() bool {
+	return o.Service.Hosted || o.Kind == client.Website || o.Store.Dir != ""
+}
+
+// keeps says whether stored answers to these records count.
+func (o *StoreOptions) keeps(s statuses) bool {
+	return o.MaxAge == 0 && !(o.RetryRejected && s.Rejected > 0)
+}
+
+// metadata goes into the file, and so holds only what is the same in every run over the same input.
+func (o *SessionOptions) metadata() map[string]string {
+	return map[string]string{
+		"bulkcat.format":         "2",
+		"bulkcat.kind":           string(o.Kind),
+		"bulkcat.classification": strings.Join(o.Classifications, ","),
+	}
+}

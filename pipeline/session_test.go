@@ -1,0 +1,136 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// counting is a service that answers every input, and counts the requests.
+type counting struct{ requests int }
+
+func (s *counting) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+	s.requests++
+	return client.ParseAnswer([]byte(`{"`+r.Classification+`":[{"value":"Home & Garden","confidence":0.5}]}`), r.Classification)
+}
+
+// products are the options of a session over two products in a new folder.
+func products(t *testing.T, service *counting) pipeline.SessionOptions {
+	t.Helper()
+	input := filepath.Join(t.TempDir(), "in.csv")
+	if err := os.WriteFile(input, []byte("title,sku\ngarden hose,1\nwatering can,2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := pipeline.SessionOptions{
+		Kind:    client.Product,
+		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
+		Input:   reader.Options{Paths: []string{input}},
+		Output:  pipeline.OutputOptions{Path: filepath.Join(filepath.Dir(input), "out.csv"), Levels: 1, Carry: "all"},
+	}
+	o.Limits.InFlight = 1
+	return o
+}
+
+func runSession(t *testing.T, o pipeline.SessionOptions) (*pipeline.Account, error) {
+	t.Helper()
+	session, err := pipeline.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	return session.Run(t.Context())
+}
+
+func TestSessionStartedAgainAsksNothing(t *testing.T) {
+	service := new(counting)
+	o := products(t, service)
+	if forecast, err := pipeline.DryRun(t.Context(), o); err != nil || forecast.ToAsk() != 2 || service.requests != 0 {
+		t.Errorf("before: %d requests to make, %d made, %v", forecast.ToAsk(), service.requests, err)
+	}
+	for starts := range 2 {
+		account, err := runSession(t, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if service.requests != 2 || account.Counts.OK != 2 || len(account.Earlier) != starts {
+			t.Errorf("start %d: %d requests, %d ok, %d earlier starts", starts, service.requests, account.Counts.OK, len(account.Earlier))
+		}
+	}
+	if forecast, err := pipeline.DryRun(t.Context(), o); err != nil || forecast.ToAsk() != 0 {
+		t.Errorf("after: %d requests to make, %v", forecast.ToAsk(), err)
+	}
+}
+
+func TestSessionLeavesTheOutputOfAnotherRun(t *testing.T) {
+	o := products(t, new(counting))
+	if _, err := runSession(t, o); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(o.Output.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Output.Levels = 2
+	account, err := runSession(t, o)
+	taken, _ := errors.AsType[*pipeline.OutputTakenError](err)
+	want := []pipeline.Change{{Setting: "levels", Then: "1", Now: "2"}}
+	if account != nil || taken == nil || !slices.Equal(taken.Changes, want) {
+		t.Errorf("got the account %v and %v", account, err)
+	}
+	if after, err := os.ReadFile(o.Output.Path); string(after) != string(before) {
+		t.Errorf("the output is now %q, %v", after, err)
+	}
+	o.Output.Overwrite = true
+	if _, err := runSession(t, o); err != nil {
+		t.Errorf("with Overwrite: %v", err)
+	}
+}
+
+func TestReserveOfAServiceWithoutQuotas(t *testing.T) {
+	o := products(t, new(counting))
+	o.Limits.KeepReserve, o.Limits.Reserve = true, 10
+	if account, err := runSession(t, o); err != nil || account.Counts.OK != 2 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSessionErrorsNameOptions(t *testing.T) {
+	for want, change := range map[string]func(o *pipeline.SessionOptions){
+		"Kind":                func(o *pipeline.SessionOptions) { o.Kind = "" },
+		"Service.Categorizer": func(o *pipeline.SessionOptions) { o.Service.Categorizer = nil },
+		"Service.Name":        func(o *pipeline.SessionOptions) { o.Service.Name = "" },
+		"Input.Paths":         func(o *pipeline.SessionOptions) { o.Input.Paths = nil },
+		"Output.Path":         func(o *pipeline.SessionOptions) { o.Output.Path = "" },
+		"Output.Format":       func(o *pipeline.SessionOptions) { o.Output.Format = "xlsx" },
+		"Output.Levels":       func(o *pipeline.SessionOptions) { o.Output.Levels = 21 },
+		"Output.PartRows":     func(o *pipeline.SessionOptions) { o.Output.PartRows = -1 },
+		"Classifications":     func(o *pipeline.SessionOptions) { o.Classifications = []string{client.NAICS} },
+		"Scheme":              func(o *pipeline.SessionOptions) { o.Scheme = "ftp" },
+		"Dedupe":              func(o *pipeline.SessionOptions) { o.Dedupe = "all" },
+		"Limit":               func(o *pipeline.SessionOptions) { o.Limit = -1 },
+		"Grace":               func(o *pipeline.SessionOptions) { o.Grace = -1 },
+	} {
+		t.Run(want, func(t *testing.T) {
+			o := products(t, new(counting))
+			change(&o)
+			_, err := pipeline.Open(t.Context(), o)
+			if wrong, _ := errors.AsType[*pipeline.OptionError](err); wrong == nil || wrong.Option != want {
+				t.Errorf("got %v", err)
+			}
+			if _, err := os.Stat(o.Output.Path); err == nil {
+				t.Error("there is an output")
+			}
+		})
+	}
+}

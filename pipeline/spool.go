@@ -1,0 +1,122 @@
+package pipeline
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// spoolSuffix makes the name of the spool from that of the output.
+const spoolSuffix = ".stdin"
+
+// readsStdin says whether standard input is one of the inputs.
+func (o *SessionOptions) readsStdin() bool { return slices.Contains(o.Input.Paths, "-") }
+
+// spoolPath is where standard input is kept while the run needs it; "" where no copy is needed:
+// standard input is not read, can be read again, or there is no place beside the output.
+func (o *SessionOptions) spoolPath() string {
+	if o.NoSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
+		return ""
+	}
+	return filepath.Clean(o.Output.Path) + spoolSuffix
+}
+
+// isRegular says whether standard input is a file that the shell has opened.
+func isRegular(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// openSpool puts a spool between a pipe and the run, if one is needed.
+func (s *Session) openSpool() (err error) {
+	path := s.options.spoolPath()
+	if path == "" {
+		return nil
+	}
+	if s.spool, err = reader.NewSpool(s.options.Input.Stdin, path); err != nil {
+		return err
+	}
+	s.options.Input.Stdin, s.interrupt = s.spool, s.spool.Interrupt
+	return nil
+}
+
+// endSpool removes the spool of a complete run. Other runs need the spool to be started again.
+func (s *Session) endSpool(complete bool) error {
+	if s.spool == nil {
+		return nil
+	}
+	if err := s.spool.Close(); err != nil || !complete {
+		return err
+	}
+	err := s.spool.Remove()
+	s.spool = nil
+	return err
+}
+
+// removeReadSpool removes the spool of an earlier run that this run, now complete, has read to its end
+// as its standard input.
+func (s *Session) removeReadSpool() error {
+	o := &s.options
+	if o.Offline || o.Limit > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
+		return nil
+	}
+	path := filepath.Clean(o.Output.Path) + spoolSuffix
+	read, err := o.Input.Stdin.(*os.File).Stat()
+	if err != nil {
+		return nil
+	}
+	if kept, err := os.Lstat(path); err != nil || !os.SameFile(read, kept) {
+		return nil
+	}
+	o.Log.Info("the run is complete: its copy of standard input is removed", "file", path)
+	return os.Remove(path)
+}
+
+// SpoolPath is the file that keeps standard input; "" if there is none.
+func (s *Session) SpoolPath() string {
+	if s.spool == nil {
+		return ""
+	}
+	return s.spool.Path()
+}
+
+// Resumption says how to start a run again that ended early.
+type Resumption struct {
+	Stdin string // the file to give as standard input: "" for none, "-" for the same file as before
+	Cut   bool   // the pipe had not ended, so that Stdin holds only its beginning
+}
+
+// Resumption says how the run goes on after an error of Run; false if the same run gets no further:
+// no answers are kept, the input is gone, or the options, the input or the service have to change
+// first.
+func (s *Session) Resumption(err error) (Resumption, bool) {
+	switch {
+	case s.options.Output.Path == "-" || !s.claimed || !resumable(err):
+		return Resumption{}, false
+	case s.spool != nil:
+		return Resumption{Stdin: s.spool.Path(), Cut: !s.spool.Whole()}, true
+	case !s.options.readsStdin():
+		return Resumption{}, true
+	}
+	return Resumption{Stdin: "-"}, s.interrupt == nil // else a pipe that was not kept
+}
+
+// resumable says whether the same run gets further after an error: the run was stopped, or this
+// machine failed, as with a full disk.
+func resumable(err error) bool {
+	if _, refused := errors.AsType[*ServiceError](err); refused {
+		return false
+	}
+	_, stopped := errors.AsType[*StopError](err)
+	_, failed := errors.AsType[syscall.Errno](err)
+	return stopped || failed
+}
