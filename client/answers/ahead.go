@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	chunkBytes  = 64 << 10  // of records, or a single longer pack
+	chunkBytes  = 128 << 10 // of records, or a single longer pack
 	aheadBytes  = 256 << 10 // of the log behind the crowd
 	windowBytes = 4 << 20   // of records; the rest of the window lies before the crowd
 
