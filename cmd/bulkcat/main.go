@@ -19,9 +19,9 @@ func main() {
 }
 
 // memoryLimit is the heap in bytes from which on the garbage collector works harder, so that a run stays
-// under 200 MiB whatever the size of its input. About 100 MiB are alive: the cache and tables of the store,
-// the records in the window, a row group of Parquet.
-const memoryLimit = 160 << 20
+// under 175 MB whatever the size of its input. At most 100 MiB are live: the cache and tables of the store's
+// index, the records in the window, a row group of Parquet.
+const memoryLimit = 128 << 20
 
 // garbage is the percentage of garbage, relative to the live heap, at which a collection starts. Go's 100
 // costs a run over a fast service a tenth more instructions.
