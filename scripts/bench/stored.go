@@ -77,7 +77,7 @@ func (r *rig) measureAnswered(ctx context.Context, a arm, s scale, bareRate floa
 		return err
 	}
 	t.AddClaim("store on disk, of the raw answers' bytes", report.Claim{
-		Sample: report.Sample{float64(size) / float64(answerBytes(records))}, Unit: report.Ratio, Bound: report.AtMost(1.2),
+		Sample: report.Sample{float64(size) / float64(answerBytes(records))}, Unit: report.Ratio, Bound: report.AtMost(1),
 	})
 	r.say("all inputs answered: %d records", s.answered)
 	if err := topUp(a, records, s.answered); err != nil {
