@@ -237,7 +237,7 @@ func (r *run) land(t *task) {
 
 // finish counts what has become of a task's record, and hands the task to the writer.
 func (r *run) finish(t *task) {
-	r.Counters.countSettled(t)
+	r.Counters.countSettled(t, t.status(&r.options.Schema))
 	r.turn.finish(t)
 }
 

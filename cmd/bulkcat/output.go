@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,9 @@ type outputFlags struct {
 	levels        int
 	carry         string
 	sourceColumns bool
+	shape         string
+	top           int
+	minConfidence float64
 	overwrite     bool
 }
 
@@ -33,6 +37,9 @@ func (f *outputFlags) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&f.levels, "levels", levelsOfTaxonomy, "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels")
 	flags.StringVar(&f.carry, "carry", "all", "columns of the input to carry along: all, none or `a,b`")
 	flags.BoolVar(&f.sourceColumns, "source-columns", false, "add the columns source and answered_at, which differ from run to run")
+	flags.StringVar(&f.shape, "shape", string(writer.ShapeLong), "long: a row per category; top: one row per record, with its first category; nested: one row per record, with a list of its categories (Parquet and JSONL)")
+	flags.IntVar(&f.top, "top", 0, "the first `N` categories of each record; 0 for all")
+	flags.Float64Var(&f.minConfidence, "min-confidence", 0, "only categories with a confidence of `X` or more; a record without such a category has the status empty")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an output that another run has written")
 }
 
@@ -47,12 +54,20 @@ func (f *outputFlags) check() error {
 		return fmt.Errorf("--levels: %d must be 0 to %d, or %d", f.levels, maxLevels, levelsOfTaxonomy)
 	case f.partRows < 1:
 		return fmt.Errorf("--part-rows: %d must be at least 1", f.partRows)
+	case f.top < 0:
+		return fmt.Errorf("--top: %d must not be negative", f.top)
+	case !(f.minConfidence >= 0) || math.IsInf(f.minConfidence, 0):
+		return fmt.Errorf("--min-confidence: %v must be a number from 0", f.minConfidence)
 	}
-	if f.path == "" {
-		return nil
+	shape, err := writer.ParseShape(f.shape)
+	if f.path == "" || err != nil {
+		return err
 	}
-	_, err := f.outputFormat()
-	return err
+	format, err := f.outputFormat()
+	if err != nil {
+		return err
+	}
+	return shape.CheckFormat(format)
 }
 
 // folder says whether the output is a folder of parts: named so, or there already.
@@ -216,7 +231,10 @@ func (f *runFlags) newAccount(svc service) *pipeline.Account {
 		Inputs: f.input.Paths, InputPaths: f.seenFromOutput(f.input.Paths), Column: f.input.Column, Scheme: f.scheme,
 		Output: f.output.path, OutputFormat: string(format),
 		Levels: f.output.levels, Carry: f.output.carry, SourceColumns: f.output.sourceColumns,
-		Limit: f.limit,
+		Top: f.output.top, MinConfidence: f.output.minConfidence, Limit: f.limit,
+	}
+	if f.output.shape != string(writer.ShapeLong) {
+		settings.Shape = f.output.shape
 	}
 	if f.dedupe == pipeline.DedupeExact {
 		settings.Dedupe = f.dedupe

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -235,7 +236,10 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 	if err != nil {
 		return pipeline.Options{}, err
 	}
-	schema := writer.Schema{Levels: f.output.levels, SourceColumns: f.output.sourceColumns, Carry: carry}
+	schema := writer.Schema{
+		Levels: f.output.levels, SourceColumns: f.output.sourceColumns, Carry: carry,
+		Shape: writer.Shape(f.output.shape), Top: f.output.top, MinConfidence: f.output.minConfidence,
+	}
 	if slices.Contains(f.classifications(), client.NAICS) {
 		schema.NAICS = client.NAICS
 	}
@@ -261,11 +265,19 @@ func (f *runFlags) options(svc service, input *reader.Reader) (pipeline.Options,
 // metadata goes into the file, and so holds only what is the same in every run over the
 // same input.
 func (f *runFlags) metadata() map[string]string {
-	return map[string]string{
+	metadata := map[string]string{
 		"bulkcat.format":         "2",
 		"bulkcat.kind":           string(f.kind),
 		"bulkcat.classification": f.classification,
+		"bulkcat.shape":          f.output.shape,
 	}
+	if f.output.top > 0 {
+		metadata["bulkcat.top"] = strconv.Itoa(f.output.top)
+	}
+	if f.output.minConfidence > 0 {
+		metadata["bulkcat.min_confidence"] = strconv.FormatFloat(f.output.minConfidence, 'g', -1, 64)
+	}
+	return metadata
 }
 
 // inputFlags are the reader's options.
