@@ -70,6 +70,12 @@ type fixture struct {
 // newFixture runs the pipeline over records, in the first classification or those given.
 func newFixture(t *testing.T, format writer.Format, folder bool, classifications ...string) *fixture {
 	t.Helper()
+	return newShapedFixture(t, writer.Schema{}, format, folder, classifications...)
+}
+
+// newShapedFixture is newFixture with the shape, the top and the least confidence of a schema.
+func newShapedFixture(t *testing.T, shaped writer.Schema, format writer.Format, folder bool, classifications ...string) *fixture {
+	t.Helper()
 	if classifications == nil {
 		classifications = []string{client.TaxonomyV3}
 	}
@@ -79,11 +85,15 @@ func newFixture(t *testing.T, format writer.Format, folder bool, classifications
 	settings := pipeline.Settings{
 		Kind: string(client.Website), Classification: strings.Join(classifications, ","), OutputFormat: string(format),
 		Levels: 2, Carry: "all", SourceColumns: true,
+		Shape: string(shaped.Shape), Top: shaped.Top, MinConfidence: shaped.MinConfidence,
 	}
 	if !folder {
 		f.output += "." + string(format)
 	}
-	f.schema = writer.Schema{Levels: 2, SourceColumns: true, Carry: []string{"url", "note"}}
+	f.schema = writer.Schema{
+		Levels: 2, SourceColumns: true, Carry: []string{"url", "note"},
+		Shape: shaped.Shape, Top: shaped.Top, MinConfidence: shaped.MinConfidence,
+	}
 	options := pipeline.Options{
 		Kind: client.Website, SourceName: service, Retry: client.RetryPolicy{MaxAttempts: 1}, Carry: []int{0, 1},
 	}
@@ -145,24 +155,33 @@ func (f *fixture) verify() Report {
 	return report
 }
 
-// rows reads the output back.
+// rows reads the output back. A row of the shape nested has the category columns of its list only.
 func (f *fixture) rows() []writer.Row {
 	f.t.Helper()
-	in, err := openFile(f.output, f.format)
+	in, err := openFile(f.output, f.format, membersOf(f.account))
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	defer in.close()
 	var rows []writer.Row
 	for {
-		r, err := in.next()
+		read, err := in.next()
 		if errors.Is(err, io.EOF) {
 			return rows
 		}
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		rows = append(rows, f.typed(r))
+		typed := f.typed(read[0])
+		if f.schema.Shape == writer.ShapeNested {
+			typed.Rank, typed.Value, typed.CategoryID, typed.Title, typed.Levels = 0, "", "", "", nil
+			for _, r := range read {
+				if r[atRank] != "" {
+					typed.Categories = append(typed.Categories, f.typed(r))
+				}
+			}
+		}
+		rows = append(rows, typed)
 	}
 }
 
