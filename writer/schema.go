@@ -131,6 +131,9 @@ func (s Schema) appendCarried(columns []Column) []Column {
 	taken := make(map[string]int) // lower-case name to the number of alternatives tried
 	for _, c := range columns {
 		taken[c.Name] = 0
+		for _, e := range c.Elements { // so that carried columns have the same names in all shapes
+			taken[e.Name] = 0
+		}
 	}
 	for i, name := range s.Carry {
 		if name = validUTF8(name); name == "" {

@@ -56,7 +56,7 @@ func eachLimit(t *testing.T, test func(t *testing.T, long Schema, results []Resu
 	for _, limit := range limits {
 		t.Run(strconv.Itoa(limit.top)+" from "+strconv.FormatFloat(limit.minConfidence, 'g', -1, 64), func(t *testing.T) {
 			test(t, Schema{
-				Levels: 3, NAICS: "naics", SourceColumns: true, Carry: []string{"id", "categories"},
+				Levels: 3, NAICS: "naics", SourceColumns: true, Carry: []string{"id", "rank"},
 				Top: limit.top, MinConfidence: limit.minConfidence,
 			}, results)
 		})
@@ -97,8 +97,7 @@ func TestNestedIsLong(t *testing.T) {
 func checkNestedIsLong(t *testing.T, long Schema, results []Result) {
 	t.Helper()
 	nested := long
-	nested.Shape, nested.Carry = ShapeNested, nil
-	long.Carry = nil
+	nested.Shape = ShapeNested
 	rows := flattenAll(nested, results)
 	if len(rows) != len(results) {
 		t.Errorf("%d rows of %d results", len(rows), len(results))
@@ -303,14 +302,15 @@ func TestNestedNeedsLists(t *testing.T) {
 	}
 }
 
-// A carried column whose name is that of the list gets another name.
-func TestNestedCarriesCategories(t *testing.T) {
+// A carried column gets another name if its name is that of the list, or of a member of its structs, which would be a
+// column of the shape long.
+func TestNestedNamesOfCarriedColumns(t *testing.T) {
 	schema := Schema{Shape: ShapeNested, Carry: []string{"categories", "rank"}}
 	var names []string
 	for _, c := range schema.Columns() {
 		names = append(names, c.Name)
 	}
-	if got := strings.Join(names, " "); got != "record input status classification categories error input_categories rank" {
+	if got := strings.Join(names, " "); got != "record input status classification categories error input_categories input_rank" {
 		t.Errorf("columns %s", got)
 	}
 }
