@@ -37,7 +37,7 @@ func (f *outputFlags) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&f.levels, "levels", levelsOfTaxonomy, "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels")
 	flags.StringVar(&f.carry, "carry", "all", "columns of the input to carry along: all, none or `a,b`")
 	flags.BoolVar(&f.sourceColumns, "source-columns", false, "add the columns source and answered_at, which differ from run to run")
-	flags.StringVar(&f.shape, "shape", string(writer.ShapeLong), "long: a row per category; top: one row per record, with its first category; nested: one row per record, with a list of its categories (Parquet and JSONL)")
+	flags.StringVar(&f.shape, "shape", string(writer.ShapeLong), "`SHAPE` of the rows: long (a row per category), top (one row per record, with its first category) or nested (one row per record, with a list of its categories; Parquet and JSONL)")
 	flags.IntVar(&f.top, "top", 0, "the first `N` categories of each record; 0 for all")
 	flags.Float64Var(&f.minConfidence, "min-confidence", 0, "only categories with a confidence of `X` or more; a record without such a category has the status empty")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an output that another run has written")
