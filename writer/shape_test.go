@@ -314,3 +314,22 @@ func TestNestedNamesOfCarriedColumns(t *testing.T) {
 		t.Errorf("columns %s", got)
 	}
 }
+
+// Long lists end a row group, so that the memory of a group is bounded.
+func TestNestedRowGroups(t *testing.T) {
+	schema := Schema{Shape: ShapeNested, Levels: 1}
+	entries := slices.Repeat([]Entry{{Value: strings.Repeat("long ", 200), Confidence: 0.5}}, 100)
+	perGroup := groupBytes / (2 * len(entries) * len(entries[0].Value))
+	var rows []Row
+	for i := range 5 * perGroup / 2 {
+		rows = schema.Flatten(rows, Result{Record: int64(i + 1), Status: StatusOK, Entries: entries})
+	}
+	file := openParquet(t, encodeAll(t, Parquet, schema, rows))
+	if n := len(file.RowGroups()); n != 3 || file.NumRows() != int64(len(rows)) {
+		t.Errorf("%d row groups and %d rows, want 3 and %d", n, file.NumRows(), len(rows))
+	}
+	first, last := file.RowGroups()[0].NumRows(), file.RowGroups()[2].NumRows()
+	if first > int64(perGroup)+1 || last == 0 {
+		t.Errorf("the first group has %d rows, want at most %d, and the last %d", first, perGroup+1, last)
+	}
+}
