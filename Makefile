@@ -16,7 +16,7 @@ CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
+.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,8 +53,11 @@ crash: build ## kill bulkcat CRASHES (1000) times and compare the outputs
 cuts: ## truncate every file of a run at every byte, and flip its bits (about an hour)
 	go test -run TestFilesCutAnywhere -timeout 0 -v ./cmd/bulkcat -cut-every 1
 
-test-duckdb: build ## read written Parquet with DuckDB and compare it with the CSV (needs npm)
+test-duckdb: build ## read all shapes with DuckDB, and compare Parquet, CSV and JSONL (needs npm)
 	scripts/duckdb/test.sh bin/bulkcat
+
+test-pyarrow: build ## the same with pyarrow, pandas and Polars (needs python3 and pip)
+	scripts/pyarrow/test.sh bin/bulkcat
 
 lint: ## gofmt, go vet, staticcheck, go mod tidy
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }

@@ -79,6 +79,9 @@ type Settings struct {
 	Levels         int      `json:"levels"`
 	Carry          string   `json:"carry"`
 	SourceColumns  bool     `json:"source_columns,omitempty"`
+	Shape          string   `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
+	Top            int      `json:"top,omitempty"`   // 0 for all categories
+	MinConfidence  float64  `json:"min_confidence,omitempty"`
 	PartRows       int64    `json:"part_rows,omitempty"`
 	Limit          int64    `json:"limit,omitempty"`
 }

@@ -91,7 +91,7 @@ func (r *run) complete(t *task) {
 
 // finish counts the outcome of a task's record, and hands the task to the writer.
 func (r *run) finish(t *task) {
-	r.Counters.countSettled(t)
+	r.Counters.countSettled(t, t.status(&r.options.Schema))
 	r.completion.finish(t)
 }
 

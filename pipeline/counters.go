@@ -111,8 +111,7 @@ func (c *Counters) countError(e *client.Error) {
 }
 
 // countSettled counts the record of a task.
-func (c *Counters) countSettled(t *task) {
-	status := t.status()
+func (c *Counters) countSettled(t *task, status writer.Status) {
 	c.of(status).Add(1)
 	if t.recalled {
 		c.Recalled.Add(1)

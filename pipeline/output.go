@@ -157,7 +157,10 @@ func (s *Session) newAccount() *Account {
 		Inputs: o.Input.Paths, Column: o.Input.Column, Scheme: o.Scheme,
 		Output: o.Output.Path, OutputFormat: string(format),
 		Levels: o.Output.Levels, Carry: o.Output.Carry, SourceColumns: o.Output.SourceColumns,
-		Limit: o.Limit,
+		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, Limit: o.Limit,
+	}
+	if o.Output.Shape != writer.ShapeLong {
+		settings.Shape = string(o.Output.Shape)
 	}
 	settings.InputPaths = make([]string, len(o.Input.Paths)) // do not depend on the working folder
 	for i, path := range o.Input.Paths {

@@ -182,7 +182,10 @@ func (s *Session) runOptions() (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	schema := writer.Schema{Levels: o.Output.Levels, SourceColumns: o.Output.SourceColumns, Carry: carry}
+	schema := writer.Schema{
+		Levels: o.Output.Levels, SourceColumns: o.Output.SourceColumns, Carry: carry,
+		Shape: o.Output.Shape, Top: o.Output.Top, MinConfidence: o.Output.MinConfidence,
+	}
 	if slices.Contains(o.Classifications, client.NAICS) {
 		schema.NAICS = client.NAICS
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,6 +82,9 @@ type OutputOptions struct {
 	Levels        int           // columns level_1, level_2, ...; LevelsOfTaxonomy for as many as there are levels
 	Carry         string        // columns of the input to carry: "all", "none" (or ""), or names with a comma between
 	SourceColumns bool          // write the columns source and answered_at
+	Shape         writer.Shape  // default writer.ShapeLong
+	Top           int           // the first categories of each record; 0 for all
+	MinConfidence float64       // only categories with at least this confidence
 	Overwrite     bool          // replace an output that another run has written
 	Stdout        io.Writer     // default os.Stdout
 }
@@ -123,9 +128,17 @@ func (o SessionOptions) Check() error {
 	refuse(o.Limit < 0, "Limit", "%d must not be negative", o.Limit)
 	refuse(o.Output.Levels < LevelsOfTaxonomy || o.Output.Levels > writer.MaxLevels, "Output.Levels", "%d must be 0 to %d, or %d", o.Output.Levels, writer.MaxLevels, LevelsOfTaxonomy)
 	refuse(o.Output.PartRows < 0, "Output.PartRows", "%d must be at least 1", o.Output.PartRows)
+	refuse(o.Output.Top < 0, "Output.Top", "%d must not be negative", o.Output.Top)
+	refuse(!(o.Output.MinConfidence >= 0) || math.IsInf(o.Output.MinConfidence, 0), "Output.MinConfidence", "%v must be a number from 0", o.Output.MinConfidence)
+	shape, err := writer.ParseShape(string(cmp.Or(o.Output.Shape, writer.ShapeLong)))
+	refuse(err != nil, "Output.Shape", "%w", err)
 	if o.Output.Path != "" {
-		_, err := o.Output.format()
+		format, err := o.Output.format()
 		errs = append(errs, err)
+		if err == nil {
+			err = shape.CheckFormat(format)
+			refuse(err != nil, "Output.Shape", "%w", err)
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -175,6 +188,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	if o.Kind == client.Website && o.Dedupe == "" {
 		o.Dedupe = DedupeSite
 	}
+	o.Output.Shape = cmp.Or(o.Output.Shape, writer.ShapeLong)
 	if o.Output.PartRows == 0 {
 		o.Output.PartRows = writer.DefaultPartRows
 	}
@@ -237,9 +251,17 @@ func (o *StoreOptions) keeps(s statuses) bool {
 
 // metadata goes into the file, and so holds only what is the same in every run over the same input.
 func (o *SessionOptions) metadata() map[string]string {
-	return map[string]string{
+	metadata := map[string]string{
 		"bulkcat.format":         "2",
 		"bulkcat.kind":           string(o.Kind),
 		"bulkcat.classification": strings.Join(o.Classifications, ","),
+		"bulkcat.shape":          string(o.Output.Shape),
 	}
+	if o.Output.Top > 0 {
+		metadata["bulkcat.top"] = strconv.Itoa(o.Output.Top)
+	}
+	if o.Output.MinConfidence > 0 {
+		metadata["bulkcat.min_confidence"] = strconv.FormatFloat(o.Output.MinConfidence, 'g', -1, 64)
+	}
+	return metadata
 }

@@ -80,7 +80,7 @@ func (t *task) release() {
 func (t *task) result(o *Options) writer.Result {
 	r := writer.Result{
 		Record: t.record.Number, Input: t.record.Input, Classification: o.Classifications[t.class].Name,
-		Status: t.status(), Source: o.SourceName, AnsweredAt: t.answer.AnsweredAt,
+		Status: t.status(&o.Schema), Source: o.SourceName, AnsweredAt: t.answer.AnsweredAt,
 	}
 	if t.err != nil {
 		r.Error = t.err.Error()
@@ -91,14 +91,18 @@ func (t *task) result(o *Options) writer.Result {
 // place is the file and line of the task's record.
 func (t *task) place() string { return fmt.Sprintf("%s:%d", t.record.File, t.record.Line) }
 
-func (t *task) status() writer.Status {
+// status is that of the task's rows.
+func (t *task) status(s *writer.Schema) writer.Status {
 	switch {
 	case t.pending:
 		return writer.StatusPending
 	case t.err != nil:
 		return statusOf(t.err)
-	case len(t.answer.Entries) > 0:
-		return writer.StatusOK
+	}
+	for i := range t.answer.Entries {
+		if s.Keeps(t.answer.Entries[i].Confidence) {
+			return writer.StatusOK
+		}
 	}
 	return writer.StatusEmpty
 }

@@ -53,29 +53,37 @@ func BenchmarkFlatten(b *testing.B) {
 func BenchmarkWrite(b *testing.B) {
 	results := typicalResults(10_000)
 	for _, format := range []Format{CSV, "csv.gz", "csv.zst", JSONL, "jsonl.zst", Parquet} {
-		b.Run(string(format), func(b *testing.B) {
-			sink, err := Open(Options{Path: "-", Format: format, Schema: typicalSchema, Stdout: io.Discard})
-			if err != nil {
-				b.Fatal(err)
+		for _, shape := range []Shape{ShapeLong, ShapeTop, ShapeNested} {
+			if shape.CheckFormat(format) != nil {
+				continue
 			}
-			var rows []Row
-			total, n := 0, 0
-			b.ReportAllocs()
-			for b.Loop() {
-				rows = rows[:0]
-				for range 64 {
-					rows = typicalSchema.Flatten(rows, results[n%len(results)])
-					n++
-				}
-				if err := sink.Write(rows); err != nil {
-					b.Fatal(err)
-				}
-				total += len(rows)
-			}
-			if _, err := sink.Close(); err != nil {
-				b.Fatal(err)
-			}
-			b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "rows/s")
-		})
+			b.Run(string(format)+"/"+string(shape), func(b *testing.B) { benchmarkWrite(b, format, shape, results) })
+		}
 	}
+}
+
+func benchmarkWrite(b *testing.B, format Format, shape Shape, results []Result) {
+	schema := typicalSchema
+	schema.Shape = shape
+	sink, err := Open(Options{Path: "-", Format: format, Schema: schema, Stdout: io.Discard})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var rows []Row
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		rows = rows[:0]
+		for range 64 {
+			rows = schema.Flatten(rows, results[n%len(results)])
+			n++
+		}
+		if err := sink.Write(rows); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := sink.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "records/s")
 }

@@ -4,7 +4,8 @@
 // # Terms
 //
 // A [Result] is the outcome of one record in one classification: a status, and the entries of the answer.
-// [Schema.Flatten] makes rows of a Result: a [Row] per entry, or a single row if there are no entries. A record with
+// [Schema.Flatten] makes rows of a Result in a [Shape]: a [Row] per entry (long), a row with the first entry (top), or a
+// row with a list of the entries (nested). A Result without entries has a single row in each shape. A record with
 // several classifications has a Result for each, in order, and the column classification distinguishes their rows.
 //
 // A [Schema] says which columns the rows have. All formats have the same columns in the same order. The column

@@ -128,3 +128,35 @@ func TestFolderAbortKeepsWholeParts(t *testing.T) {
 		t.Errorf("the part has %d rows, want 1", n)
 	}
 }
+
+// Engines that read a folder pass over names that begin with "_" or ".". All other names are those of whole parts.
+func TestFolderHelperFilesAreHidden(t *testing.T) {
+	fsys, path := new(faultFS), filepath.Join(t.TempDir(), "out")
+	sink, err := open(fsys, Options{Path: path, Folder: true, PartRows: 1, OnPart: func(File) error {
+		return publishFile(fsys, filepath.Join(path, "_manifest.json"), []byte("{}"))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, sink, recordRows(1, 1, 1))
+	if _, err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	created := 0
+	for _, operation := range fsys.log {
+		op, name, _ := strings.Cut(operation, " ")
+		name = filepath.Base(name)
+		hidden := name[0] == '_' || name[0] == '.'
+		switch {
+		case op == "create" && name[0] != '.':
+			t.Errorf("%s is created under a name that engines read", name)
+		case op == "rename" && !hidden && !isPart(name):
+			t.Errorf("%s is published under a name that engines read", name)
+		case op == "create":
+			created++
+		}
+	}
+	if want := 3 + 3 + 1; created != want { // parts, manifests, _SUCCESS
+		t.Errorf("%d files are created, want %d", created, want)
+	}
+}

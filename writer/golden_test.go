@@ -69,9 +69,31 @@ var samples = []struct {
 	{name: "none", schema: Schema{Levels: 1}},
 }
 
+// The other shapes of the samples, and one with a least confidence.
+func init() {
+	for i := range samples[:len(samples):len(samples)] {
+		for _, shape := range []Shape{ShapeTop, ShapeNested} {
+			s := samples[i]
+			s.name, s.schema.Shape = s.name+"."+string(shape), shape
+			samples = append(samples, s)
+		}
+	}
+	confident := samples[0]
+	confident.name, confident.schema.MinConfidence = "paths.confident", 0.9
+	samples = append(samples, confident)
+}
+
+// formatsOf returns the formats that can represent the shape of a schema, without compression.
+func formatsOf(s Schema) []Format {
+	if s.Shape == ShapeNested {
+		return []Format{JSONL}
+	}
+	return []Format{CSV, TSV, JSONL}
+}
+
 func TestGolden(t *testing.T) {
 	for _, s := range samples {
-		for _, format := range []Format{CSV, TSV, JSONL} {
+		for _, format := range formatsOf(s.schema) {
 			name := s.name + "." + string(format)
 			t.Run(name, func(t *testing.T) {
 				got := encodeAll(t, format, s.schema, flattenAll(s.schema, s.results))
@@ -84,6 +106,9 @@ func TestGolden(t *testing.T) {
 // Parquet has the same columns and cells as CSV.
 func TestParquetHoldsWhatCSVHolds(t *testing.T) {
 	for _, s := range samples {
+		if s.schema.Shape == ShapeNested {
+			continue // see TestNestedIsLong
+		}
 		t.Run(s.name, func(t *testing.T) {
 			rows := flattenAll(s.schema, s.results)
 			got := readParquet(t, encodeAll(t, Parquet, s.schema, rows))
@@ -100,14 +125,11 @@ func TestParquetSchema(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			file := openParquet(t, encodeAll(t, Parquet, s.schema, flattenAll(s.schema, s.results)))
 			var got bytes.Buffer
-			for _, field := range file.Schema().Fields() {
-				repetition := "required"
-				if field.Optional() {
-					repetition = "optional"
-				}
-				fmt.Fprintf(&got, "%s %s %v\n", field.Name(), repetition, field.Type())
-			}
+			describe(&got, "", file.Root())
 			for _, group := range file.Metadata().RowGroups {
+				for _, c := range group.SortingColumns {
+					fmt.Fprintf(&got, "sorted by column %d, descending: %t\n", c.ColumnIdx, c.Descending)
+				}
 				for _, c := range group.Columns {
 					fmt.Fprintln(&got, c.MetaData.PathInSchema, c.MetaData.Codec, c.MetaData.Encoding,
 						"statistics:", c.MetaData.Statistics.MaxValue != nil)
@@ -118,10 +140,25 @@ func TestParquetSchema(t *testing.T) {
 	}
 }
 
+// describe writes the columns below a column, which the indent tells.
+func describe(out *bytes.Buffer, indent string, column *parquet.Column) {
+	for _, c := range column.Columns() {
+		repetition := "required"
+		switch {
+		case c.Optional():
+			repetition = "optional"
+		case c.Repeated():
+			repetition = "repeated"
+		}
+		fmt.Fprintf(out, "%s%s %s %v\n", indent, c.Name(), repetition, c.Type())
+		describe(out, indent+"  ", c)
+	}
+}
+
 func TestCompressedText(t *testing.T) {
 	for _, s := range samples {
 		rows := flattenAll(s.schema, s.results)
-		for _, content := range []Format{CSV, JSONL} {
+		for _, content := range formatsOf(s.schema) {
 			want := encodeAll(t, content, s.schema, rows)
 			t.Run(s.name+"."+string(content), func(t *testing.T) {
 				compressed := encodeAll(t, content+".gz", s.schema, rows)

@@ -8,24 +8,59 @@ import (
 // newJSONL returns an encoder of JSON Lines: an object per row, with a member for every column in order, which may be
 // null.
 func newJSONL(out compressor, columns []Column) encoder {
-	keys := make([]string, len(columns)) // with the punctuation before and after
+	object := newJSONObject(columns)
+	return &textEncoder{out: out, appendRow: func(dst []byte, row *Row) []byte {
+		return append(object.append(dst, row), '\n')
+	}}
+}
+
+// jsonObject writes rows as JSON objects.
+type jsonObject struct {
+	columns  []Column
+	keys     []string      // with the punctuation before and after
+	elements []*jsonObject // of the lists, by column; nil for other columns
+}
+
+func newJSONObject(columns []Column) *jsonObject {
+	o := &jsonObject{columns: columns, keys: make([]string, len(columns)), elements: make([]*jsonObject, len(columns))}
 	for i, c := range columns {
 		before := byte(',')
 		if i == 0 {
 			before = '{'
 		}
-		keys[i] = string(append(appendString([]byte{before}, c.Name), ':'))
-	}
-	return &textEncoder{out: out, appendRow: func(dst []byte, row *Row) []byte {
-		for i := range columns {
-			dst = append(dst, keys[i]...)
-			dst = appendJSON(dst, row, &columns[i])
+		o.keys[i] = string(append(appendString([]byte{before}, c.Name), ':'))
+		if c.Type == TypeList {
+			o.elements[i] = newJSONObject(c.Elements)
 		}
-		return append(dst, "}\n"...)
-	}}
+	}
+	return o
 }
 
-// appendJSON appends the value of a column of a row as JSON.
+func (o *jsonObject) append(dst []byte, row *Row) []byte {
+	for i := range o.columns {
+		dst = append(dst, o.keys[i]...)
+		if element := o.elements[i]; element != nil {
+			dst = element.appendList(dst, row.Categories)
+		} else {
+			dst = appendJSON(dst, row, &o.columns[i])
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendList appends an array with an object for each row.
+func (o *jsonObject) appendList(dst []byte, rows []Row) []byte {
+	dst = append(dst, '[')
+	for i := range rows {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = o.append(dst, &rows[i])
+	}
+	return append(dst, ']')
+}
+
+// appendJSON appends the value of a column of a row as JSON; the column is no list.
 func appendJSON(dst []byte, row *Row, c *Column) []byte {
 	switch c.Type {
 	case TypeInt64:

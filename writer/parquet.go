@@ -19,21 +19,23 @@ const (
 	chunkBytes = 128 << 10
 
 	// groupRows and groupBytes bound a row group, whose compressed pages are in memory until it ends, because
-	// Parquet stores a group column by column. Engines read groups of 128 Ki rows well in parallel. The bytes
-	// matter only for long carried columns.
+	// Parquet stores a group column by column. Engines give whole groups to threads and tasks. 128 Ki rows are about
+	// the unit in which DuckDB divides its work, and make eight groups of a part of DefaultPartRows. The bytes matter
+	// for long carried columns and long lists.
 	groupRows  = 128 << 10
 	groupBytes = 32 << 20
 
-	// pageBytes bounds a page of a column before compression.
+	// pageBytes bounds a page of a column before compression. Readers decompress whole pages, and skip pages by the
+	// page index, so pages are smaller than the usual 1 MiB; smaller still would compress worse.
 	pageBytes = 256 << 10
 )
 
 // parquetEncoder writes Parquet with zstd, and with bounds per column chunk and page for all columns except those of
 // categories.
 type parquetEncoder struct {
-	file    *parquet.GenericWriter[any]
-	columns []Column
-	values  [][]parquet.Value // of the chunk, by column
+	file   *parquet.GenericWriter[any]
+	leaves []leaf
+	values [][]parquet.Value // of the chunk, by leaf
 
 	chunkLen  int // rows in the chunk
 	chunkText int // bytes of text in the chunk
@@ -42,8 +44,9 @@ type parquetEncoder struct {
 }
 
 func newParquet(w io.Writer, columns []Column, metadata map[string]string) (encoder, error) {
-	if len(columns) > parquet.MaxColumnIndex {
-		return nil, fmt.Errorf("%d columns are more than a Parquet file can have (%d): carry fewer", len(columns), parquet.MaxColumnIndex)
+	leaves := leavesOf(columns)
+	if len(leaves) > parquet.MaxColumnIndex {
+		return nil, fmt.Errorf("%d columns are more than a Parquet file can have (%d): carry fewer", len(leaves), parquet.MaxColumnIndex)
 	}
 	codec, err := newPageCodec()
 	if err != nil {
@@ -60,19 +63,21 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.DataPageStatistics(false),
 		// The library would cut bounds within characters; textPage cuts them between characters.
 		parquet.ColumnIndexSizeLimit(func([]string) int { return math.MaxInt }),
+		// Sink requires rows in record order. Engines skip row groups and pages, and merge parts without a sort.
+		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("record"))),
 	}
-	for _, c := range columns {
-		if c.categorical() { // useless bounds: every page has nearly all categories
-			options = append(options, parquet.SkipPageBounds(c.Name))
+	for _, l := range leaves {
+		if l.categorical() { // useless bounds: every page has nearly all categories
+			options = append(options, parquet.SkipPageBounds(l.path...))
 		}
 	}
 	for key, value := range metadata { // the library sorts them
 		options = append(options, parquet.KeyValueMetadata(validUTF8(key), validUTF8(value)))
 	}
 	return &parquetEncoder{
-		file:    parquet.NewGenericWriter[any](w, options...),
-		columns: columns,
-		values:  make([][]parquet.Value, len(columns)),
+		file:   parquet.NewGenericWriter[any](w, options...),
+		leaves: leaves,
+		values: make([][]parquet.Value, len(leaves)),
 	}, nil
 }
 
@@ -80,8 +85,13 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 func (e *parquetEncoder) encode(rows []Row) error {
 	for len(rows) > 0 {
 		n := e.room(rows)
-		for k := range e.columns {
-			e.values[k] = appendValues(e.values[k], rows[:n], &e.columns[k])
+		for k := range e.leaves {
+			l := &e.leaves[k]
+			if l.ofList {
+				e.values[k] = appendListValues(e.values[k], rows[:n], &l.Column)
+			} else {
+				e.values[k] = appendValues(e.values[k], rows[:n], &l.Column)
+			}
 		}
 		e.chunkLen += n
 		rows = rows[n:]
@@ -155,6 +165,28 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 		for i := range add {
 			if !add[i].IsNull() {
 				add[i].SetDefinitionLevel(1)
+			}
+		}
+	}
+	return values
+}
+
+// appendListValues appends the values of a member of the structs in the lists. An empty list has one value, null, with
+// definition level 0. In other lists the levels of appendValues are one higher, and the repetition level is 0 for the
+// first struct and 1 for each further struct.
+func appendListValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value {
+	for i := range rows {
+		categories := rows[i].Categories
+		if len(categories) == 0 {
+			values = append(values, parquet.NullValue())
+			continue
+		}
+		start := len(values)
+		values = appendValues(values, categories, c)
+		for k := start; k < len(values); k++ {
+			values[k].SetDefinitionLevel(values[k].DefinitionLevel() + 1)
+			if k > start {
+				values[k].SetRepetitionLevel(1)
 			}
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// recordNode is the root of a Parquet schema. Unlike parquet.Group, it keeps the order of the columns.
+// recordNode is the root of a Parquet schema, or the struct in a list. Unlike parquet.Group, it keeps the order of the
+// columns.
 type recordNode struct {
 	parquet.Group // empty: provides the methods that are the same for all groups
 	fields        []parquet.Field
@@ -43,6 +44,8 @@ func newTextNode() parquet.Node { return parquet.Leaf(textType{parquet.String().
 func newColumnNode(c Column) parquet.Node {
 	var n parquet.Node
 	switch {
+	case c.Type == TypeList:
+		n = parquet.List(newRecordNode(c.Elements))
 	case c.Type == TypeInt64:
 		n = parquet.Encoded(parquet.Leaf(parquet.Int64Type), &parquet.DeltaBinaryPacked)
 	case c.Type == TypeTimestamp:
@@ -58,4 +61,24 @@ func newColumnNode(c Column) parquet.Node {
 		n = parquet.Optional(n)
 	}
 	return n
+}
+
+// leaf is a column of values in the file. A list has a leaf for each member of its structs.
+type leaf struct {
+	Column
+	path   []string
+	ofList bool
+}
+
+func leavesOf(columns []Column) []leaf {
+	var leaves []leaf
+	for _, c := range columns {
+		if c.Type != TypeList {
+			leaves = append(leaves, leaf{Column: c, path: []string{c.Name}})
+		}
+		for _, e := range c.Elements {
+			leaves = append(leaves, leaf{Column: e, path: []string{c.Name, "list", "element", e.Name}, ofList: true})
+		}
+	}
+	return leaves
 }

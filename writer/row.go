@@ -13,7 +13,7 @@ type Status string
 // The statuses of records.
 const (
 	StatusOK       Status = "ok"       // answered, with at least one entry
-	StatusEmpty    Status = "empty"    // answered, without entries
+	StatusEmpty    Status = "empty"    // answered, without entries, or without entries that Schema.Keeps
 	StatusRejected Status = "rejected" // rejected: the service refuses this input for good
 	StatusFailed   Status = "failed"   // no answer within the attempts allowed
 	StatusInvalid  Status = "invalid"  // not asked: the input is not a website or a title
@@ -50,7 +50,7 @@ type Row struct {
 	Input          string
 	Status         Status
 	Classification string
-	Rank           int64 // 1-based position in the answer; 0 if the record has no entry
+	Rank           int64 // 1-based position in the answer; 0 if the row has no entry
 	Value          string
 	CategoryID     string
 	Title          string   // of rows of Schema.NAICS only
@@ -60,10 +60,15 @@ type Row struct {
 	Source         string
 	AnsweredAt     time.Time // UTC, whole microseconds
 	Fields         []string  // parallel to Schema.Carry; missing ones are null
+
+	// Categories are the rows of the shape long, of a row of the shape nested. Such a row has no entry of its own.
+	Categories []Row
 }
 
-// Flatten appends the rows of r to dst: a row per entry, or one row if there are no entries. It allocates only to grow
-// dst, to replace invalid UTF-8, and for missing Entry.Levels. The new rows share the memory of r.
+// Flatten appends the rows of r to dst, as Schema.Shape says. A record has at least one row: if none of its entries
+// remains with MinConfidence, a row with StatusEmpty and an error that says so. Flatten allocates only to grow dst, to
+// replace invalid UTF-8, and for missing Entry.Levels, lists of the shape nested and such errors. The new rows share
+// the memory of r.
 func (s Schema) Flatten(dst []Row, r Result) []Row {
 	row := Row{
 		Record:         r.Record,
@@ -76,10 +81,28 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 		AnsweredAt:     timestamp(r.AnsweredAt),
 		Fields:         validFields(r.Fields),
 	}
-	if len(r.Entries) == 0 {
+	switch {
+	case len(r.Entries) == 0:
 		return append(dst, row)
+	case !s.keepsAny(r.Entries):
+		row.Status, row.Error = StatusEmpty, s.belowConfidence()
+		return append(dst, row)
+	case s.Shape == ShapeNested:
+		n := len(dst)
+		dst = append(dst, row)
+		dst[n].Categories = s.appendEntries(make([]Row, 0, min(len(r.Entries), s.most())), row, r)
+		return dst
 	}
+	return s.appendEntries(dst, row, r)
+}
+
+// appendEntries appends a copy of row for each entry of r that remains.
+func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
+	left := s.most()
 	for i, e := range r.Entries {
+		if !s.Keeps(e.Confidence) {
+			continue
+		}
 		row.Rank = int64(i + 1)
 		row.Value = validUTF8(e.Value)
 		row.CategoryID = validUTF8(e.ID)
@@ -91,6 +114,9 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 			row.Levels = s.AppendLevels(nil, r.Classification, row.Value)
 		}
 		dst = append(dst, row)
+		if left--; left == 0 {
+			break
+		}
 	}
 	return dst
 }
@@ -153,12 +179,18 @@ func (r *Row) text(c *Column) string {
 
 // textSize returns the approximate number of bytes of the string columns, in which levels repeat the value.
 func (r *Row) textSize() int {
-	n := len(r.Input) + len(r.Status) + len(r.Classification) + 2*len(r.Value) + len(r.CategoryID) + len(r.Title) + len(r.Error) + len(r.Source)
+	n := len(r.Input) + len(r.Status) + len(r.Classification) + r.categorySize() + len(r.Error) + len(r.Source)
 	for _, f := range r.Fields {
 		n += len(f)
 	}
+	for i := range r.Categories {
+		n += r.Categories[i].categorySize()
+	}
 	return n
 }
+
+// categorySize is the part of textSize for the columns of the category.
+func (r *Row) categorySize() int { return 2*len(r.Value) + len(r.CategoryID) + len(r.Title) }
 
 // isOfRecord reports whether two rows are equal in all columns of the record. It may return false for equal rows.
 func (r *Row) isOfRecord(other *Row) bool {

@@ -15,6 +15,10 @@ type Schema struct {
 	NAICS         string   // the classification whose values are NAICS codes, which have titles; "" for none
 	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
 	Carry         []string // names in the input of the columns to copy; Result.Fields has their values
+
+	Shape         Shape   // of the rows; "" is ShapeLong
+	Top           int     // the most entries of a record, in the order of the answer; 0 for all
+	MinConfidence float64 // without entries of less confidence, which do not count for Top; 0 for all entries
 }
 
 // Column is one column of the output.
@@ -22,6 +26,7 @@ type Column struct {
 	Name     string
 	Type     Type
 	Nullable bool
+	Elements []Column // columns of the structs in a list; nil for other types
 
 	field field
 	index int // into Row.Levels or Row.Fields
@@ -36,6 +41,7 @@ const (
 	TypeInt64                 // a whole number
 	TypeDouble                // an IEEE 754 double, always finite
 	TypeTimestamp             // a time in UTC, in microseconds; RFC 3339 in the text formats
+	TypeList                  // a list of structs, never null; no text format except JSONL has lists
 )
 
 // field is the member of Row that is the value of a column.
@@ -56,6 +62,7 @@ const (
 	fieldSource
 	fieldAnsweredAt
 	fieldCarried
+	fieldCategories
 )
 
 // scope is the thing that determines the value of a column.
@@ -79,23 +86,19 @@ func (c *Column) scope() scope {
 
 // Columns returns the columns in the order of the output: record, input, status, classification, rank, value,
 // category_id, title with NAICS codes, confidence, level_1 to level_N, error, then source and answered_at with
-// SourceColumns, then the carried columns.
+// SourceColumns, then the carried columns. With ShapeNested the list categories replaces the columns from rank to
+// level_N, which become the members of its structs.
 func (s Schema) Columns() []Column {
 	columns := []Column{
 		{Name: "record", Type: TypeInt64, field: fieldRecord},
 		{Name: "input", Nullable: true, field: fieldInput},
 		{Name: "status", field: fieldStatus},
 		{Name: "classification", field: fieldClassification},
-		{Name: "rank", Type: TypeInt64, Nullable: true, field: fieldRank},
-		{Name: "value", Nullable: true, field: fieldValue},
-		{Name: "category_id", Nullable: true, field: fieldCategoryID},
 	}
-	if s.NAICS != "" {
-		columns = append(columns, Column{Name: "title", Nullable: true, field: fieldTitle})
-	}
-	columns = append(columns, Column{Name: "confidence", Type: TypeDouble, Nullable: true, field: fieldConfidence})
-	for k := range s.levels() {
-		columns = append(columns, Column{Name: fmt.Sprintf("level_%d", k+1), Nullable: true, field: fieldLevel, index: k})
+	if s.Shape == ShapeNested {
+		columns = append(columns, Column{Name: "categories", Type: TypeList, Elements: s.appendCategory(nil), field: fieldCategories})
+	} else {
+		columns = s.appendCategory(columns)
 	}
 	columns = append(columns, Column{Name: "error", Nullable: true, field: fieldError})
 	if s.SourceColumns {
@@ -106,12 +109,31 @@ func (s Schema) Columns() []Column {
 	return s.appendCarried(columns)
 }
 
+// appendCategory appends the columns of a category. The rank is null only in rows without a category.
+func (s Schema) appendCategory(columns []Column) []Column {
+	columns = append(columns,
+		Column{Name: "rank", Type: TypeInt64, Nullable: s.Shape != ShapeNested, field: fieldRank},
+		Column{Name: "value", Nullable: true, field: fieldValue},
+		Column{Name: "category_id", Nullable: true, field: fieldCategoryID})
+	if s.NAICS != "" {
+		columns = append(columns, Column{Name: "title", Nullable: true, field: fieldTitle})
+	}
+	columns = append(columns, Column{Name: "confidence", Type: TypeDouble, Nullable: true, field: fieldConfidence})
+	for k := range s.levels() {
+		columns = append(columns, Column{Name: fmt.Sprintf("level_%d", k+1), Nullable: true, field: fieldLevel, index: k})
+	}
+	return columns
+}
+
 // appendCarried appends the carried columns with unique names. Names that differ only in case are equal, as in Spark,
 // DuckDB and BigQuery. A column without a name is named after its position.
 func (s Schema) appendCarried(columns []Column) []Column {
 	taken := make(map[string]int) // lower-case name to the number of alternatives tried
 	for _, c := range columns {
 		taken[c.Name] = 0
+		for _, e := range c.Elements { // so that carried columns have the same names in all shapes
+			taken[e.Name] = 0
+		}
 	}
 	for i, name := range s.Carry {
 		if name = validUTF8(name); name == "" {

@@ -57,8 +57,8 @@ type File struct {
 }
 
 // Open returns the sink of an output. If another process may write the same output, the caller holds its [Lock] until
-// the sink is closed. The error is a *FormatError if the format is unknown, or an *Error if the output cannot be
-// written.
+// the sink is closed. The error is a *FormatError if the format is unknown, a *ShapeError if the format cannot represent
+// the shape, or an *Error if the output cannot be written.
 func Open(o Options) (Sink, error) { return open(osFS{}, o) }
 
 func open(fsys fileSystem, o Options) (Sink, error) {
@@ -102,7 +102,10 @@ func (o *Options) applyDefaults() (err error) {
 	if o.Stdout == nil {
 		o.Stdout = os.Stdout
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return o.Schema.Shape.CheckFormat(o.Format)
 }
 
 // guard implements the common rules of sinks: errors are sticky, nothing is published after an error, and a closed sink

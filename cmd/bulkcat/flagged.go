@@ -12,16 +12,19 @@ import (
 
 // flagOf has the flags of the options that package pipeline may refuse.
 var flagOf = map[string]string{
-	"Classifications": "--classification",
-	"Scheme":          "--scheme",
-	"Dedupe":          "--dedupe",
-	"Limit":           "--limit",
-	"Grace":           "--grace",
-	"Output.Format":   "--output-format",
-	"Output.PartRows": "--part-rows",
-	"Output.Levels":   "--levels",
-	"Output.Carry":    "--carry",
-	"LabelColumn":     "--label-column",
+	"Classifications":      "--classification",
+	"Scheme":               "--scheme",
+	"Dedupe":               "--dedupe",
+	"Limit":                "--limit",
+	"Grace":                "--grace",
+	"Output.Format":        "--output-format",
+	"Output.PartRows":      "--part-rows",
+	"Output.Levels":        "--levels",
+	"Output.Carry":         "--carry",
+	"Output.Shape":         "--shape",
+	"Output.Top":           "--top",
+	"Output.MinConfidence": "--min-confidence",
+	"LabelColumn":          "--label-column",
 }
 
 // flagged adds flags to an error of package pipeline, and marks errors of the command line.

@@ -73,13 +73,22 @@ type fixture struct {
 // newFixture runs the pipeline over records, in the first classification or those given.
 func newFixture(t *testing.T, format writer.Format, folder bool, classifications ...string) *fixture {
 	t.Helper()
+	return newShapedFixture(t, writer.Schema{}, format, folder, classifications...)
+}
+
+// newShapedFixture is newFixture with the shape, the top and the least confidence of a schema.
+func newShapedFixture(t *testing.T, shaped writer.Schema, format writer.Format, folder bool, classifications ...string) *fixture {
+	t.Helper()
 	if classifications == nil {
 		classifications = []string{client.TaxonomyV3}
 	}
 	dir := t.TempDir()
 	f := &fixture{
 		t: t, format: format, folder: folder, input: filepath.Join(dir, "in.csv"), output: filepath.Join(dir, "out"),
-		schema: writer.Schema{Levels: 2, SourceColumns: true, Carry: []string{"url", "note"}},
+		schema: writer.Schema{
+			Levels: 2, SourceColumns: true, Carry: []string{"url", "note"},
+			Shape: shaped.Shape, Top: shaped.Top, MinConfidence: shaped.MinConfidence,
+		},
 	}
 	if slices.Contains(classifications, client.NAICS) {
 		f.schema.NAICS = client.NAICS
@@ -95,7 +104,7 @@ func newFixture(t *testing.T, format writer.Format, folder bool, classifications
 		Kind: client.Website, Classifications: classifications, Retry: client.RetryPolicy{MaxAttempts: 1},
 		Service: pipeline.Service{Categorizer: byHost{}, Name: service, Hosted: true},
 		Input:   reader.Options{Paths: []string{f.input}},
-		Output:  pipeline.OutputOptions{Path: path, Format: format, PartRows: 4, Levels: 2, Carry: "all", SourceColumns: true},
+		Output:  pipeline.OutputOptions{Path: path, Format: format, PartRows: 4, Levels: 2, Carry: "all", SourceColumns: true, Shape: shaped.Shape, Top: shaped.Top, MinConfidence: shaped.MinConfidence},
 		Store:   pipeline.StoreOptions{Dir: stored.Dir},
 		Limits:  limits.Options{Rate: math.Inf(1)},
 		Program: "test",
@@ -136,24 +145,33 @@ func (f *fixture) verify() Report {
 	return report
 }
 
-// rows reads the output back.
+// rows reads the output back. A row of the shape nested has the category columns of its list only.
 func (f *fixture) rows() []writer.Row {
 	f.t.Helper()
-	in, err := openFile(f.output, f.format)
+	in, err := openFile(f.output, f.format, membersOf(f.account))
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	defer in.close()
 	var rows []writer.Row
 	for {
-		r, err := in.next()
+		read, err := in.next()
 		if errors.Is(err, io.EOF) {
 			return rows
 		}
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		rows = append(rows, f.typed(r))
+		typed := f.typed(read[0])
+		if f.schema.Shape == writer.ShapeNested {
+			typed.Rank, typed.Value, typed.CategoryID, typed.Title, typed.Levels = 0, "", "", "", nil
+			for _, r := range read {
+				if r[atRank] != "" {
+					typed.Categories = append(typed.Categories, f.typed(r))
+				}
+			}
+		}
+		rows = append(rows, typed)
 	}
 }
 

@@ -21,13 +21,22 @@ func FuzzReadback(f *testing.F) {
 	f.Add([]byte(`{"record":1,"input":null,"rank":1e400}`+"\n{}"), uint8(2))
 	f.Add([]byte(`{"record":[1]}`), uint8(2))
 	f.Add([]byte(`{}`), uint8(2))
+	f.Add([]byte(`{"record":1,"categories":[]}`+"\n"+`{"record":1,"categories":[{"rank":1,"value":"A"},{"rank":2,"value":"B"}]}`), uint8(2))
+	f.Add([]byte(`{"record":1,"categories":[{"rank":1,"value":"A"}],"error":null}`+"\n"+`{"record":1,"categories":[{}],"error":null}`), uint8(128))
+	f.Add([]byte(`{"record":1,"a":[],"b":[{"c":1}]}`), uint8(2))
 	f.Add([]byte{0x1f, 0x8b}, uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, kind uint8) {
+		var members []string
+		if kind >= 128 { // as with an account
+			members = []string{"rank", "value"}
+		}
 		format := []writer.Format{writer.CSV, writer.TSV, writer.JSONL}[kind%3]
-		if in, err := newTextReader(bytes.NewReader(data), format); err == nil {
-			for r, err := in.next(); err == nil; r, err = in.next() {
-				if len(r) != len(in.columns()) {
-					t.Fatalf("%d cells of %d columns", len(r), len(in.columns()))
+		if in, err := newTextReader(bytes.NewReader(data), format, members); err == nil {
+			for rows, err := in.next(); err == nil; rows, err = in.next() {
+				for _, r := range rows {
+					if len(r) != len(in.columns()) {
+						t.Fatalf("%d cells of %d columns", len(r), len(in.columns()))
+					}
 				}
 			}
 		}

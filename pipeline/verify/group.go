@@ -23,6 +23,7 @@ type group struct {
 	record         int64
 	place          int    // the index of the classification in the report's list
 	classification string // the expected classification of the rows
+	written        int    // the number of rows in the file
 	rows           []row
 	more           int // the number of rows beyond maxRows
 }
@@ -34,20 +35,20 @@ const maxRows = 1 << 16
 func (g *group) start(path string, l *layout) { g.path, g.layout = path, l }
 
 // goOn begins the next group of the same record.
-func (g *group) goOn() { g.place, g.rows, g.more = g.place+1, g.rows[:0], 0 }
+func (g *group) goOn() { g.place, g.written, g.rows, g.more = g.place+1, 0, g.rows[:0], 0 }
 
 // belongs reports whether a row is of the group.
 func (g *group) belongs(record int64, r row) bool {
 	return record == g.record && (len(g.rows) == 0 || r[atClassification] == g.rows[0][atClassification])
 }
 
-func (g *group) add(record int64, r row) {
+// add adds the rows that are one row of the file.
+func (g *group) add(record int64, rows []row) {
 	g.record = record
-	if len(g.rows) == maxRows {
-		g.more++
-		return
-	}
-	g.rows = append(g.rows, r)
+	g.written++
+	n := min(len(rows), maxRows-len(g.rows))
+	g.rows = append(g.rows, rows[:n]...)
+	g.more += len(rows) - n
 }
 
 func (g *group) status() writer.Status { return writer.Status(g.rows[0][atStatus]) }
@@ -64,6 +65,9 @@ func (g *group) expect(what, expected, got string) {
 func (g *group) check() {
 	if g.more > 0 {
 		g.finding("rows", fmt.Sprintf("at most %d", maxRows), strconv.Itoa(maxRows+g.more))
+	}
+	if shape := g.layout.schema.Shape; g.written != 1 && (shape == writer.ShapeTop || shape == writer.ShapeNested) {
+		g.finding("rows", fmt.Sprintf("1, for the shape is %s", shape), strconv.Itoa(g.written))
 	}
 	g.checkConstant()
 	g.checkClassification()
@@ -107,8 +111,12 @@ func (g *group) checkMissing() {
 func (g *group) checkStatus() {
 	reason := g.rows[0][g.layout.atError]
 	switch g.status() {
-	case writer.StatusOK, writer.StatusEmpty, writer.StatusPending:
+	case writer.StatusOK, writer.StatusPending:
 		g.expect("error", "", reason)
+	case writer.StatusEmpty:
+		if !g.mayDrop() { // else the error may say that no entry has the confidence
+			g.expect("error", "", reason)
+		}
 	case writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid:
 		if reason == "" {
 			g.finding("error", "a reason", "nothing")
@@ -118,19 +126,43 @@ func (g *group) checkStatus() {
 	}
 }
 
-// checkEntries finds ranks that are not 1, 2, 3, ..., entries without a value, and levels that
-// differ from the value's.
+// mayDrop reports whether the run may have left out entries by their confidence.
+func (g *group) mayDrop() bool { return g.account == nil || g.layout.schema.MinConfidence != 0 }
+
+// checkRank finds ranks that are not 1, 2, 3, ..., or not ascending if the run may have left out
+// entries. It returns the rank.
+func (g *group) checkRank(r row, last int64) int64 {
+	if !g.mayDrop() {
+		g.expect("rank", strconv.FormatInt(last+1, 10), r[atRank])
+		return last + 1
+	}
+	rank, ok := number(r[atRank])
+	if !ok || rank <= last {
+		g.finding("rank", fmt.Sprintf("%d or more", last+1), show(r[atRank]))
+	}
+	return rank
+}
+
+// checkEntries finds wrong ranks, entries without a value, entries that the settings leave out, and
+// levels that differ from the value's.
 func (g *group) checkEntries() {
+	schema := &g.layout.schema
+	if schema.Top > 0 && len(g.rows) > schema.Top {
+		g.finding("categories", fmt.Sprintf("at most %d", schema.Top), strconv.Itoa(len(g.rows)))
+	}
 	var levels []string
-	for i, r := range g.rows {
-		g.expect("rank", strconv.Itoa(i+1), r[atRank])
+	rank := int64(0)
+	for _, r := range g.rows {
+		rank = g.checkRank(r, rank)
 		if r[atValue] == "" {
 			g.finding("value", "one, for the status is ok", "nothing")
 			continue
 		}
 		l := g.layout
-		if _, ok := confidence(r[l.atConfidence]); !ok {
+		if x, ok := confidence(r[l.atConfidence]); !ok {
 			g.finding("confidence", "a number or nothing", show(r[l.atConfidence]))
+		} else if !schema.Keeps(x) {
+			g.finding("confidence", fmt.Sprintf("%v or more", schema.MinConfidence), show(r[l.atConfidence]))
 		}
 		levels = l.schema.AppendLevels(levels[:0], g.classification, r[atValue])
 		for k := l.atConfidence + 1; k < l.atError; k++ {
@@ -164,16 +196,24 @@ func (g *group) compareAnswer(o answers.Outcome) {
 		g.expect("error, by the store", sameText(o.Rejection.Error()), sameText(g.rows[0][g.layout.atError]))
 		return
 	}
-	stored := writer.Result{Classification: g.classification, Entries: make([]writer.Entry, len(o.Answer.Entries))}
-	status := writer.StatusEmpty
+	stored := writer.Result{Status: writer.StatusEmpty, Classification: g.classification, Entries: make([]writer.Entry, len(o.Answer.Entries))}
 	for i, e := range o.Answer.Entries {
-		stored.Entries[i], status = writer.Entry{Value: e.Value, Title: e.Title, Confidence: e.Confidence}, writer.StatusOK
+		stored.Entries[i], stored.Status = writer.Entry{Value: e.Value, Title: e.Title, Confidence: e.Confidence}, writer.StatusOK
 	}
-	g.expect("status, by the store", string(status), string(g.status()))
-	if status != g.status() || status != writer.StatusOK {
+	schema := g.layout.schema
+	if schema.Levels = 0; schema.Shape == writer.ShapeNested {
+		schema.Shape = writer.ShapeLong
+	}
+	rows := schema.Flatten(nil, stored)
+	g.expect("status, by the store", string(rows[0].Status), string(g.status()))
+	if rows[0].Status != g.status() {
 		return
 	}
-	g.compareEntries(writer.Schema{NAICS: g.layout.schema.NAICS}.Flatten(nil, stored))
+	g.expect("error, by the store", rows[0].Error, g.rows[0][g.layout.atError])
+	if g.status() != writer.StatusOK {
+		return
+	}
+	g.compareEntries(rows)
 	if at := slices.Index(g.layout.names[:g.layout.carried], "answered_at"); at >= 0 {
 		got, err := time.Parse(time.RFC3339Nano, g.rows[0][at])
 		if err != nil || !got.Equal(o.Answer.AnsweredAt) {
@@ -183,12 +223,13 @@ func (g *group) compareAnswer(o answers.Outcome) {
 }
 
 func (g *group) compareEntries(stored []writer.Row) {
-	entries := g.layout.entries(g.rows)
+	entries, ranks := g.layout.entries(g.rows)
 	if len(entries) != len(stored) {
 		g.finding("entries, by the store", strconv.Itoa(len(stored)), strconv.Itoa(len(entries)))
 		return
 	}
 	for i, e := range entries {
+		g.expect("rank, by the store", strconv.FormatInt(stored[i].Rank, 10), ranks[i])
 		g.expect("value, by the store", sameText(stored[i].Value), sameText(e.Value))
 		g.expect("title, by the store", sameText(stored[i].Title), sameText(e.Title))
 		if x := stored[i].Confidence; x != e.Confidence && !(math.IsNaN(x) && math.IsNaN(e.Confidence)) {

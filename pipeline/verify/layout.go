@@ -12,7 +12,8 @@ import (
 )
 
 // row is one row of the output as text, by column; "" is null. Numbers are as in a text file, or
-// as Go formats them.
+// as Go formats them. A row of the shape nested is several, one for each category, with the columns
+// of the shape long.
 type row []string
 
 // The indexes of the columns that every output begins with.
@@ -44,16 +45,15 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 	names, input = sameTexts(names), sameTexts(input)
 	schema := schemaOf(names)
 	if account != nil {
-		s := account.Settings
-		schema = writer.Schema{Levels: s.Levels, SourceColumns: s.SourceColumns}
-		if slices.Contains(s.Classifications(), client.NAICS) {
-			schema.NAICS = client.NAICS
-		}
+		schema = accountSchema(account)
 	}
 	fixed := columnNames(schema)
+	long := schema
+	long.Shape = writer.ShapeLong // has the same columns, with the names that the structs of a list use
+	flat := columnNames(long)
 	l := &layout{
 		schema: schema, names: names, carried: len(fixed),
-		atTitle: slices.Index(fixed, "title"), atConfidence: slices.Index(fixed, "confidence"), atError: slices.Index(fixed, "error"),
+		atTitle: slices.Index(flat, "title"), atConfidence: slices.Index(flat, "confidence"), atError: slices.Index(flat, "error"),
 	}
 	if len(names) < len(fixed) || !slices.Equal(names[:len(fixed)], fixed) {
 		return nil, &Finding{What: "columns", Expected: strings.Join(fixed, ","), Got: strings.Join(names, ",")}
@@ -76,9 +76,31 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 	return l, nil
 }
 
+// accountSchema returns the schema of a run, without Carry.
+func accountSchema(account *pipeline.Account) writer.Schema {
+	settings := account.Settings
+	s := writer.Schema{
+		Levels: settings.Levels, SourceColumns: settings.SourceColumns,
+		Shape: writer.Shape(settings.Shape), Top: settings.Top, MinConfidence: settings.MinConfidence,
+	}
+	if slices.Contains(settings.Classifications(), client.NAICS) {
+		s.NAICS = client.NAICS
+	}
+	return s
+}
+
+// listPrefix begins the names of the columns that are members of the structs in the list.
+const listPrefix = "categories."
+
 // schemaOf derives the schema of an output without an account from its columns.
 func schemaOf(names []string) writer.Schema {
 	var s writer.Schema
+	if len(names) > atRank && strings.HasPrefix(names[atRank], listPrefix) {
+		s.Shape, names = writer.ShapeNested, slices.Clone(names)
+		for i := range names {
+			names[i] = strings.TrimPrefix(names[i], listPrefix)
+		}
+	}
 	after := names[min(afterCategoryID, len(names)):]
 	if len(after) > 0 && after[0] == "title" {
 		s.NAICS, after = client.NAICS, after[1:]
@@ -115,9 +137,29 @@ func carriedNames(account *pipeline.Account, input, tail []string) (names []stri
 func columnNames(s writer.Schema) []string {
 	var names []string
 	for _, c := range s.Columns() {
-		names = append(names, c.Name)
+		if c.Type != writer.TypeList {
+			names = append(names, c.Name)
+		}
+		for _, e := range c.Elements {
+			names = append(names, c.Name+"."+e.Name)
+		}
 	}
 	return names
+}
+
+// membersOf returns the members of the structs in the lists of a run; nil if there is no account or
+// no list.
+func membersOf(account *pipeline.Account) []string {
+	if account == nil {
+		return nil
+	}
+	var members []string
+	for _, c := range accountSchema(account).Columns() {
+		for _, e := range c.Elements {
+			members = append(members, e.Name)
+		}
+	}
+	return members
 }
 
 // ofEntry reports whether a column describes an entry, and so may differ within a record.
@@ -125,17 +167,17 @@ func (l *layout) ofEntry(column int) bool {
 	return column >= atRank && column < l.atError
 }
 
-// entries returns the entries in the rows of a record.
-func (l *layout) entries(rows []row) []writer.Entry {
-	var entries []writer.Entry
+// entries returns the entries in the rows of a record, with their ranks.
+func (l *layout) entries(rows []row) (entries []writer.Entry, ranks []string) {
 	for _, r := range rows {
 		if r[atValue] == "" {
 			continue
 		}
 		x, _ := confidence(r[l.atConfidence]) // checkEntries reports malformed ones
 		entries = append(entries, writer.Entry{Value: r[atValue], Title: l.title(r), Confidence: x})
+		ranks = append(ranks, r[atRank])
 	}
-	return entries
+	return entries, ranks
 }
 
 func (l *layout) title(r row) string {

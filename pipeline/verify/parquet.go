@@ -19,6 +19,7 @@ const parquetBatch = 256
 type parquetReader struct {
 	names  []string
 	times  []bool // columns that are timestamps in microseconds
+	list   [2]int // the range of the columns of the list; empty for none
 	groups []parquet.RowGroup
 	rows   parquet.Rows // of the current group; nil between two groups
 	ended  bool         // rows is at its end; rows of the batch still point into its memory
@@ -49,13 +50,50 @@ func newParquetReader(f *os.File) (_ *parquetReader, err error) {
 	}
 	p := &parquetReader{groups: in.RowGroups(), batch: make([]parquet.Row, parquetBatch)}
 	for _, c := range in.Root().Columns() {
-		if !c.Leaf() || c.Repeated() {
-			return nil, fmt.Errorf("the column %s is not flat", c.Name())
+		if isFlat(c) {
+			p.add(c.Name(), c)
+			continue
 		}
-		p.names = append(p.names, c.Name())
-		p.times = append(p.times, isTime(c.Type()))
+		members := listed(c)
+		if members == nil || p.list[1] > 0 {
+			return nil, fmt.Errorf("the column %s is neither flat nor the only list of structs", c.Name())
+		}
+		p.list = [2]int{len(p.names), len(p.names) + len(members)}
+		for _, m := range members {
+			p.add(c.Name()+"."+m.Name(), m)
+		}
 	}
 	return p, nil
+}
+
+func (p *parquetReader) add(name string, c *parquet.Column) {
+	p.names = append(p.names, name)
+	p.times = append(p.times, isTime(c.Type()))
+}
+
+func isFlat(c *parquet.Column) bool { return c.Leaf() && !c.Repeated() }
+
+// listed returns the members of the structs in a list; nil if c is not a list of flat structs as the
+// Parquet specification has it.
+func listed(c *parquet.Column) []*parquet.Column {
+	if c.Leaf() || c.Repeated() || c.Optional() || c.Type().LogicalType() == nil {
+		return nil
+	}
+	list := c.Column("list")
+	if list == nil || list.Leaf() || !list.Repeated() {
+		return nil
+	}
+	element := list.Column("element")
+	if element == nil || element.Leaf() || !element.Required() {
+		return nil
+	}
+	members := element.Columns()
+	for _, m := range members {
+		if !isFlat(m) {
+			return nil
+		}
+	}
+	return members
 }
 
 func isTime(t parquet.Type) bool {
@@ -69,7 +107,7 @@ func isTime(t parquet.Type) bool {
 
 func (p *parquetReader) columns() []string { return p.names }
 
-func (p *parquetReader) next() (_ row, err error) {
+func (p *parquetReader) next() (_ []row, err error) {
 	defer guard(&err)
 	for len(p.ready) == 0 {
 		if err := p.read(); err != nil {
@@ -77,15 +115,33 @@ func (p *parquetReader) next() (_ row, err error) {
 		}
 	}
 	r := make(row, len(p.names))
+	var list []row
+	element := 0 // of the value, in the list
 	for _, v := range p.ready[0] {
 		k := v.Column()
 		if k < 0 || k >= len(r) {
 			return nil, errDamaged
 		}
-		r[k] = cell(v, p.times[k])
+		if k < p.list[0] || k >= p.list[1] {
+			r[k] = cell(v, p.times[k])
+			continue
+		}
+		if element++; v.RepetitionLevel() == 0 {
+			element = 0
+		}
+		if v.DefinitionLevel() == 0 {
+			continue // the list is empty
+		}
+		if element == maxRows {
+			return nil, errLongList
+		}
+		if element == len(list) {
+			list = append(list, make(row, p.list[1]-p.list[0]))
+		}
+		list[element][k-p.list[0]] = cell(v, p.times[k])
 	}
 	p.ready = p.ready[1:]
-	return r, nil
+	return spread(r, p.list[0], list), nil
 }
 
 // read fills ready from the current group, or from the next one.

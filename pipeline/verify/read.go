@@ -14,11 +14,16 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// rowReader reads the rows of one file. next returns io.EOF after the last row, and another error
-// if the file is damaged. The caller may keep the row.
+// rowReader reads the rows of one file.
 type rowReader interface {
+	// columns returns the names of the columns. In place of a list it returns those of the structs
+	// in the list, such as "categories.rank".
 	columns() []string
-	next() (row, error)
+
+	// next returns a row of the file: with a list, a row for each struct, or one row for an empty
+	// list. It returns io.EOF after the last row, and another error if the file is damaged. The
+	// caller may keep the rows, but not the slice of them.
+	next() ([]row, error)
 }
 
 // file is an open file of the output.
@@ -27,8 +32,10 @@ type file struct {
 	closers []io.Closer
 }
 
-// openFile opens a file of the output. It detects compression by the first bytes.
-func openFile(path string, format writer.Format) (*file, error) {
+// openFile opens a file of the output. It detects compression by the first bytes. members are the
+// expected members of the structs in lists, which JSON names only in lists that are not empty; nil
+// if they are unknown.
+func openFile(path string, format writer.Format, members []string) (*file, error) {
 	body, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -38,7 +45,7 @@ func openFile(path string, format writer.Format) (*file, error) {
 	if writer.Format(content) == writer.Parquet {
 		f.rowReader, err = newParquetReader(body)
 	} else {
-		err = f.openText(body, writer.Format(content))
+		err = f.openText(body, writer.Format(content), members)
 	}
 	if err != nil {
 		f.close()
@@ -47,24 +54,47 @@ func openFile(path string, format writer.Format) (*file, error) {
 	return f, nil
 }
 
-func (f *file) openText(body io.Reader, content writer.Format) error {
-	plain, err := decompress(bufio.NewReaderSize(body, 64<<10))
+func (f *file) openText(body io.ReadSeeker, content writer.Format, members []string) error {
+	plain, err := f.decompress(body)
 	if err != nil {
 		return err
 	}
-	f.closers = append(f.closers, plain)
-	f.rowReader, err = newTextReader(plain, content)
+	f.rowReader, err = newTextReader(plain, content, members)
+	j, isJSON := f.rowReader.(*jsonlReader)
+	if err != nil || !isJSON || !j.lacksMembers() {
+		return err
+	}
+	if members = listMembers(j); members == nil {
+		members = []string{"rank", "value", "category_id", "confidence"} // all lists are empty
+	}
+	if plain, err = f.decompress(body); err != nil {
+		return err
+	}
+	f.rowReader, err = newTextReader(plain, content, members)
 	return err
 }
 
-func newTextReader(plain io.Reader, content writer.Format) (rowReader, error) {
+// decompress returns the text of a file from its beginning.
+func (f *file) decompress(body io.ReadSeeker) (io.Reader, error) {
+	if _, err := body.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	plain, err := decompress(bufio.NewReaderSize(body, 64<<10))
+	if err != nil {
+		return nil, err
+	}
+	f.closers = append(f.closers, plain)
+	return plain, nil
+}
+
+func newTextReader(plain io.Reader, content writer.Format, members []string) (rowReader, error) {
 	switch content {
 	case writer.CSV:
 		return newCSVReader(plain, ',')
 	case writer.TSV:
 		return newCSVReader(plain, '\t')
 	case writer.JSONL:
-		return newJSONLReader(plain)
+		return newJSONLReader(plain, members)
 	}
 	return nil, fmt.Errorf("unknown format %q", content)
 }

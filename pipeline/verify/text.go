@@ -14,6 +14,7 @@ import (
 type csvReader struct {
 	in     *csv.Reader
 	header []string
+	one    [1]row // of next
 }
 
 func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
@@ -23,32 +24,36 @@ func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("there is no header")
 	}
-	return &csvReader{in, header}, err
+	return &csvReader{in: in, header: header}, err
 }
 
-func (c *csvReader) columns() []string  { return c.header }
-func (c *csvReader) next() (row, error) { return c.in.Read() }
+func (c *csvReader) columns() []string { return c.header }
+
+func (c *csvReader) next() (_ []row, err error) {
+	c.one[0], err = c.in.Read()
+	return c.one[:], err
+}
 
 // jsonlReader reads JSON objects, one after the other. The first object defines the columns; all
-// objects have the same members in the same order.
+// objects have the same members in the same order. One member may be a list of objects, which also
+// have the same members.
 type jsonlReader struct {
-	in    *json.Decoder
-	names []string
-	first row // read ahead; nil after next has returned it
-	n     int // the number of objects read
+	in      *json.Decoder
+	names   []string // of the columns
+	members []string // of the objects in the list; nil until they are known
+	list    int      // the index of the list's first column; -1 for none
+	first   []row    // read ahead; nil after next has returned it
+	n       int      // the number of objects read
 }
 
-func newJSONLReader(r io.Reader) (*jsonlReader, error) {
-	j := &jsonlReader{in: json.NewDecoder(r)}
+func newJSONLReader(r io.Reader, members []string) (*jsonlReader, error) {
+	j := &jsonlReader{in: json.NewDecoder(r), members: members, list: -1}
 	j.in.UseNumber()
-	first, err := j.object(func(_ int, name string) bool {
-		j.names = append(j.names, name)
-		return true
-	})
+	first, err := j.object(j.define)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if err == nil && len(first) == 0 {
+	if err == nil && len(j.names) == 0 && j.list < 0 {
 		return nil, errors.New("object 1 has no members")
 	}
 	j.first = first
@@ -58,40 +63,86 @@ func newJSONLReader(r io.Reader) (*jsonlReader, error) {
 // columns is nil for a file without rows.
 func (j *jsonlReader) columns() []string { return slices.Clip(j.names) }
 
-func (j *jsonlReader) next() (row, error) {
+func (j *jsonlReader) next() ([]row, error) {
 	if first := j.first; first != nil {
 		j.first = nil
 		return first, nil
 	}
-	r, err := j.object(func(i int, name string) bool { return i < len(j.names) && j.names[i] == name })
-	if err == nil && len(r) != len(j.names) {
-		err = fmt.Errorf("object %d has %d members, not %d", j.n, len(r), len(j.names))
+	rows, err := j.object(j.isDefined)
+	if err == nil && len(rows[0]) != len(j.names) {
+		err = fmt.Errorf("object %d has %d members, not %d", j.n, len(rows[0]), len(j.names))
 	}
-	return r, err
+	return rows, err
 }
 
-// object reads one object; accept checks the index and the name of each member.
-func (j *jsonlReader) object(accept func(i int, name string) bool) (row, error) {
-	start, err := j.in.Token()
-	if err != nil {
-		return nil, err // io.EOF only between objects
+// define adds the columns of a member of the first object; false for a second list.
+func (j *jsonlReader) define(at int, name string, isList bool) bool {
+	if !isList {
+		j.names = append(j.names, name)
+		return true
+	}
+	if j.list >= 0 {
+		return false
+	}
+	j.list = at
+	for _, member := range j.members {
+		j.names = append(j.names, name+"."+member)
+	}
+	return true
+}
+
+// isDefined reports whether a member of an object is that of the first object.
+func (j *jsonlReader) isDefined(at int, name string, isList bool) bool {
+	if isList != (at == j.list) || at >= len(j.names) {
+		return false
+	}
+	if isList {
+		name += "." + j.members[0]
+	}
+	return j.names[at] == name
+}
+
+// lacksMembers reports whether the first object has a list, and the members of its objects are
+// unknown.
+func (j *jsonlReader) lacksMembers() bool { return j.list >= 0 && j.members == nil }
+
+// listMembers returns the members of the objects in the first list that is not empty, after the
+// first object; nil if there is none.
+func listMembers(j *jsonlReader) []string {
+	for {
+		if _, err := j.object(func(int, string, bool) bool { return true }); err != nil || j.members != nil {
+			return j.members
+		}
+	}
+}
+
+// object reads one object. It returns a row for each object in its list, or one row. accept checks
+// the index of the first column and the name of each member.
+func (j *jsonlReader) object(accept func(at int, name string, isList bool) bool) ([]row, error) {
+	if err := j.begin('{'); err != nil {
+		return nil, err // io.EOF only between two objects
 	}
 	j.n++
-	if start != json.Delim('{') {
-		return nil, fmt.Errorf("object %d: got %v", j.n, start)
-	}
 	r := make(row, 0, len(j.names))
+	at, list := 0, []row(nil)
 	for j.in.More() {
-		name, err := j.in.Token()
+		name, value, err := j.member()
 		if err != nil {
-			return nil, inside(err)
+			return nil, err
 		}
-		if text, ok := name.(string); !ok || !accept(len(r), text) {
+		isList := value == json.Delim('[')
+		if isList {
+			if list, err = j.objects(); err != nil {
+				return nil, fmt.Errorf("object %d: %q: %w", j.n, name, err)
+			}
+			at = len(r)
+		}
+		if !accept(len(r), name, isList) {
 			return nil, fmt.Errorf("object %d: member %d is %q, which is another column", j.n, len(r)+1, name)
 		}
-		value, err := j.in.Token()
-		if err != nil {
-			return nil, inside(err)
+		if isList {
+			r = append(r, make(row, len(j.members))...)
+			continue
 		}
 		cell, err := cellOf(value)
 		if err != nil {
@@ -99,8 +150,84 @@ func (j *jsonlReader) object(accept func(i int, name string) bool) (row, error) 
 		}
 		r = append(r, cell)
 	}
-	_, err = j.in.Token()
-	return r, inside(err)
+	_, err := j.in.Token()
+	return spread(r, at, list), inside(err)
+}
+
+// objects reads the objects of a list after its bracket. The first object of all lists defines their
+// members.
+func (j *jsonlReader) objects() ([]row, error) {
+	var list []row
+	for j.in.More() {
+		if err := j.begin('{'); err != nil {
+			return nil, inside(err)
+		}
+		if len(list) == maxRows {
+			return nil, errLongList
+		}
+		var r row
+		defined := j.members != nil
+		for j.in.More() {
+			name, value, err := j.member()
+			if err != nil {
+				return nil, err
+			}
+			if !defined {
+				j.members = append(j.members, name)
+			} else if len(r) >= len(j.members) || j.members[len(r)] != name {
+				return nil, fmt.Errorf("member %d is %q, which is another column", len(r)+1, name)
+			}
+			cell, err := cellOf(value)
+			if err != nil {
+				return nil, fmt.Errorf("%v %w", name, err)
+			}
+			r = append(r, cell)
+		}
+		if _, err := j.in.Token(); err != nil {
+			return nil, inside(err)
+		}
+		if len(r) == 0 || len(r) != len(j.members) {
+			return nil, fmt.Errorf("an object has %d members, not %d", len(r), len(j.members))
+		}
+		list = append(list, r)
+	}
+	_, err := j.in.Token()
+	return list, inside(err)
+}
+
+// begin reads the start of an object.
+func (j *jsonlReader) begin(start json.Delim) error {
+	token, err := j.in.Token()
+	if err == nil && token != start {
+		err = fmt.Errorf("object %d: got %v", j.n+1, token)
+	}
+	return err
+}
+
+// member reads the name of a member and the first token of its value.
+func (j *jsonlReader) member() (name string, value json.Token, err error) {
+	token, err := j.in.Token()
+	if err != nil {
+		return "", nil, inside(err)
+	}
+	name, _ = token.(string)
+	value, err = j.in.Token()
+	return name, value, inside(err)
+}
+
+// errLongList is the error of a list that no answer has.
+var errLongList = fmt.Errorf("has more than %d entries", maxRows)
+
+// spread returns a copy of a row for each element of its list, with the element's cells from column
+// at on; the row itself if there are none.
+func spread(r row, at int, list []row) []row {
+	if len(list) == 0 {
+		return []row{r}
+	}
+	for i, element := range list {
+		list[i] = slices.Concat(r[:at], element, r[min(at+len(element), len(r)):])
+	}
+	return list
 }
 
 // inside is the error of reading within an object: io.EOF becomes io.ErrUnexpectedEOF.

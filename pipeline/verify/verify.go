@@ -88,7 +88,7 @@ func (v *verification) file(ctx context.Context, p part) error {
 
 // rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
-	f, err := openFile(p.path, p.format)
+	f, err := openFile(p.path, p.format, membersOf(v.Account))
 	if err != nil {
 		v.report.add(damaged(p, err))
 		return figures, nil
@@ -99,7 +99,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 	}
 	v.group.start(p.path, v.layout)
 	for {
-		r, err := f.next()
+		rows, err := f.next()
 		if errors.Is(err, io.EOF) {
 			return figures, v.endRecord()
 		}
@@ -107,27 +107,28 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 			v.report.add(damaged(p, err))
 			return figures, v.endRecord()
 		}
-		if err := v.row(ctx, r, &figures); err != nil {
+		if err := v.row(ctx, rows, &figures); err != nil {
 			return figures, err
 		}
 	}
 }
 
-func (v *verification) row(ctx context.Context, r row, figures *pipeline.Output) error {
+// row reads a row of the output, which is several rows for a list.
+func (v *verification) row(ctx context.Context, rows []row, figures *pipeline.Output) error {
 	v.report.Rows++
-	record, ok := number(r[atRecord])
+	record, ok := number(rows[0][atRecord])
 	if !ok || record < 1 {
-		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(r[atRecord])})
+		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(rows[0][atRecord])})
 		return nil
 	}
-	if err := v.endBefore(ctx, record, r); err != nil {
+	if err := v.endBefore(ctx, record, rows[0]); err != nil {
 		return err
 	}
 	if figures.Rows++; figures.Rows == 1 {
 		figures.FirstRecord = record
 	}
 	figures.LastRecord = record
-	v.group.add(record, r)
+	v.group.add(record, rows)
 	return nil
 }
 

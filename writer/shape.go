@@ -1,0 +1,80 @@
+package writer
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Shape says how the categories of a record become rows.
+type Shape string
+
+// The shapes. With several classifications, a record has the rows of each.
+const (
+	ShapeLong   Shape = "long"   // a row per category, or one row without a category; the default
+	ShapeTop    Shape = "top"    // one row per record, with its first category
+	ShapeNested Shape = "nested" // one row per record, with the list of its categories
+)
+
+// ParseShape returns the shape with a name. The error is a *ShapeError.
+func ParseShape(name string) (Shape, error) {
+	switch s := Shape(name); s {
+	case ShapeLong, ShapeTop, ShapeNested:
+		return s, nil
+	}
+	return "", &ShapeError{Shape: Shape(name)}
+}
+
+// CheckFormat returns a *ShapeError if the format cannot represent the shape.
+func (s Shape) CheckFormat(format Format) error {
+	if content, _ := format.split(); s == ShapeNested && (content == CSV || content == TSV) {
+		return &ShapeError{Shape: s, Format: format}
+	}
+	return nil
+}
+
+// ShapeError says that a shape is unknown, or that a format cannot represent the shape.
+type ShapeError struct {
+	Shape  Shape
+	Format Format // "" if the shape is unknown
+}
+
+func (e *ShapeError) Error() string {
+	if e.Format == "" {
+		return fmt.Sprintf("unknown shape %q: --shape takes long, top or nested", e.Shape)
+	}
+	return fmt.Sprintf("%s has no lists, so it cannot represent the shape %s: write Parquet or JSONL, or choose --shape top or --shape long",
+		e.Format, e.Shape)
+}
+
+// Keeps reports whether the rows include an entry with this confidence. With MinConfidence they include no entry
+// without a confidence.
+func (s Schema) Keeps(confidence float64) bool {
+	return s.MinConfidence == 0 || finite(confidence) >= s.MinConfidence
+}
+
+// keepsAny reports whether the rows include any of the entries.
+func (s Schema) keepsAny(entries []Entry) bool {
+	for i := range entries {
+		if s.Keeps(entries[i].Confidence) {
+			return true
+		}
+	}
+	return false
+}
+
+// most returns the most entries of a record in the rows.
+func (s Schema) most() int {
+	switch {
+	case s.Shape == ShapeTop:
+		return 1
+	case s.Top > 0:
+		return s.Top
+	}
+	return math.MaxInt
+}
+
+// belowConfidence is the error of a record that has entries, but none that Keeps accepts.
+func (s Schema) belowConfidence() string {
+	return "no category has a confidence of " + strconv.FormatFloat(s.MinConfidence, 'g', -1, 64) + " or more"
+}
