@@ -77,8 +77,9 @@ func (c *chunk) sought() []sought {
 
 // readLive reads a chunk and leaves out the records that newer records have replaced.
 func (s *Store) readLive(at place, bytes int) (chunk, error) {
+	replaced := s.replaced.Load() > 0 // before the log is read: compaction may remove all that are replaced
 	c, err := s.log.readChunk(at, bytes)
-	if err != nil || len(c.records) == 0 || s.replaced.Load() == 0 {
+	if err != nil || len(c.records) == 0 || !replaced {
 		return c, err
 	}
 	newest := c.sought()

@@ -38,10 +38,13 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		}
 		c, err := s.readLive(at, compactBytes)
 		if err != nil {
-			return storeError(s.options.Dir, err)
+			return s.failure.set(err)
 		}
 		if c.to == c.from || c.from.file() != first {
 			break
+		}
+		for _, at := range c.damaged {
+			s.damage.note(s.options, at, "")
 		}
 		at, records = c.to, records+uint64(c.count)
 		for _, r := range c.records {
@@ -61,9 +64,7 @@ func (s *Store) compactFirst(ctx context.Context) error {
 	if err := s.index.flush(); err != nil {
 		return err
 	}
-	s.replaced.Store(state.replaced)
-	if err := s.log.removeBefore(first + 1); err != nil {
-		return s.failure.set(err)
-	}
-	return nil
+	err := s.failure.set(s.log.removeBefore(first + 1))
+	s.replaced.Store(state.replaced) // no sooner: readLive reads the file as long as the file is there
+	return err
 }

@@ -430,6 +430,63 @@ func (s *suite) want2(n int) {
 	}
 }
 
+// TestLogIsCutUnderAnOpenStore cuts the log in a pack: the answers behind count as none, and
+// nothing waits for them.
+func TestLogIsCutUnderAnOpenStore(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := start(t, vfs.Default)
+	s.put(0, 10, 0)
+	before := contents(t, vfs.Default)
+	path := logFiles(before)[0]
+	s.put(10, 20, 0)
+	s.must(os.Truncate(path, int64(len(before[path])+30)))
+	if inputs, _ := s.scan(); len(inputs) != 10 || s.Damaged() != 1 {
+		t.Errorf("%d answers are left, %d damaged", len(inputs), s.Damaged())
+	}
+	s.want(0, 10, 0)
+	s.close()
+}
+
+// TestCompactTellsDamage compacts a store with a damaged pack.
+func TestCompactTellsDamage(t *testing.T) {
+	disk := vfs.NewMem()
+	s := start(t, disk)
+	s.put(0, 10, 0)
+	s.put(10, 20, 0)
+	s.close()
+	files := contents(t, disk)
+	path := logFiles(files)[0]
+	var log bytes.Buffer
+	s.options.FS, s.options.Log = lay(t, with(files, path, flip(files[path], 100))), slog.New(slog.NewTextHandler(&log, nil))
+	s.open()
+	s.must(s.Compact(t.Context()))
+	if s.Damaged() != 1 || !strings.Contains(log.String(), "damaged") {
+		t.Errorf("%d damaged, log:\n%s", s.Damaged(), &log)
+	}
+	s.want(10, 20, 0)
+	s.close()
+}
+
+// TestKilledStoreIsNotSaidToBeDamaged opens a store that was killed after its first commits.
+func TestKilledStoreIsNotSaidToBeDamaged(t *testing.T) {
+	disk := vfs.NewCrashableMem()
+	s := start(t, disk)
+	s.put(0, 10, 0)
+	for _, kill := range []bool{true, false} {
+		for _, readOnly := range []bool{true, false} {
+			var log bytes.Buffer
+			again := &suite{T: t, options: Options{Dir: dir, Source: source, FS: crash(disk, kill), ReadOnly: readOnly,
+				Log: slog.New(slog.NewTextHandler(&log, nil))}}
+			again.open().wantAll(10, 0)
+			again.close()
+			if log.Len() > 0 {
+				t.Errorf("kill %t, read only %t: log:\n%s", kill, readOnly, &log)
+			}
+		}
+	}
+	s.close()
+}
+
 // FuzzLog opens a store whose log is any bytes.
 func FuzzLog(f *testing.F) {
 	files := map[string][]byte{}

@@ -85,7 +85,9 @@ func (x *index) open(readOnly bool) error {
 		return err
 	}
 	value, closer, err := db.Get([]byte(stateKey))
-	if err == nil {
+	if errors.Is(err, pebble.ErrNotFound) { // killed before the index was written for the first time
+		err = nil
+	} else if err == nil {
 		var ok bool
 		if x.state, ok = parseState(value); !ok {
 			err = errors.New("the index has another version")

@@ -56,7 +56,7 @@ func (s *Store) LookupAll(queries []Query) error {
 		answer(w)
 	}
 	if err := s.seek(wanted[n:], answer); err != nil {
-		return storeError(s.options.Dir, err)
+		return s.failure.set(err)
 	}
 	s.ahead.follow(s, places)
 	if s.unreadable != nil && slices.ContainsFunc(queries, func(q Query) bool { return !q.Found && !q.Stored }) {

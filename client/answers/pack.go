@@ -146,7 +146,7 @@ func (l *log) search(at, end place) (behind place, empty bool, err error) {
 		if err != nil || len(text) == 0 {
 			return end, false, err
 		}
-		last := from+place(len(text)) >= end
+		last := len(text) < len(memory) || from+place(len(text)) >= end
 		for i := range text {
 			if rest := text[i:]; len(rest) < packHeader && !last {
 				text = text[:i] // read again from here on

@@ -28,7 +28,7 @@ func (s *Store) Scan(visit func(Stored) error) error {
 	for at := s.log.start(); ; {
 		c, err := s.readLive(at, chunkBytes)
 		if err != nil {
-			return storeError(s.options.Dir, err)
+			return s.failure.set(err)
 		}
 		if c.to == c.from {
 			return s.unreadable

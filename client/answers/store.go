@@ -72,8 +72,10 @@ func Open(o Options) (*Store, error) {
 	if !slices.ContainsFunc(names, isOurs) && (o.MustExist || o.ReadOnly) {
 		return nil, &MissingError{Dir: o.Dir}
 	}
-	if err := makeFolder(o.FS, o.Dir); err != nil {
-		return nil, storeError(o.Dir, err)
+	if !o.ReadOnly {
+		if err := makeFolder(o.FS, o.Dir); err != nil {
+			return nil, storeError(o.Dir, err)
+		}
 	}
 	lock, err := o.FS.Lock(o.FS.PathJoin(o.Dir, lockFile))
 	if errors.Is(err, syscall.EAGAIN) || err != nil && strings.Contains(err.Error(), "lock held by current process") {
@@ -85,9 +87,7 @@ func Open(o Options) (*Store, error) {
 	s := &Store{options: o, opened: time.Now().UTC().Truncate(time.Microsecond), lock: lock, failure: &failure{dir: o.Dir, done: make(chan struct{})}}
 	s.log = &log{fs: o.FS, dir: o.Dir, readOnly: o.ReadOnly}
 	if err := s.open(); err != nil {
-		if s.failure.err() == nil { // else the database may still write
-			err = errors.Join(err, s.close())
-		}
+		s.close() // the first error is the cause
 		return nil, storeError(o.Dir, err)
 	}
 	return s, nil
@@ -98,14 +98,16 @@ func isOurs(name string) bool {
 	return parseLogName(name) != 0 || name == ownerFile || strings.HasPrefix(name, "MANIFEST-")
 }
 
-// makeFolder makes a folder that outlasts the loss of power, unless the folder is there.
+// makeFolder makes a folder that outlasts the loss of power. A folder that is there may be of a
+// start that was killed before the folder was durable.
 func makeFolder(files vfs.FS, name string) error {
-	_, err := files.Stat(name)
 	parent := files.PathDir(name)
-	if !errors.Is(err, fs.ErrNotExist) || parent == name {
-		return err
+	if _, err := files.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != name {
+		if err := makeFolder(files, parent); err != nil {
+			return err
+		}
 	}
-	return errors.Join(makeFolder(files, parent), files.MkdirAll(name, 0o777), syncFolder(files, parent))
+	return errors.Join(files.MkdirAll(name, 0o777), syncFolder(files, parent))
 }
 
 // open opens the log and the index, and makes them agree.
@@ -130,6 +132,11 @@ func (s *Store) open() error {
 			return &fileError{s.log.name(1), fs.ErrNotExist}
 		}
 		if err := s.log.add(1); err != nil {
+			return err
+		}
+	}
+	if !s.options.ReadOnly { // a start may have been killed between making a file and syncing the folder
+		if err := syncFolder(s.options.FS, s.options.Dir); err != nil {
 			return err
 		}
 	}
@@ -247,7 +254,7 @@ func (s *Store) LearnedRate() (float64, error) {
 	if !(rate > 0 && rate < 1e6) { // damaged: learned again
 		rate = 0
 	}
-	return rate, storeError(s.options.Dir, err)
+	return rate, s.failure.set(err)
 }
 
 // KeepLearnedRate keeps the rate for the next run.
@@ -263,22 +270,21 @@ func (s *Store) KeepLearnedRate(perSecond float64) error {
 func (s *Store) Close() error {
 	s.writes.Lock()
 	defer s.writes.Unlock()
-	if err := s.failure.err(); err != nil {
-		return err
-	}
 	if !s.options.ReadOnly {
-		if err := s.index.flush(); err != nil {
-			return err
-		}
+		_ = s.index.flush() // close returns the error, which is sticky
 	}
-	return storeError(s.options.Dir, s.close())
+	return s.close()
 }
 
-// close closes all files as they are.
+// close closes all files as they are, and the index's only while the store has not failed.
 func (s *Store) close() error {
 	var err error
 	if s.index != nil {
 		err = s.index.close()
 	}
-	return errors.Join(err, s.log.close(), s.lock.Close())
+	err = errors.Join(err, s.log.close())
+	if failed := s.failure.err(); failed != nil {
+		return failed
+	}
+	return storeError(s.options.Dir, errors.Join(err, s.lock.Close()))
 }
