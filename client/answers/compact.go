@@ -48,16 +48,16 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		}
 		at, records = c.to, records+uint64(c.count)
 		for _, r := range c.records {
-			to.add([]byte(r.key), r.record)
+			to.add(r.key, r.record)
 		}
 		if err := to.commit(); err != nil {
 			return err
 		}
 	}
 	state := s.index.state
-	state.first = first + 1
-	state.records -= min(state.records, records)
-	state.replaced -= min(state.replaced, records) // all of the file's
+	state.First = first + 1
+	state.Records -= min(state.Records, records)
+	state.Replaced -= min(state.Replaced, records) // all of the file's
 	if err := s.index.write(state, nil); err != nil {
 		return err
 	}
@@ -65,6 +65,6 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		return err
 	}
 	err := s.failure.set(s.log.removeBefore(first + 1))
-	s.replaced.Store(state.replaced) // no sooner: readLive reads the file as long as the file is there
+	s.replaced.Store(state.Replaced) // no sooner: readLive reads the file as long as the file is there
 	return err
 }

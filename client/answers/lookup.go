@@ -36,15 +36,10 @@ func (s *Store) LookupAll(queries []Query) error {
 	if err := s.failure.err(); err != nil {
 		return err
 	}
-	keys, ends := make([]byte, 0, 96*len(queries)), make([]int, len(queries))
-	for i, q := range queries {
-		keys = appendKey(keys, cmp.Or(q.Source, s.options.Source), q.Request)
-		ends[i] = len(keys)
-	}
-	wanted, start := make([]sought, len(queries)), 0
-	for i, end := range ends {
-		wanted[i] = sought{key: keys[start:end:end], query: &queries[i]}
-		start = end
+	wanted := make([]sought, len(queries))
+	for i := range queries {
+		q := &queries[i]
+		wanted[i] = sought{key: appendKey(make([]byte, 0, 96), cmp.Or(q.Source, s.options.Source), q.Request), query: q}
 	}
 	places := make([]place, 0, len(queries))
 	answer := func(w sought) {

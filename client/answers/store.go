@@ -156,29 +156,29 @@ func (s *Store) open() error {
 // only read gives what is left. An index that is ahead of a log that was cut off is of no use.
 func (s *Store) match() (err error) {
 	x := s.index
-	if x.state.first == 0 {
-		x.state.first = s.log.files[0].number
+	if x.state.First == 0 {
+		x.state.First = s.log.files[0].number
 	}
-	first := x.state.first
-	switch err := s.log.missing(first, x.state.indexed.file()); {
+	first := x.state.First
+	switch err := s.log.missing(first, x.state.Indexed.file()); {
 	case err != nil && !s.options.ReadOnly:
 		return err
 	case err != nil:
 		s.unreadable = storeError(s.options.Dir, err)
-	case x.state.indexed > s.log.end():
-		s.damage.note(s.options, x.state.indexed, "")
+	case x.state.Indexed > s.log.end():
+		s.damage.note(s.options, x.state.Indexed, "")
 		if err := x.empty(s.options.ReadOnly); err != nil {
 			return err
 		}
 	}
-	x.state.first = first
+	x.state.First = first
 	return s.log.removeBefore(first) // left by a compaction that was killed
 }
 
-// replay adds to the index what the log has behind state.indexed, and cuts off what follows the
+// replay adds to the index what the log has behind state.Indexed, and cuts off what follows the
 // last sound pack: a process was killed there, and has not acknowledged these records.
 func (s *Store) replay() error {
-	sound := max(s.index.state.indexed, s.log.start())
+	sound := max(s.index.state.Indexed, s.log.start())
 	var damaged []place // behind the last sound pack
 	for at := sound; ; {
 		c, err := s.log.readChunk(at, chunkBytes)
@@ -199,11 +199,11 @@ func (s *Store) replay() error {
 			}
 			return at < sound
 		})
-		if _, err := s.index.apply(c.sought(), sound); err != nil {
+		if _, err := s.index.apply(c.records, sound); err != nil {
 			return err
 		}
 	}
-	s.replaced.Store(s.index.state.replaced)
+	s.replaced.Store(s.index.state.Replaced)
 	defer func() { s.ahead.end = s.log.end() }()
 	switch last := s.log.last(); {
 	case sound.file() == last.number:
