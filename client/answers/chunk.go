@@ -44,7 +44,7 @@ func (l *log) readChunk(at place, bytes int) (c chunk, err error) {
 		}
 		c.to += place(len(encoded))
 		var p pack
-		if p.parse(at, encoded) != nil {
+		if !p.parse(at, encoded) {
 			c.damaged = append(c.damaged, at)
 			continue
 		}

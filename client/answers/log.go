@@ -198,7 +198,7 @@ func (l *log) missing(first, last uint32) error {
 		}
 	}
 	if first <= max(last, l.last().number) {
-		return &fileError{l.name(first), fs.ErrNotExist}
+		return &fs.PathError{Op: "open", Path: l.name(first), Err: fs.ErrNotExist}
 	}
 	return nil
 }
@@ -238,17 +238,7 @@ func (l *log) read(dst []byte, at place) ([]byte, error) {
 	f := l.files[i]
 	n, err := f.file.ReadAt(dst[:max(0, min(int64(len(dst)), f.end-at.offset()))], at.offset())
 	if err != nil && err != io.EOF {
-		return nil, &fileError{f.name, err}
+		return nil, &fs.PathError{Op: "read", Path: f.name, Err: err}
 	}
 	return dst[:n], nil
 }
-
-// fileError names the file that an error is about.
-type fileError struct {
-	name string
-	err  error
-}
-
-func (e *fileError) Error() string { return e.name + ": " + e.err.Error() }
-
-func (e *fileError) Unwrap() error { return e.err }

@@ -2,7 +2,6 @@ package answers
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -83,9 +82,11 @@ func (s *Store) seek(missing []sought, found func(sought)) error {
 		moved := missing[:0]
 		for _, w := range missing {
 			if p.at != w.place {
-				if err := s.log.readPack(w.place, &p, memory); err != nil && !errors.Is(err, errDamaged) {
+				encoded, _, err := s.log.packAt(w.place, nil, memory)
+				if err != nil {
 					return err
 				}
+				p.parse(w.place, encoded)
 			}
 			i := slices.IndexFunc(p.records, func(record []byte) bool { return hasKey(record, w.key) })
 			switch {

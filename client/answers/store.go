@@ -129,7 +129,7 @@ func (s *Store) open() error {
 	}
 	if len(s.log.files) == 0 {
 		if slices.Contains(names, ownerFile) {
-			return &fileError{s.log.name(1), fs.ErrNotExist}
+			return &fs.PathError{Op: "open", Path: s.log.name(1), Err: fs.ErrNotExist}
 		}
 		if err := s.log.add(1); err != nil {
 			return err
