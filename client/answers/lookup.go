@@ -35,10 +35,11 @@ func (s *Store) LookupAll(queries []Query) error {
 	if err := s.failure.err(); err != nil {
 		return err
 	}
-	wanted := make([]sought, len(queries))
+	keys, wanted := make([]byte, 0, 96*len(queries)), make([]sought, len(queries))
 	for i := range queries {
-		q := &queries[i]
-		wanted[i] = sought{key: appendKey(make([]byte, 0, 96), cmp.Or(q.Source, s.options.Source), q.Request), query: q}
+		q, start := &queries[i], len(keys)
+		keys = appendKey(keys, cmp.Or(q.Source, s.options.Source), q.Request)
+		wanted[i] = sought{key: keys[start:len(keys):len(keys)], query: q}
 	}
 	places := make([]place, 0, len(queries))
 	answer := func(w sought) {
