@@ -29,7 +29,7 @@ type ahead struct {
 	mu      sync.Mutex
 	end     place // of the log when the store was opened; newer records are not read ahead
 	chunks  []chunk
-	records map[string]stored // of the chunks, by key
+	records map[string]sought // of the chunks, by key
 	bytes   int
 }
 
@@ -62,7 +62,7 @@ func (a *ahead) follow(s *Store, places []place) {
 			return
 		}
 		i, _ := slices.BinarySearch(places, crowd-min(reach, crowd))
-		a.records, a.bytes = make(map[string]stored), 0
+		a.records, a.bytes = make(map[string]sought), 0
 		a.chunks = append(a.chunks[:0], chunk{from: places[i], to: places[i]})
 	}
 	for at := a.chunks[len(a.chunks)-1].to; at < a.end && (at < crowd || at-crowd < aheadBytes); {
@@ -78,7 +78,7 @@ func (a *ahead) follow(s *Store, places []place) {
 // add adds a chunk at the end of the window, and drops chunks from its beginning.
 func (a *ahead) add(c chunk) {
 	for _, r := range c.records {
-		a.records[r.key] = r
+		a.records[string(r.key)] = r
 	}
 	a.chunks = append(a.chunks, c)
 	a.bytes += c.bytes
@@ -86,7 +86,7 @@ func (a *ahead) add(c chunk) {
 	for ; a.bytes > windowBytes && n < len(a.chunks)-1; n++ {
 		a.bytes -= a.chunks[n].bytes
 		for _, r := range a.chunks[n].records {
-			delete(a.records, r.key)
+			delete(a.records, string(r.key))
 		}
 	}
 	a.chunks = slices.Delete(a.chunks, 0, n)

@@ -9,16 +9,12 @@ import (
 // Batch gathers outcomes that become durable together.
 type Batch struct {
 	store   *Store
-	keys    []byte // of the records, one behind the other
 	records []byte // each with its length before it
-	ends    []end
+	ends    []int  // of the records
 	record  []byte
 	packs   []byte
-	sought  []sought
+	sought  []sought // the keys of the records, and from commit on their places
 }
-
-// end is where a record of a batch ends.
-type end struct{ key, record int }
 
 // NewBatch starts an empty batch. A batch is for one goroutine, and may be used again after
 // Commit.
@@ -36,9 +32,9 @@ func (b *Batch) AddOf(source string, r client.Request, o Outcome) {
 }
 
 func (b *Batch) add(key, record []byte) {
-	b.keys = append(b.keys, key...)
 	b.records = appendSized(b.records, record)
-	b.ends = append(b.ends, end{len(b.keys), len(b.records)})
+	b.ends = append(b.ends, len(b.records))
+	b.sought = append(b.sought, sought{key: key})
 }
 
 // Commit makes all that was added durable with one fdatasync, and empties the batch. After an
@@ -56,7 +52,7 @@ func (b *Batch) Commit() error {
 		*b = Batch{store: s} // the database may still read the memory
 		return err
 	}
-	if len(s.log.files) > files && s.index.state.replaced*2 > s.index.state.records {
+	if len(s.log.files) > files && s.index.state.Replaced*2 > s.index.state.Records {
 		return s.compactFirst(context.Background())
 	}
 	return nil
@@ -81,23 +77,22 @@ func (b *Batch) commit() error {
 	if err != nil {
 		return err
 	}
-	s.replaced.Store(s.index.state.replaced)
+	s.replaced.Store(s.index.state.Replaced)
 	s.ahead.forget(replacing)
-	b.keys, b.records, b.ends = b.keys[:0], b.records[:0], b.ends[:0]
+	b.records, b.ends, b.sought = b.records[:0], b.ends[:0], b.sought[:0]
 	return nil
 }
 
 // pack makes packs of the records as they lie from a place on, and notes the place of each record.
 func (b *Batch) pack(at place) {
-	b.packs, b.sought = b.packs[:0], b.sought[:0]
-	first, from, key := 0, 0, 0
-	for i, e := range b.ends {
+	b.packs = b.packs[:0]
+	first, from := 0, 0
+	for i, end := range b.ends {
 		pack := at + place(len(b.packs))
-		b.sought = append(b.sought, sought{key: b.keys[key:e.key:e.key], place: pack})
-		key = e.key
-		if n := i + 1; n == len(b.ends) || n-first == packRecords || e.record-from >= packBytes {
-			b.packs = appendPack(b.packs, pack, b.records[from:e.record], n-first)
-			first, from = n, e.record
+		b.sought[i].place = pack
+		if n := i + 1; n == len(b.ends) || n-first == packRecords || end-from >= packBytes {
+			b.packs = appendPack(b.packs, pack, b.records[from:end], n-first)
+			first, from = n, end
 		}
 	}
 }

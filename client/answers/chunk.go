@@ -10,18 +10,11 @@ const (
 	farRead = 64 << 10
 )
 
-// stored is a record of the log.
-type stored struct {
-	place  place
-	key    string
-	record []byte
-}
-
 // chunk is the records of packs that follow each other in one file. Nothing changes a chunk.
 type chunk struct {
 	from, to place
 	sound    place // behind the last sound pack; 0 without one
-	records  []stored
+	records  []sought
 	bytes    int // of the records
 	count    int // of the records, also of those that are not live
 	damaged  []place
@@ -51,7 +44,7 @@ func (l *log) readChunk(at place, bytes int) (c chunk, err error) {
 		}
 		c.to += place(len(encoded))
 		var p pack
-		if p.parse(at, encoded) != nil {
+		if !p.parse(at, encoded) {
 			c.damaged = append(c.damaged, at)
 			continue
 		}
@@ -60,28 +53,20 @@ func (l *log) readChunk(at place, bytes int) (c chunk, err error) {
 		c.count += len(p.records)
 		for _, record := range p.records {
 			key, _ := splitRecord(record)
-			c.records = append(c.records, stored{at, string(key), record})
+			c.records = append(c.records, sought{key: key, place: at, record: record})
 		}
 	}
 	return c, nil
 }
 
-// sought returns the keys and places of the records.
-func (c *chunk) sought() []sought {
-	all := make([]sought, len(c.records))
-	for i, r := range c.records {
-		all[i] = sought{key: []byte(r.key), place: r.place}
-	}
-	return all
-}
-
 // readLive reads a chunk and leaves out the records that newer records have replaced.
 func (s *Store) readLive(at place, bytes int) (chunk, error) {
+	replaced := s.replaced.Load() > 0 // before the log is read: compaction may remove all that are replaced
 	c, err := s.log.readChunk(at, bytes)
-	if err != nil || len(c.records) == 0 || s.replaced.Load() == 0 {
+	if err != nil || len(c.records) == 0 || !replaced {
 		return c, err
 	}
-	newest := c.sought()
+	newest := slices.Clone(c.records)
 	if err := s.index.find(newest); err != nil {
 		return c, err
 	}
@@ -89,6 +74,6 @@ func (s *Store) readLive(at place, bytes int) (chunk, error) {
 	for _, w := range newest {
 		places[string(w.key)] = w.place
 	}
-	c.records = slices.DeleteFunc(c.records, func(r stored) bool { return places[r.key] != r.place })
+	c.records = slices.DeleteFunc(c.records, func(r sought) bool { return places[string(r.key)] != r.place })
 	return c, nil
 }

@@ -38,32 +38,33 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		}
 		c, err := s.readLive(at, compactBytes)
 		if err != nil {
-			return storeError(s.options.Dir, err)
+			return s.failure.set(err)
 		}
 		if c.to == c.from || c.from.file() != first {
 			break
 		}
+		for _, at := range c.damaged {
+			s.damage.note(s.options, at, "")
+		}
 		at, records = c.to, records+uint64(c.count)
 		for _, r := range c.records {
-			to.add([]byte(r.key), r.record)
+			to.add(r.key, r.record)
 		}
 		if err := to.commit(); err != nil {
 			return err
 		}
 	}
 	state := s.index.state
-	state.first = first + 1
-	state.records -= min(state.records, records)
-	state.replaced -= min(state.replaced, records) // all of the file's
+	state.First = first + 1
+	state.Records -= min(state.Records, records)
+	state.Replaced -= min(state.Replaced, records) // all of the file's
 	if err := s.index.write(state, nil); err != nil {
 		return err
 	}
 	if err := s.index.flush(); err != nil {
 		return err
 	}
-	s.replaced.Store(state.replaced)
-	if err := s.log.removeBefore(first + 1); err != nil {
-		return s.failure.set(err)
-	}
-	return nil
+	err := s.failure.set(s.log.removeBefore(first + 1))
+	s.replaced.Store(state.Replaced) // no sooner: readLive reads the file as long as the file is there
+	return err
 }

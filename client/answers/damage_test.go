@@ -11,7 +11,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -73,6 +72,7 @@ func flip(b []byte, i int) []byte {
 // TestDamageGivesNoWrongAnswer flips and cuts each file of a store in many places. An answer is
 // right or not there; if the store cannot be opened, the error says what to do.
 func TestDamageGivesNoWrongAnswer(t *testing.T) {
+	t.Parallel()
 	const n = 100
 	for name, closed := range map[string]bool{"closed": true, "killed": false} {
 		files := bigStore(t, n, closed)
@@ -144,6 +144,7 @@ func tryProbe(t *testing.T, disk vfs.FS, n int, readOnly bool) (lost int, err er
 // TestDamagedPackLosesItsAnswersOnly damages a commit in the middle of a store, whether the index
 // describes it or not. The loss is told, and the answers can be stored again.
 func TestDamagedPackLosesItsAnswersOnly(t *testing.T) {
+	t.Parallel()
 	const n = 500
 	for name, files := range map[string]map[string][]byte{
 		"indexed":       bigStore(t, n, true),
@@ -182,6 +183,7 @@ func TestDamagedPackLosesItsAnswersOnly(t *testing.T) {
 // TestTornTailIsCutOff cuts a killed store's log anywhere in its last commit, which is then not
 // there, or leaves other bytes there. What comes next is stored behind the commit before.
 func TestTornTailIsCutOff(t *testing.T) {
+	t.Parallel()
 	disk := vfs.NewCrashableMem()
 	s := start(t, disk)
 	s.put(0, 10, 0)
@@ -207,6 +209,7 @@ func TestTornTailIsCutOff(t *testing.T) {
 
 // TestIndexIsMadeAnew deletes the index, all of it or each file.
 func TestIndexIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	const n = 200
 	disk := vfs.NewMem()
 	s := start(t, disk)
@@ -237,6 +240,7 @@ func TestIndexIsMadeAnew(t *testing.T) {
 // TestIndexDamagedInUse damages the index's tables under an open store: the error says that the
 // next start makes the index anew, and so it is.
 func TestIndexDamagedInUse(t *testing.T) {
+	t.Parallel()
 	const n = 2000
 	disk := vfs.NewMem()
 	s := start(t, disk)
@@ -281,17 +285,19 @@ func tryLookups(s *suite, n int) (found int, err error) {
 // TestMissingLogFile removes each log file of a store of several: the store is refused, and a
 // reader gets what is left, and is told.
 func TestMissingLogFile(t *testing.T) {
+	t.Parallel()
 	const n, parts = 40, 2
-	t.Chdir(t.TempDir())
-	s := start(t, vfs.Default)
+	disk := vfs.NewMem()
+	s := start(t, disk)
 	putLong(s, 0, n, 0)
 	s.close()
-	logs, err := filepath.Glob(dir + "/*.log")
-	if err != nil || len(logs) < parts {
-		t.Fatalf("the log has only %d files, %v", len(logs), err)
+	logs := logFiles(contents(t, disk))
+	if len(logs) < parts {
+		t.Fatalf("the log has only %d files", len(logs))
 	}
 	for _, path := range logs {
-		s.must(os.Rename(path, "away"))
+		s.must(disk.Rename(path, "away"))
+		s.options.ReadOnly = false
 		_, err := Open(s.options)
 		damage, ok := errors.AsType[*DamageError](err)
 		if !ok || damage.File != path || !strings.Contains(err.Error(), "store export") {
@@ -315,13 +321,13 @@ func TestMissingLogFile(t *testing.T) {
 			t.Errorf("without %s: %d answers are left, and %d are missing", path, left, missing)
 		}
 		s.close()
-		s.options.ReadOnly = false
-		s.must(os.Rename("away", path))
+		s.must(disk.Rename("away", path))
 	}
+	s.options.ReadOnly = false
 	s.open().wantAll(n, 0)
 	s.close()
-	owner := without(contents(t, vfs.Default), func(name string) bool { return !strings.HasSuffix(name, "OWNER") })
-	_, err = Open(Options{Dir: dir, FS: lay(t, owner)})
+	owner := without(contents(t, disk), func(name string) bool { return !strings.HasSuffix(name, "OWNER") })
+	_, err := Open(Options{Dir: dir, FS: lay(t, owner)})
 	if _, ok := errors.AsType[*DamageError](err); !ok {
 		t.Errorf("without log and index: got %v", err)
 	}
@@ -355,13 +361,14 @@ func putLong(s *suite, from, to, v int) {
 // TestLogFilesAreClosedForGood fills several log files: a file that is not the last one never
 // changes. When most of the log has been replaced, its oldest files are removed.
 func TestLogFilesAreClosedForGood(t *testing.T) {
+	t.Parallel()
 	const n = 40
-	t.Chdir(t.TempDir())
-	s := start(t, vfs.Default)
+	disk := vfs.NewMem()
+	s := start(t, disk)
 	closed, removed := make(map[string]string), false
 	for v := range 3 {
 		putLong(s, 0, n, v)
-		files := contents(t, vfs.Default)
+		files := contents(t, disk)
 		logs := logFiles(files)
 		for _, path := range logs[:len(logs)-1] {
 			if sum := checksum(files[path]); closed[path] != "" && closed[path] != sum {
@@ -382,7 +389,7 @@ func TestLogFilesAreClosedForGood(t *testing.T) {
 	s.reopen(func(*Options) {})
 	s.wantAll(n, 2)
 	s.close()
-	s.must(os.RemoveAll(dir + "/index"))
+	s.must(disk.RemoveAll(dir + "/index"))
 	s.open().wantAll(n, 2)
 	s.close()
 }
@@ -428,6 +435,63 @@ func (s *suite) want2(n int) {
 			s.Fatalf("answer %d: %+v", i, queries[0])
 		}
 	}
+}
+
+// TestLogIsCutUnderAnOpenStore cuts the log in a pack: the answers behind count as none, and
+// nothing waits for them.
+func TestLogIsCutUnderAnOpenStore(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := start(t, vfs.Default)
+	s.put(0, 10, 0)
+	before := contents(t, vfs.Default)
+	path := logFiles(before)[0]
+	s.put(10, 20, 0)
+	s.must(os.Truncate(path, int64(len(before[path])+30)))
+	if inputs, _ := s.scan(); len(inputs) != 10 || s.Damaged() != 1 {
+		t.Errorf("%d answers are left, %d damaged", len(inputs), s.Damaged())
+	}
+	s.want(0, 10, 0)
+	s.close()
+}
+
+// TestCompactTellsDamage compacts a store with a damaged pack.
+func TestCompactTellsDamage(t *testing.T) {
+	disk := vfs.NewMem()
+	s := start(t, disk)
+	s.put(0, 10, 0)
+	s.put(10, 20, 0)
+	s.close()
+	files := contents(t, disk)
+	path := logFiles(files)[0]
+	var log bytes.Buffer
+	s.options.FS, s.options.Log = lay(t, with(files, path, flip(files[path], 100))), slog.New(slog.NewTextHandler(&log, nil))
+	s.open()
+	s.must(s.Compact(t.Context()))
+	if s.Damaged() != 1 || !strings.Contains(log.String(), "damaged") {
+		t.Errorf("%d damaged, log:\n%s", s.Damaged(), &log)
+	}
+	s.want(10, 20, 0)
+	s.close()
+}
+
+// TestKilledStoreIsNotSaidToBeDamaged opens a store that was killed after its first commits.
+func TestKilledStoreIsNotSaidToBeDamaged(t *testing.T) {
+	disk := vfs.NewCrashableMem()
+	s := start(t, disk)
+	s.put(0, 10, 0)
+	for _, kill := range []bool{true, false} {
+		for _, readOnly := range []bool{true, false} {
+			var log bytes.Buffer
+			again := &suite{T: t, options: Options{Dir: dir, Source: source, FS: crash(disk, kill), ReadOnly: readOnly,
+				Log: slog.New(slog.NewTextHandler(&log, nil))}}
+			again.open().wantAll(10, 0)
+			again.close()
+			if log.Len() > 0 {
+				t.Errorf("kill %t, read only %t: log:\n%s", kill, readOnly, &log)
+			}
+		}
+	}
+	s.close()
 }
 
 // FuzzLog opens a store whose log is any bytes.

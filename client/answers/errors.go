@@ -94,20 +94,18 @@ func storeError(dir string, err error) error {
 		return &FailedError{Dir: dir, Err: err}
 	}
 	damage := &DamageError{Dir: dir, Err: err}
-	if named, ok := errors.AsType[*fileError](err); ok {
-		damage.File = named.name
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		damage.File = named.Path
 	}
 	return damage
 }
 
 // isTyped says whether an error is one of a store that has failed, or that cannot be opened.
 func isTyped(err error) bool {
-	var (
-		failed  *FailedError
-		damage  *DamageError
-		version *VersionError
-	)
-	return errors.As(err, &failed) || errors.As(err, &damage) || errors.As(err, &version)
+	_, failed := errors.AsType[*FailedError](err)
+	_, damage := errors.AsType[*DamageError](err)
+	_, version := errors.AsType[*VersionError](err)
+	return failed || damage || version
 }
 
 // isDisk tells errors of the operating system from wrong contents. A file that is missing is

@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -17,8 +18,11 @@ type failure struct {
 	cause error         // set before done is closed
 }
 
-// set keeps the first error for good, and returns the error that is kept.
+// set keeps the first error for good, and returns the error that is kept; nil for nil.
 func (f *failure) set(err error) error {
+	if err == nil {
+		return nil
+	}
 	f.once.Do(func() {
 		f.cause = storeError(f.dir, err)
 		close(f.done)
@@ -98,7 +102,7 @@ type indexFolder struct {
 // Sync makes the entries of the folder durable.
 func (f indexFolder) Sync() error {
 	if err := f.File.Sync(); err != nil {
-		f.failure.set(err)
+		f.failure.set(errors.Join(err, f.File.Close()))
 		select {}
 	}
 	return nil

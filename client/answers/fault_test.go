@@ -306,3 +306,117 @@ func (i image) checkOpen(s *suite, answers int) {
 		s.Fatalf("kill %t: %d damaged", i.kill, s.Damaged())
 	}
 }
+
+// TestFolderAndFileOfAKilledStartAreDurable starts where an earlier start was killed before its
+// folder, or the first file of its log, was durable. What is committed survives the loss of power.
+func TestFolderAndFileOfAKilledStartAreDurable(t *testing.T) {
+	for name, header := range map[string]string{"folder": "", "file": "bulkcat answers, format 5\n"} {
+		t.Run(name, func(t *testing.T) {
+			disk := vfs.NewCrashableMem()
+			s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: disk}}
+			s.must(disk.MkdirAll(dir, 0o777))
+			if header != "" {
+				root, err := disk.OpenDir("/")
+				s.must(err)
+				s.must(errors.Join(root.Sync(), root.Close()))
+				f, err := disk.Create(dir+"/00000001.log", vfs.WriteCategoryUnspecified)
+				s.must(err)
+				_, err = f.Write([]byte(header))
+				s.must(errors.Join(err, f.Close()))
+			}
+			s.open().put(0, 10, 0)
+			start(t, crash(disk, false)).wantAll(10, 0)
+		})
+	}
+}
+
+// TestReadErrorIsForGood lets one read of the log fail.
+func TestReadErrorIsForGood(t *testing.T) {
+	calls := map[string]func(s *suite) error{
+		"lookup":  func(s *suite) error { r, _ := numbered(0); _, _, err := s.Lookup(r); return err },
+		"rate":    func(s *suite) error { _, err := s.LearnedRate(); return err },
+		"scan":    func(s *suite) error { return s.Scan(func(Stored) error { return nil }) },
+		"compact": func(s *suite) error { return s.Compact(t.Context()) },
+	}
+	for name, call := range calls {
+		var bad atomic.Bool
+		s := start(t, errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, "00000001.log") && bad.CompareAndSwap(true, false) {
+				return syscall.EIO
+			}
+			return nil
+		})))
+		s.put(0, 1, 0)
+		s.must(s.KeepLearnedRate(3))
+		bad.Store(true)
+		first := call(s)
+		if failed, ok := errors.AsType[*FailedError](first); !ok || !errors.Is(failed, syscall.EIO) {
+			t.Errorf("%s: got %v", name, first)
+		}
+		for other, call := range calls {
+			if again := call(s); again != first {
+				t.Errorf("%s after %s: got %v", other, name, again)
+			}
+		}
+	}
+}
+
+// countingFS counts the files that are open, other than the index's.
+type countingFS struct {
+	vfs.FS
+	open *atomic.Int64
+}
+
+func (f countingFS) count(name string, file vfs.File, err error) (vfs.File, error) {
+	if err != nil || strings.Contains(name, "index") {
+		return file, err
+	}
+	f.open.Add(1)
+	return &countedFile{File: file, open: f.open}, nil
+}
+
+func (f countingFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
+	file, err := f.FS.Open(name, o...)
+	return f.count(name, file, err)
+}
+
+func (f countingFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := f.FS.Create(name, c)
+	return f.count(name, file, err)
+}
+
+func (f countingFS) OpenDir(name string) (vfs.File, error) {
+	file, err := f.FS.OpenDir(name)
+	return f.count(name, file, err)
+}
+
+func (f countingFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	file, err := f.FS.OpenReadWrite(name, c, o...)
+	return f.count(name, file, err)
+}
+
+type countedFile struct {
+	vfs.File
+	open *atomic.Int64
+	once sync.Once
+}
+
+func (f *countedFile) Close() error {
+	f.once.Do(func() { f.open.Add(-1) })
+	return f.File.Close()
+}
+
+// TestNoFileStaysOpen lets each operation on the disk fail: no file is left open behind.
+func TestNoFileStaysOpen(t *testing.T) {
+	for n := int64(1); ; n++ {
+		var open atomic.Int64
+		faulty := newFaultyFS(vfs.NewMem(), n, false)
+		_, err := use(t, countingFS{faulty, &open})
+		if left := open.Load(); left != 0 {
+			t.Errorf("operation %d: %d files are open after %v", n, left, err)
+		}
+		if !faulty.hit.Load() {
+			break
+		}
+	}
+}

@@ -18,43 +18,28 @@ import (
 
 const (
 	indexDir     = "index"
-	indexVersion = 1
+	indexVersion = 2
 	stateKey     = "\x00state" // sorts before every request's key
 )
 
 // index leads from the key of a record to the place of the newest record's pack. It is a database
-// without a journal of its own: after a crash the index describes the log up to state.indexed.
+// without a journal of its own: after a crash the index describes the log up to state.Indexed.
 type index struct {
 	db      *pebble.DB // nil in a store that is only read and has no sound index
 	fs      vfs.FS
 	dir     string
 	failure *failure
 	state   state            // each write to the database contains the state
-	tail    map[string]place // what the log has behind state.indexed, in a store that is only read
+	tail    map[string]place // what the log has behind state.Indexed, in a store that is only read
 }
 
-// state is what the index describes.
+// state is what the index describes. Its fields lie in the database in this order.
 type state struct {
-	indexed  place  // the end of the log that the index describes; 0 for an empty index
-	first    uint32 // number of the first log file
-	records  uint64 // in the log
-	replaced uint64 // how many of these records have newer ones
-}
-
-func (t state) append(dst []byte) []byte {
-	dst = append(dst, indexVersion)
-	for _, n := range [...]uint64{uint64(t.indexed), uint64(t.first), t.records, t.replaced} {
-		dst = binary.BigEndian.AppendUint64(dst, n)
-	}
-	return dst
-}
-
-func parseState(value []byte) (t state, ok bool) {
-	if len(value) != 33 || value[0] != indexVersion {
-		return t, false
-	}
-	n := func(i int) uint64 { return binary.BigEndian.Uint64(value[1+8*i:]) }
-	return state{indexed: place(n(0)), first: uint32(n(1)), records: n(2), replaced: n(3)}, true
+	Version  uint8
+	Indexed  place  // the end of the log that the index describes; 0 for an empty index
+	First    uint32 // number of the first log file
+	Records  uint64 // in the log
+	Replaced uint64 // how many of these records have newer ones
 }
 
 // openIndex opens the index, or makes an empty index if there is none that can be used.
@@ -85,9 +70,11 @@ func (x *index) open(readOnly bool) error {
 		return err
 	}
 	value, closer, err := db.Get([]byte(stateKey))
-	if err == nil {
-		var ok bool
-		if x.state, ok = parseState(value); !ok {
+	if errors.Is(err, pebble.ErrNotFound) { // killed before the index was written for the first time
+		err = nil
+	} else if err == nil {
+		n, decodeErr := binary.Decode(value, binary.BigEndian, &x.state)
+		if decodeErr != nil || n != len(value) || x.state.Version != indexVersion {
 			err = errors.New("the index has another version")
 		}
 		err = errors.Join(err, closer.Close())
@@ -223,7 +210,7 @@ func (x *index) apply(records []sought, indexed place) (replacing []sought, err 
 		}
 	}
 	s := x.state
-	s.indexed, s.records, s.replaced = indexed, s.records+uint64(len(records)), s.replaced+uint64(len(replacing))
+	s.Indexed, s.Records, s.Replaced = indexed, s.Records+uint64(len(records)), s.Replaced+uint64(len(replacing))
 	return replacing, x.write(s, records)
 }
 
@@ -244,10 +231,12 @@ func (x *index) write(s state, records []sought) error {
 				return err
 			}
 		}
-		if err := batch.Set([]byte(stateKey), s.append(nil), nil); err != nil {
-			return err
+		s.Version = indexVersion
+		value, err := binary.Append(nil, binary.BigEndian, s)
+		if err == nil {
+			err = batch.Set([]byte(stateKey), value, nil)
 		}
-		return errors.Join(batch.Commit(pebble.NoSync), batch.Close())
+		return errors.Join(err, batch.Commit(pebble.NoSync), batch.Close())
 	})
 	if err == nil {
 		x.state = s

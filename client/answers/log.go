@@ -87,9 +87,17 @@ func (l *log) add(number uint32) error {
 	if err != nil {
 		return err
 	}
+	if err := l.check(f); err != nil {
+		return errors.Join(err, f.file.Close())
+	}
 	l.mu.Lock()
-	l.files = append(l.files, f) // close closes the file, also after an error
+	l.files = append(l.files, f)
 	l.mu.Unlock()
+	return nil
+}
+
+// check reads the header of a file, or writes it, and measures the file.
+func (l *log) check(f *logFile) error {
 	header := make([]byte, len(logHeader)+8)
 	n, err := f.file.ReadAt(header, 0)
 	if err != nil && err != io.EOF {
@@ -97,19 +105,16 @@ func (l *log) add(number uint32) error {
 	}
 	if n < len(logHeader) && !l.readOnly { // new, or of a process that was killed here
 		_, err := f.file.WriteAt([]byte(logHeader), 0)
-		return errors.Join(err, f.file.Sync(), syncFolder(l.fs, l.dir), f.measure())
+		if err := errors.Join(err, f.file.Sync(), syncFolder(l.fs, l.dir)); err != nil {
+			return err
+		}
 	}
 	rest, titled := bytes.CutPrefix(header[:n], []byte(logTitle))
 	version, _, ends := strings.Cut(string(rest), "\n")
 	if _, err := strconv.ParseUint(version, 10, 32); titled && ends && err == nil && version != formatVersion {
 		return &VersionError{Dir: l.dir, Version: version}
 	}
-	return f.measure() // a header that is damaged otherwise does no harm
-}
-
-// measure takes the end of the file for the end of its packs.
-func (f *logFile) measure() error {
-	info, err := f.file.Stat()
+	info, err := f.file.Stat() // a header that is damaged otherwise does no harm
 	if err == nil {
 		f.end = max(info.Size(), int64(len(logHeader)))
 	}
@@ -193,15 +198,18 @@ func (l *log) missing(first, last uint32) error {
 		}
 	}
 	if first <= max(last, l.last().number) {
-		return &fileError{l.name(first), fs.ErrNotExist}
+		return &fs.PathError{Op: "open", Path: l.name(first), Err: fs.ErrNotExist}
 	}
 	return nil
 }
 
 func (l *log) close() (err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, f := range l.files {
 		err = errors.Join(err, f.file.Close())
 	}
+	l.files = nil
 	return err
 }
 
@@ -230,17 +238,7 @@ func (l *log) read(dst []byte, at place) ([]byte, error) {
 	f := l.files[i]
 	n, err := f.file.ReadAt(dst[:max(0, min(int64(len(dst)), f.end-at.offset()))], at.offset())
 	if err != nil && err != io.EOF {
-		return nil, &fileError{f.name, err}
+		return nil, &fs.PathError{Op: "read", Path: f.name, Err: err}
 	}
 	return dst[:n], nil
 }
-
-// fileError names the file that an error is about.
-type fileError struct {
-	name string
-	err  error
-}
-
-func (e *fileError) Error() string { return e.name + ": " + e.err.Error() }
-
-func (e *fileError) Unwrap() error { return e.err }

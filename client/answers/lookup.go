@@ -2,7 +2,6 @@ package answers
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -36,15 +35,11 @@ func (s *Store) LookupAll(queries []Query) error {
 	if err := s.failure.err(); err != nil {
 		return err
 	}
-	keys, ends := make([]byte, 0, 96*len(queries)), make([]int, len(queries))
-	for i, q := range queries {
+	keys, wanted := make([]byte, 0, 96*len(queries)), make([]sought, len(queries))
+	for i := range queries {
+		q, start := &queries[i], len(keys)
 		keys = appendKey(keys, cmp.Or(q.Source, s.options.Source), q.Request)
-		ends[i] = len(keys)
-	}
-	wanted, start := make([]sought, len(queries)), 0
-	for i, end := range ends {
-		wanted[i] = sought{key: keys[start:end:end], query: &queries[i]}
-		start = end
+		wanted[i] = sought{key: keys[start:len(keys):len(keys)], query: q}
 	}
 	places := make([]place, 0, len(queries))
 	answer := func(w sought) {
@@ -56,7 +51,7 @@ func (s *Store) LookupAll(queries []Query) error {
 		answer(w)
 	}
 	if err := s.seek(wanted[n:], answer); err != nil {
-		return storeError(s.options.Dir, err)
+		return s.failure.set(err)
 	}
 	s.ahead.follow(s, places)
 	if s.unreadable != nil && slices.ContainsFunc(queries, func(q Query) bool { return !q.Found && !q.Stored }) {
@@ -88,9 +83,11 @@ func (s *Store) seek(missing []sought, found func(sought)) error {
 		moved := missing[:0]
 		for _, w := range missing {
 			if p.at != w.place {
-				if err := s.log.readPack(w.place, &p, memory); err != nil && !errors.Is(err, errDamaged) {
+				encoded, _, err := s.log.packAt(w.place, nil, memory)
+				if err != nil {
 					return err
 				}
+				p.parse(w.place, encoded)
 			}
 			i := slices.IndexFunc(p.records, func(record []byte) bool { return hasKey(record, w.key) })
 			switch {

@@ -14,6 +14,7 @@ import (
 // TestLookupsInAnyOrder looks answers up as a run does that comes again: in the order in which
 // they were stored, in other orders, with new inputs in between, in batches of any size.
 func TestLookupsInAnyOrder(t *testing.T) {
+	t.Parallel()
 	const n = 4_000
 	disk := vfs.NewMem()
 	s := start(t, disk)
@@ -63,6 +64,7 @@ func TestLookupsInAnyOrder(t *testing.T) {
 // TestLookupsWhileAnswersChange looks up answers while they are replaced and the log is compacted:
 // at any time the version that was committed last, or a newer one, is found.
 func TestLookupsWhileAnswersChange(t *testing.T) {
+	t.Parallel()
 	const n, versions = 1000, 8
 	s := start(t, vfs.NewMem())
 	s.put(0, n, 0)

@@ -72,21 +72,25 @@ type pack struct {
 	memory  []byte
 }
 
-// parse decodes a pack whose header is sound. After errDamaged the pack has no records.
-func (p *pack) parse(at place, text []byte) error {
+// parse decodes a pack whose header is sound, and says whether the rest is. A damaged pack has no
+// records, nor has a nil text.
+func (p *pack) parse(at place, text []byte) bool {
 	p.at, p.records, p.memory = at, p.records[:0], p.memory[:0]
+	if text == nil {
+		return false
+	}
 	encoded := text[packHeader:]
 	size, err := s2.DecodedLen(encoded)
 	switch {
 	case crc32.Checksum(encoded, castagnoli) != binary.BigEndian.Uint32(text[8:]):
-		return errDamaged
+		return false
 	case text[1] == packPlain:
 		p.memory = append(p.memory, encoded...)
 	case text[1] != packS2 || err != nil || size > maxCompressed:
-		return errDamaged
+		return false
 	default:
 		if p.memory, err = s2.Decode(slices.Grow(p.memory, size)[:size], encoded); err != nil {
-			return errDamaged
+			return false
 		}
 	}
 	rest := p.memory
@@ -94,11 +98,11 @@ func (p *pack) parse(at place, text []byte) error {
 		record, behind, ok := cutSized(rest)
 		if key, _ := splitRecord(record); !ok || key == nil {
 			p.records = p.records[:0]
-			return errDamaged
+			return false
 		}
 		p.records, rest = append(p.records, record), behind
 	}
-	return nil
+	return true
 }
 
 // packAt returns the pack at a place, and what was read behind it: from text, which begins there,
@@ -123,19 +127,6 @@ func (l *log) packAt(at place, text, memory []byte) (encoded, rest []byte, err e
 	return text[:n], text[n:], nil
 }
 
-// readPack reads the pack at a place. The error is errDamaged or the disk's.
-func (l *log) readPack(at place, p *pack, memory []byte) error {
-	p.at, p.records = at, p.records[:0]
-	encoded, _, err := l.packAt(at, nil, memory)
-	if err != nil {
-		return err
-	}
-	if encoded == nil {
-		return errDamaged
-	}
-	return p.parse(at, encoded)
-}
-
 // search returns the place of the first pack behind at whose header is sound, or end, and whether
 // all bytes before are zero, as cut leaves them.
 func (l *log) search(at, end place) (behind place, empty bool, err error) {
@@ -146,7 +137,7 @@ func (l *log) search(at, end place) (behind place, empty bool, err error) {
 		if err != nil || len(text) == 0 {
 			return end, false, err
 		}
-		last := from+place(len(text)) >= end
+		last := len(text) < len(memory) || from+place(len(text)) >= end
 		for i := range text {
 			if rest := text[i:]; len(rest) < packHeader && !last {
 				text = text[:i] // read again from here on

@@ -28,7 +28,7 @@ func (s *Store) Scan(visit func(Stored) error) error {
 	for at := s.log.start(); ; {
 		c, err := s.readLive(at, chunkBytes)
 		if err != nil {
-			return storeError(s.options.Dir, err)
+			return s.failure.set(err)
 		}
 		if c.to == c.from {
 			return s.unreadable
@@ -37,13 +37,13 @@ func (s *Store) Scan(visit func(Stored) error) error {
 			s.damage.note(s.options, at, "")
 		}
 		for _, r := range c.records {
-			source, request, ok := parseKey(r.key)
+			source, request, ok := parseKey(string(r.key))
 			if !ok {
 				continue // a learned rate
 			}
 			outcome, err := parseOutcome(r.record, request.Classification)
 			if err != nil {
-				s.damage.note(s.options, r.place, r.key)
+				s.damage.note(s.options, r.place, string(r.key))
 				continue
 			}
 			if outcome.Rejection == nil {

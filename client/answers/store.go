@@ -72,8 +72,10 @@ func Open(o Options) (*Store, error) {
 	if !slices.ContainsFunc(names, isOurs) && (o.MustExist || o.ReadOnly) {
 		return nil, &MissingError{Dir: o.Dir}
 	}
-	if err := makeFolder(o.FS, o.Dir); err != nil {
-		return nil, storeError(o.Dir, err)
+	if !o.ReadOnly {
+		if err := makeFolder(o.FS, o.Dir); err != nil {
+			return nil, storeError(o.Dir, err)
+		}
 	}
 	lock, err := o.FS.Lock(o.FS.PathJoin(o.Dir, lockFile))
 	if errors.Is(err, syscall.EAGAIN) || err != nil && strings.Contains(err.Error(), "lock held by current process") {
@@ -85,9 +87,7 @@ func Open(o Options) (*Store, error) {
 	s := &Store{options: o, opened: time.Now().UTC().Truncate(time.Microsecond), lock: lock, failure: &failure{dir: o.Dir, done: make(chan struct{})}}
 	s.log = &log{fs: o.FS, dir: o.Dir, readOnly: o.ReadOnly}
 	if err := s.open(); err != nil {
-		if s.failure.err() == nil { // else the database may still write
-			err = errors.Join(err, s.close())
-		}
+		s.close() // the first error is the cause
 		return nil, storeError(o.Dir, err)
 	}
 	return s, nil
@@ -98,14 +98,16 @@ func isOurs(name string) bool {
 	return parseLogName(name) != 0 || name == ownerFile || strings.HasPrefix(name, "MANIFEST-")
 }
 
-// makeFolder makes a folder that outlasts the loss of power, unless the folder is there.
+// makeFolder makes a folder that outlasts the loss of power. A folder that is there may be of a
+// start that was killed before the folder was durable.
 func makeFolder(files vfs.FS, name string) error {
-	_, err := files.Stat(name)
 	parent := files.PathDir(name)
-	if !errors.Is(err, fs.ErrNotExist) || parent == name {
-		return err
+	if _, err := files.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != name {
+		if err := makeFolder(files, parent); err != nil {
+			return err
+		}
 	}
-	return errors.Join(makeFolder(files, parent), files.MkdirAll(name, 0o777), syncFolder(files, parent))
+	return errors.Join(files.MkdirAll(name, 0o777), syncFolder(files, parent))
 }
 
 // open opens the log and the index, and makes them agree.
@@ -127,9 +129,14 @@ func (s *Store) open() error {
 	}
 	if len(s.log.files) == 0 {
 		if slices.Contains(names, ownerFile) {
-			return &fileError{s.log.name(1), fs.ErrNotExist}
+			return &fs.PathError{Op: "open", Path: s.log.name(1), Err: fs.ErrNotExist}
 		}
 		if err := s.log.add(1); err != nil {
+			return err
+		}
+	}
+	if !s.options.ReadOnly { // a start may have been killed between making a file and syncing the folder
+		if err := syncFolder(s.options.FS, s.options.Dir); err != nil {
 			return err
 		}
 	}
@@ -149,29 +156,29 @@ func (s *Store) open() error {
 // only read gives what is left. An index that is ahead of a log that was cut off is of no use.
 func (s *Store) match() (err error) {
 	x := s.index
-	if x.state.first == 0 {
-		x.state.first = s.log.files[0].number
+	if x.state.First == 0 {
+		x.state.First = s.log.files[0].number
 	}
-	first := x.state.first
-	switch err := s.log.missing(first, x.state.indexed.file()); {
+	first := x.state.First
+	switch err := s.log.missing(first, x.state.Indexed.file()); {
 	case err != nil && !s.options.ReadOnly:
 		return err
 	case err != nil:
 		s.unreadable = storeError(s.options.Dir, err)
-	case x.state.indexed > s.log.end():
-		s.damage.note(s.options, x.state.indexed, "")
+	case x.state.Indexed > s.log.end():
+		s.damage.note(s.options, x.state.Indexed, "")
 		if err := x.empty(s.options.ReadOnly); err != nil {
 			return err
 		}
 	}
-	x.state.first = first
+	x.state.First = first
 	return s.log.removeBefore(first) // left by a compaction that was killed
 }
 
-// replay adds to the index what the log has behind state.indexed, and cuts off what follows the
+// replay adds to the index what the log has behind state.Indexed, and cuts off what follows the
 // last sound pack: a process was killed there, and has not acknowledged these records.
 func (s *Store) replay() error {
-	sound := max(s.index.state.indexed, s.log.start())
+	sound := max(s.index.state.Indexed, s.log.start())
 	var damaged []place // behind the last sound pack
 	for at := sound; ; {
 		c, err := s.log.readChunk(at, chunkBytes)
@@ -192,11 +199,11 @@ func (s *Store) replay() error {
 			}
 			return at < sound
 		})
-		if _, err := s.index.apply(c.sought(), sound); err != nil {
+		if _, err := s.index.apply(c.records, sound); err != nil {
 			return err
 		}
 	}
-	s.replaced.Store(s.index.state.replaced)
+	s.replaced.Store(s.index.state.Replaced)
 	defer func() { s.ahead.end = s.log.end() }()
 	switch last := s.log.last(); {
 	case sound.file() == last.number:
@@ -247,7 +254,7 @@ func (s *Store) LearnedRate() (float64, error) {
 	if !(rate > 0 && rate < 1e6) { // damaged: learned again
 		rate = 0
 	}
-	return rate, storeError(s.options.Dir, err)
+	return rate, s.failure.set(err)
 }
 
 // KeepLearnedRate keeps the rate for the next run.
@@ -263,22 +270,21 @@ func (s *Store) KeepLearnedRate(perSecond float64) error {
 func (s *Store) Close() error {
 	s.writes.Lock()
 	defer s.writes.Unlock()
-	if err := s.failure.err(); err != nil {
-		return err
-	}
 	if !s.options.ReadOnly {
-		if err := s.index.flush(); err != nil {
-			return err
-		}
+		_ = s.index.flush() // close returns the error, which is sticky
 	}
-	return storeError(s.options.Dir, s.close())
+	return s.close()
 }
 
-// close closes all files as they are.
+// close closes all files as they are, and the index's only while the store has not failed.
 func (s *Store) close() error {
 	var err error
 	if s.index != nil {
 		err = s.index.close()
 	}
-	return errors.Join(err, s.log.close(), s.lock.Close())
+	err = errors.Join(err, s.log.close())
+	if failed := s.failure.err(); failed != nil {
+		return failed
+	}
+	return storeError(s.options.Dir, errors.Join(err, s.lock.Close()))
 }
