@@ -33,7 +33,7 @@ type Account struct {
 	Changed  []string  `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
 	Outputs  []Output  `json:"outputs"`
 
-	Earlier []EarlierRun `json:"earlier,omitempty"` // of the same run, the first start first
+	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
 
 	Overlapped bool `json:"overlapped,omitempty"` // another run, with another store, may have asked the same requests meanwhile
 
@@ -46,7 +46,8 @@ type Rates struct {
 	Requests float64 `json:"requests_per_second"`
 }
 
-// EarlierRun is the part of an account that is kept when the run is started again.
+// EarlierRun is the part of an account that is kept when the run is started again. The counts of a killed
+// process are those that its journal has: requests, retries, repeated requests and outcomes.
 type EarlierRun struct {
 	Bulkcat string    `json:"bulkcat"`
 	Started time.Time `json:"started"`
@@ -63,6 +64,7 @@ type Ending string
 const (
 	Complete Ending = "complete"
 	Failed   Ending = "failed"
+	Killed   Ending = "killed" // only of earlier runs: the process ended without an account
 )
 
 // Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
@@ -171,6 +173,16 @@ func (a *Account) follow(last *Account) bool {
 		Ending: last.Ending, Error: last.Error, Counts: last.Counts,
 	})
 	return true
+}
+
+// addStarts adds the starts that left no account: see journal.
+func (a *Account) addStarts(starts []EarlierRun) {
+	for _, start := range starts {
+		if !slices.ContainsFunc(a.Earlier, func(e EarlierRun) bool { return e.Started.Equal(start.Started) }) {
+			a.Earlier = append(a.Earlier, start)
+		}
+	}
+	slices.SortStableFunc(a.Earlier, func(a, b EarlierRun) int { return a.Started.Compare(b.Started) })
 }
 
 // records is the number of records with rows in the output, according to the last start that was complete;

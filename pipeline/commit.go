@@ -82,6 +82,9 @@ func (r *run) save(t *task) {
 // complete finishes a task and the tasks that wait for the same request.
 func (r *run) complete(t *task) {
 	t.answer.Release() // the body is stored, or of no further use
+	if !t.sent.IsZero() {
+		r.Counters.Ended.Add(1)
+	}
 	for _, f := range r.flights.end(t) {
 		f.answer, f.err, f.pending, f.recalled = t.answer, t.err, t.pending, t.recalled
 		r.finish(f)
@@ -99,6 +102,7 @@ func (r *run) finish(t *task) {
 func (r *run) taskEnded() {
 	open := r.open.Add(-1)
 	if open == 0 {
+		r.Counters.Finishing.Store(true)
 		close(r.settled)
 	}
 	r.wakeAtLast(open)

@@ -24,6 +24,10 @@ type Counters struct {
 	Deduped    atomic.Int64 // requests saved because an equal request was in flight
 	FromStore  atomic.Int64 // requests saved because the store had the answer
 	Kept       atomic.Int64 // records in parts that an earlier run has published
+	LookedUp   atomic.Int64 // records that were looked up in the store, or kept; once for each classification
+	Needed     atomic.Int64 // requests that no stored answer and no request in flight has saved
+	Ended      atomic.Int64 // of these, requests with an outcome
+	share      share        // of the records that need a request
 	Transient  atomic.Int64 // attempts that met a passing failure
 	Rejections atomic.Int64 // attempts that ended with a rejection
 	Bytes      atomic.Int64 // of the bodies of answers
@@ -34,6 +38,8 @@ type Counters struct {
 
 	InFlight atomic.Int64 // attempts in flight
 	Parked   atomic.Int64 // tasks that wait for a retry
+
+	Finishing atomic.Bool // no request is begun any more
 }
 
 // Snapshot is the state of the Counters at one moment, as it goes into the account.
@@ -62,9 +68,14 @@ type Snapshot struct {
 	Reasons    []Reason   `json:"reasons,omitempty"`
 	Recalled   int64      `json:"-"`
 
-	Classifications int64 `json:"-"`
-	InFlight        int64 `json:"-"`
-	Parked          int64 `json:"-"`
+	Classifications int64   `json:"-"`
+	InFlight        int64   `json:"-"`
+	Parked          int64   `json:"-"`
+	LookedUp        int64   `json:"-"`
+	Needed          int64   `json:"-"`
+	Ended           int64   `json:"-"`
+	New             float64 `json:"-"` // share of the records looked up lately that need a request
+	Finishing       bool    `json:"-"`
 }
 
 // Snapshot reads all counters. The counters are not read at one instant, so sums may be off by the events
@@ -76,6 +87,7 @@ func (c *Counters) Snapshot() Snapshot {
 		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Rejections: c.Rejections.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
 		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Attempts: c.attempts.count(), Reasons: c.reasons.list(),
 		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
+		LookedUp: c.LookedUp.Load(), Needed: c.Needed.Load(), Ended: c.Ended.Load(), New: c.share.value(), Finishing: c.Finishing.Load(),
 	}
 }
 
@@ -94,6 +106,13 @@ func (s Snapshot) SettledNow() int64 {
 // Unanswered is how many records have no answer from the service. Each record counts once for each
 // classification.
 func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid + s.Pending }
+
+// countLookups counts records that were looked up, of which some need a request.
+func (c *Counters) countLookups(records, needed int) {
+	c.LookedUp.Add(int64(records))
+	c.Needed.Add(int64(needed))
+	c.share.add(records, needed)
+}
 
 func (c *Counters) countAnswer(a client.Answer) {
 	c.attempts.answered.Add(1)

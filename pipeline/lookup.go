@@ -92,6 +92,7 @@ func (l *lookups) gather() bool {
 // flight. All others have missed.
 func (l *lookups) resolve() error {
 	r := l.run
+	records := len(l.tasks)
 	l.tasks = slices.DeleteFunc(l.tasks, func(t *task) bool {
 		if r.check(t) == nil {
 			return false
@@ -122,6 +123,7 @@ func (l *lookups) resolve() error {
 			l.missed = append(l.missed, t)
 		}
 	}
+	r.Counters.countLookups(records, len(l.missed))
 	return nil
 }
 

@@ -212,6 +212,7 @@ func (m *manifest) count(c *Counters) {
 		c.countWritten(p.LastRecord-p.FirstRecord+1, int(p.Rows))
 	}
 	c.Kept.Add(m.keptRecords())
+	c.LookedUp.Add(m.keptRecords() * c.Classifications.Load())
 }
 
 // check compares the input, at the last record of each kept part, with the input that the part was written

@@ -12,11 +12,20 @@ import (
 
 // AccountPath is the path of the account beside an output, OUTPUT.run.json; "" for standard output,
 // which has no account.
-func AccountPath(output string) string {
+func AccountPath(output string) string { return beside(output, ".run.json") }
+
+// JournalPath is the path of the journal beside an output, OUTPUT.run.journal; "" for standard output. The
+// journal is JSON lines, but no pattern for inputs, such as *.jsonl, matches its name.
+func JournalPath(output string) string { return beside(output, ".run.journal") }
+
+// StatusPath is the path of the status beside an output, OUTPUT.status.json; "" for standard output.
+func StatusPath(output string) string { return beside(output, ".status.json") }
+
+func beside(output, suffix string) string {
 	if output == "-" {
 		return ""
 	}
-	return filepath.Clean(output) + ".run.json"
+	return filepath.Clean(output) + suffix
 }
 
 // folder says whether the output is a folder of parts: its path ends in "/", or the folder exists.

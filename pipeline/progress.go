@@ -1,29 +1,81 @@
 package pipeline
 
 import (
-	"sync"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/limits"
 )
 
 // Progress says how far a run is.
 type Progress struct {
-	Counts  Snapshot
-	Total   int64         // records of the input, estimated from the bytes read; 0 if unknown
-	Rate    float64       // records a second that this run has settled, over the last two minutes
-	Left    time.Duration // to the end, at this rate; 0 if unknown
-	Quota   int64         // requests that the API key may still make
-	Metered bool          // Quota is known
+	State State
+	Since time.Time // when State began; of an outage, when the service last answered before it
+
+	Counts   Snapshot
+	Total    int64         // records of the input, estimated from the bytes read; 0 if unknown
+	Rate     float64       // records a second that this run has settled lately; 0 while the run waits
+	Requests float64       // requests a second that have ended lately with an outcome; 0 while the run waits
+	Allowed  float64       // requests a second that the run may send at present, as learned so far; +Inf without a limit
+	Left     time.Duration // until the last request has an outcome, or until Stop; 0 if unknown
+	Stop     Cause         // what ends the requests before the last: QuotaExhausted, Budget or Deadline; "" if nothing does
+	Quota    int64         // requests that the API key may still make
+	Metered  bool          // Quota is known
 }
 
+// State is what a run is doing.
+type State string
+
+// The states of a run.
+const (
+	Asking     State = "asking"
+	Congested  State = "congested"   // nothing has succeeded for a while, or the service asks to wait: one request is sent at a time
+	Outage     State = "outage"      // nothing succeeds, even with one request at a time
+	QuotaPause State = "quota_pause" // the quota is used up, and the run waits
+	Finishing  State = "finishing"   // no request is begun any more; outcomes are stored and rows written
+	Ended      State = "ended"       // only in the journal and the status
+)
+
+// waits says whether the run sends no requests but to find out whether it can go on.
+func (s State) waits() bool { return s == Outage || s == QuotaPause }
+
 // Progress says how far the run is. It may be called from several goroutines, between the call of Watch and the
-// end of Run. The rate is measured from call to call. During a run that asks, the service is asked for the
+// end of Run. The rates are measured from call to call. During a run that asks, the service is asked for the
 // quota each minute, in the background.
 func (s *Session) Progress() Progress {
 	read, total := s.input.Progress()
-	p := Progress{Counts: s.counters.Snapshot()}
+	status := s.limits.Status()
+	p := Progress{Counts: s.counters.Snapshot(), Allowed: status.Rate}
 	p.Quota, p.Metered = s.quotaLeft()
-	s.pace.estimate(&p, time.Now(), read, total, s.options.Limit)
+	p.State = stateOf(status, p.Counts.Finishing)
+	p.Total = estimateTotal(p.Counts.Read, read, total, s.options.Limit)
+	s.eta.estimate(&p, time.Now(), status, &s.options)
 	return p
+}
+
+func stateOf(s limits.Status, finishing bool) State {
+	switch {
+	case finishing:
+		return Finishing
+	case s.Empty:
+		return QuotaPause
+	case s.State == limits.Out:
+		return Outage
+	case s.State == limits.Doubt:
+		return Congested
+	}
+	return Asking
+}
+
+// estimateTotal estimates the records of the input from the records and bytes read so far.
+func estimateTotal(records, read, total, limit int64) int64 {
+	if total <= 0 || read <= 0 {
+		return 0
+	}
+	estimate := max(records, int64(float64(records)*float64(total)/float64(read)))
+	if limit > 0 {
+		estimate = min(estimate, limit)
+	}
+	return estimate
 }
 
 // quotaLeft is the quota as told last. A run that asks nothing does not ask for the quota either.
@@ -32,59 +84,4 @@ func (s *Session) quotaLeft() (left int64, known bool) {
 		return s.quota.last()
 	}
 	return s.quota.left()
-}
-
-// pace measures the rate over the last two minutes, from the first record that this run settles: the rate of
-// reading stored answers does not show the rate of the service.
-type pace struct {
-	mu      sync.Mutex
-	samples []sample
-}
-
-type sample struct {
-	at time.Time
-	n  int64
-}
-
-const paceWindow = 2 * time.Minute
-
-// estimate estimates the rate, and from the bytes of the input that were read the total and the time left.
-func (p *pace) estimate(progress *Progress, now time.Time, read, total, limit int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	counts := &progress.Counts
-	p.add(now, counts.SettledNow())
-	progress.Rate = p.rate()
-	if total <= 0 || read <= 0 {
-		return
-	}
-	progress.Total = max(counts.Read, int64(float64(counts.Read)*float64(total)/float64(read)))
-	if limit > 0 {
-		progress.Total = min(progress.Total, limit)
-	}
-	if progress.Rate > 0 {
-		progress.Left = time.Duration(float64(progress.Total-counts.Settled()) / progress.Rate * float64(time.Second))
-	}
-}
-
-func (p *pace) add(at time.Time, n int64) {
-	if n == 0 {
-		p.samples = p.samples[:0]
-	}
-	p.samples = append(p.samples, sample{at, n})
-	for len(p.samples) > 2 && at.Sub(p.samples[1].at) >= paceWindow {
-		p.samples = p.samples[1:]
-	}
-}
-
-// rate is in records a second; 0 while there are fewer than two samples.
-func (p *pace) rate() float64 {
-	if len(p.samples) < 2 {
-		return 0
-	}
-	first, last := p.samples[0], p.samples[len(p.samples)-1]
-	if elapsed := last.at.Sub(first.at).Seconds(); elapsed > 0 {
-		return float64(last.n-first.n) / elapsed
-	}
-	return 0
 }

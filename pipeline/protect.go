@@ -68,7 +68,7 @@ func (o *SessionOptions) targets() targets {
 	case o.Output.Path == "-":
 		t.opened = regularFile("standard output", o.Output.Stdout)
 	case o.Output.Path != "":
-		t.files = append(t.files, o.Output.Path, AccountPath(o.Output.Path))
+		t.files = append(t.files, o.Output.Path, AccountPath(o.Output.Path), JournalPath(o.Output.Path), StatusPath(o.Output.Path))
 	}
 	if o.Output.Path != "" && o.Output.folder() {
 		t.folders = append(t.folders, o.Output.Path)

@@ -77,6 +77,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	soft, stop := context.WithCancelCause(hard)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(&StopError{Cause: Interrupted}) })()
+	defer context.AfterFunc(soft, func() { parts.Counters.Finishing.Store(true) })()
 	asks, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
 	if parts.Store == nil { // without a store the answers would be lost with the run

@@ -25,8 +25,10 @@ type Session struct {
 	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
 	counters  *Counters
 	quota     *quota
-	pace      pace
-	claimed   bool // this run may write the output
+	limits    *limits.Controller
+	eta       eta
+	monitor   *monitor // nil until the output is claimed, and for standard output
+	claimed   bool     // this run may write the output
 }
 
 // Open checks the options, locks the output and opens the input. Nothing is asked and no output is
@@ -110,6 +112,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account.Inputs = s.readInputs()
 	account.finish(err, s.counters.Snapshot(), published)
 	err = errors.Join(err, s.publish(account))
+	s.monitor.end(err)
 	err = errors.Join(err, s.endSpool(err == nil))
 	if c := account.Counts; err == nil && c.Failed+c.Pending == 0 {
 		err = s.removeReadSpool()
@@ -139,26 +142,29 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	if err := s.claim(account); err != nil {
 		return published, err
 	}
+	s.monitor = newMonitor(s, account)
 	if !options.Offline {
 		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
 			return published, err
 		}
 	}
-	if parts.Limits, err = s.newLimits(parts); err != nil {
+	if s.limits, err = s.newLimits(parts); err != nil {
 		return published, err
 	}
+	parts.Limits = s.limits
 	if options.manifest, err = o.Output.manifest(account, o.Store.keeps); err != nil {
 		return published, err
 	}
 	if parts.Sink, err = o.Output.open(options.Schema, o.metadata(), options.manifest); err != nil {
 		return published, err
 	}
-	s.pace.add(time.Now(), 0)
 	ended := func() {}
 	if o.Watch != nil {
 		ended = o.Watch(s)
 	}
+	s.monitor.start()
 	published, err = Run(ctx, parts, options)
+	s.monitor.stop()
 	ended()
 	s.warnUnknownKeys()
 	return published, joinClose(err, keepLearned(parts))

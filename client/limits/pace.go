@@ -191,14 +191,18 @@ func (p *pace) state(perSecond float64, now time.Time) {
 
 // set sets the rate within its bounds.
 func (p *pace) set(rate float64) {
-	most := p.cap
-	if p.stated > 0 {
-		most = min(most, p.stated*underCap)
-	}
-	p.rate = min(max(rate, leastRate), most)
+	p.rate = min(max(rate, leastRate), p.most())
 	if p.rate > mostRate && math.IsInf(p.cap, 1) {
 		p.rate = mostRate
 	}
+}
+
+// most is the lower of the caller's limit and the stated limit.
+func (p *pace) most() float64 {
+	if p.stated > 0 {
+		return min(p.cap, p.stated*underCap)
+	}
+	return p.cap
 }
 
 // present is the rate at which requests are sent: below the allowed rate if something else holds

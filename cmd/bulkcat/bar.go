@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 const (
@@ -55,13 +57,40 @@ func (s status) words() []string {
 			words = append(words, fmt.Sprintf(format, args...))
 		}
 	}
-	add(s.Left > 0, "%s left", about(s.Left))
+	waiting, left := s.waiting(), s.left()
+	add(waiting != "", "%s", waiting)
+	add(left != "", "%s", left)
 	add(s.Rate >= 10, "%.0f/s", s.Rate)
 	add(s.Rate > 0 && s.Rate < 10, "%.1f/s", s.Rate)
 	add(s.Counts.Unanswered() > 0, "%s unanswered", short(s.Counts.Unanswered()))
 	add(s.Counts.Parked > 0, "%s to retry", short(s.Counts.Parked))
 	add(s.Metered, "quota %s", short(s.Quota))
 	return words
+}
+
+// waiting says since when the run waits for the service or the quota; "" if the run does not wait.
+func (s status) waiting() string {
+	since := s.Since.Local().Format("15:04")
+	switch s.State {
+	case pipeline.Outage:
+		return "waiting since " + since
+	case pipeline.QuotaPause:
+		return "waiting for quota since " + since
+	}
+	return ""
+}
+
+// left says how long the run takes, or how long the quota or another limit lasts; "" if unknown.
+func (s status) left() string {
+	switch {
+	case s.Left <= 0:
+		return ""
+	case s.Stop == pipeline.QuotaExhausted:
+		return "quota ends in " + about(s.Left)
+	case s.Stop != "":
+		return "stops in " + about(s.Left)
+	}
+	return about(s.Left) + " left"
 }
 
 // fitting joins as many words as fit.

@@ -33,8 +33,8 @@ func TestFullDisk(t *testing.T) {
 	}{
 		// The last page holds some more answers, and others wait to be committed.
 		{"store", 56, []string{"-o", "ROOM/out.csv", "--store", "DISK/store"}, "DISK/store", "ROOM/out.csv", 4096 / 64},
-		{"output", 160, []string{"-o", "DISK/out.csv", "--store", "ROOM/store"}, "DISK/out.csv", "DISK/out.csv", 0},
-		{"part", 160, []string{"-o", "DISK/out/", "--output-format", "csv", "--part-rows", "300", "--store", "ROOM/store"}, "DISK/out/part-0000", "DISK/out", 0},
+		{"output", 168, []string{"-o", "DISK/out.csv", "--store", "ROOM/store"}, "DISK/out.csv", "DISK/out.csv", 0},
+		{"part", 168, []string{"-o", "DISK/out/", "--output-format", "csv", "--part-rows", "300", "--store", "ROOM/store"}, "DISK/out/part-0000", "DISK/out", 0},
 		{"account", 0, []string{"-o", "DISK/out.csv", "--store", "ROOM/store"}, "DISK/out.csv.run.json", "DISK/out.csv", 0},
 	}
 	for _, tt := range tests {
@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 			want := d.undisturbed(t, tt.output)
 			size := int64(tt.disk) << 10
 			if size == 0 {
-				size = pages(int64(len(want["out.csv"]))) + pages(1) // and its lock
+				size = pages(int64(len(want["out.csv"]))) + 3*pages(1) // and its lock, journal and status
 			}
 			d.disk = smallDisk(t, size)
 			service := clienttest.New(clienttest.Options{Latency: time.Millisecond})

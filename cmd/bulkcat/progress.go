@@ -72,6 +72,12 @@ func (s status) log(log *slog.Logger) {
 	if s.Left > 0 {
 		args = append(args, "left", s.Left.Round(time.Second).String())
 	}
+	if s.Stop != "" {
+		args = append(args, "then", s.Stop)
+	}
+	if s.waiting() != "" {
+		args = append(args, "state", s.State, "since", s.Since.Format(time.RFC3339))
+	}
 	if s.Metered {
 		args = append(args, "quota", s.Quota)
 	}

@@ -179,6 +179,12 @@ func TestBarFits(t *testing.T) {
 	small := status{Counts: pipeline.Snapshot{OK: 771, Parked: 2, Failed: 1}, Total: 2000, Rate: 12.34, Left: 100 * time.Second, Quota: 95752, Metered: true}
 	large := status{Counts: pipeline.Snapshot{OK: 1_234_567, Invalid: 1000}, Total: 25_000_000, Rate: 512, Left: 13*time.Hour + 17*time.Minute, Quota: 99_000_000, Metered: true}
 	pipe := status{Counts: pipeline.Snapshot{OK: 771}, Rate: 4.5}
+	since := time.Date(2026, 7, 31, 2, 13, 59, 0, time.Local)
+	outage, pause := small, small
+	outage.State, outage.Since, outage.Left, outage.Rate = pipeline.Outage, since, 0, 0
+	pause.State, pause.Since, pause.Left, pause.Rate = pipeline.QuotaPause, since, 0, 0
+	short, early := small, small
+	short.Stop, early.Stop = pipeline.QuotaExhausted, pipeline.Deadline
 	full := status{Counts: pipeline.Snapshot{OK: 20}, Total: 20}
 	for _, tt := range []struct {
 		name    string
@@ -189,6 +195,10 @@ func TestBarFits(t *testing.T) {
 		{"small", small, 40, "38% [===>.......] 772/2000, 1m40s left"},
 		{"small", small, 80, "38% [======>............] 772/2000, 1m40s left, 12/s, 1 unanswered, 2 to retry"},
 		{"small", small, 200, "38% [========>...............] 772/2000, 1m40s left, 12/s, 1 unanswered, 2 to retry, quota 95752"},
+		{"outage", outage, 80, "38% [=====>..........] 772/2000, waiting since 02:13, 1 unanswered, 2 to retry"},
+		{"quota pause", pause, 80, "38% [=====>............] 772/2000, waiting for quota since 02:13, 1 unanswered"},
+		{"short quota", short, 60, "38% [=====>..........] 772/2000, quota ends in 1m40s, 12/s"},
+		{"deadline", early, 60, "38% [======>..............] 772/2000, stops in 1m40s, 12/s"},
 		{"large", large, 40, "4% [...................] 1.24M/25.00M"},
 		{"large", large, 80, "4% [........] 1.24M/25.00M, 13h17m left, 512/s, 1000 unanswered, quota 99.00M"},
 		{"large", large, 200, "4% [........................] 1.24M/25.00M, 13h17m left, 512/s, 1000 unanswered, quota 99.00M"},

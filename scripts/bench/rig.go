@@ -142,7 +142,7 @@ func (a arm) serviceArgs() []string {
 // removeOutput removes an output and the files beside it, the folder's store included, so that
 // the next run makes the same requests.
 func removeOutput(path string) {
-	for _, suffix := range []string{"", ".run.json", ".answers"} { // the store in earlier revisions
+	for _, suffix := range []string{"", ".run.json", ".run.journal", ".status.json", ".answers"} { // the store in earlier revisions
 		_ = os.RemoveAll(path + suffix)
 	}
 	_ = os.RemoveAll(filepath.Join(filepath.Dir(path), stores.Name))

@@ -40,7 +40,7 @@ func readTree(dir string) (tree, error) {
 }
 
 func changing(name string) bool {
-	return strings.HasSuffix(name, ".run.json") || filepath.Base(name) == "_manifest.json"
+	return strings.HasSuffix(name, ".run.json") || strings.HasSuffix(name, ".run.journal") || strings.HasSuffix(name, ".status.json") || filepath.Base(name) == "_manifest.json"
 }
 
 // draft reports whether a name is hidden: drafts have hidden names until they are published.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/pipeline"
+)
+
+// TestAccountAfterKills kills a run 20 times. The account's requests are those that the service has counted: of each
+// killed process at most the requests of lost are missing, and at most the requests in flight are too many.
+func TestAccountAfterKills(t *testing.T) {
+	t.Parallel() // the test mostly waits
+	const (
+		kills   = 20
+		rate    = 200 // requests a second
+		workers = 16
+		lost    = 400 * time.Millisecond // the time between two lines, and an fsync on a busy machine
+	)
+	bulkcat, dir := selfAsBulkcat(t), t.TempDir()
+	writeTitles(t, filepath.Join(dir, "in.txt"), 5_000)
+	service := clienttest.New(clienttest.Options{Latency: 20 * time.Millisecond, Faults: map[clienttest.Fault]float64{clienttest.Error500: 0.05}})
+	url, stop := service.Listen()
+	defer stop()
+	start := func(rate int) (*exec.Cmd, *bytes.Buffer) {
+		cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--rate", fmt.Sprint(rate, "/s"), "--workers", fmt.Sprint(workers))
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY="+testKey)
+		stderr := new(bytes.Buffer)
+		cmd.Stderr = stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, stderr
+	}
+	random, arrived := rand.New(rand.NewPCG(1, 2)), []int{0}
+	for range kills {
+		cmd, _ := start(rate)
+		for before := arrived[len(arrived)-1]; len(service.Audit().Arrivals) == before; {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()                    // killed
+		time.Sleep(50 * time.Millisecond) // requests in flight arrive
+		arrived = append(arrived, len(service.Audit().Arrivals))
+	}
+	cmd, stderr := start(20 * rate)
+	if got := statusOf(cmd.Wait()); got != exitComplete {
+		t.Fatalf("exit status %d\n%s", got, stderr)
+	}
+	account, err := pipeline.ReadAccount(filepath.Join(dir, "out.csv.run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(account.Earlier) != kills {
+		t.Fatalf("the account has %d earlier starts, want %d", len(account.Earlier), kills)
+	}
+	asked, worst := account.Counts.Requests, 0
+	for i, e := range account.Earlier {
+		asked += e.Counts.Requests
+		missing := arrived[i+1] - arrived[i] - int(e.Counts.Requests)
+		worst = max(worst, missing)
+		if e.Ending != pipeline.Killed || missing < -workers || float64(missing) > rate*lost.Seconds() {
+			t.Errorf("start %d (%s): %d of %d requests are not in the account", i+1, e.Ending, missing, arrived[i+1]-arrived[i])
+		}
+	}
+	counted := len(service.Audit().Arrivals)
+	t.Logf("the service counted %d requests, the account %d; at most %d are missing of one start", counted, asked, worst)
+	if last := counted - arrived[kills]; int(account.Counts.Requests) != last {
+		t.Errorf("the last start has %d requests, the service counted %d", account.Counts.Requests, last)
+	}
+	checkJournal(t, filepath.Join(dir, "out.csv.run.journal"), kills+1)
+	checkStatus(t, filepath.Join(dir, "out.csv.status.json"), account)
+}
+
+func checkJournal(t *testing.T, path string, starts int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := make(map[string]int)
+	for line := range bytes.Lines(text) {
+		var l struct{ Event, State string }
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		events[l.Event]++
+	}
+	if events["start"] != starts || events["end"] != 1 || events["counts"] < starts {
+		t.Errorf("the journal has the lines %v", events)
+	}
+}
+
+// checkStatus wants the status of a complete run.
+func checkStatus(t *testing.T, path string, account *pipeline.Account) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s pipeline.Status
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.State != pipeline.Ended || s.Ending != pipeline.Complete || s.Records != account.Counts.Settled() || s.Requests != account.Counts.Requests {
+		t.Errorf("got\n%s", text)
+	}
+	if bytes.Contains(text, []byte(testKey)) {
+		t.Error("the status has the API key")
+	}
+}

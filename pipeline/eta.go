@@ -1,0 +1,194 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// eta estimates when a run ends. The time left is that of the requests to come, at the rate at which requests
+// have ended lately with an outcome: a record with a stored answer takes no time. That rate shows what the caller,
+// the learned limit and the latency allow. Only the time in which the run asks counts, so that an outage does
+// not lower the rate.
+type eta struct {
+	mu      sync.Mutex
+	state   State
+	since   time.Time
+	asking  time.Duration // time in which the run has asked
+	at      time.Time     // of the last estimate
+	samples []sample
+}
+
+// sample is what a run had done after some time of asking.
+type sample struct {
+	at      time.Time
+	asking  time.Duration
+	settled int64 // records
+	ended   int64 // requests
+}
+
+const (
+	sampleEvery = 500 * time.Millisecond
+
+	// The rate is that of the last minute: a new rate of the service shows within that time. A slow
+	// service gets more time, until enoughEnded requests have ended.
+	etaWindow   = time.Minute
+	mostWindow  = 10 * time.Minute
+	enoughEnded = 60
+
+	// leastAsking and leastEnded are necessary for an estimate.
+	leastAsking = 5 * time.Second
+	leastEnded  = 3
+)
+
+// estimate completes the state, the rates and the time left.
+func (e *eta) estimate(p *Progress, now time.Time, status limits.Status, o *SessionOptions) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.enter(p.State, now, status.Since)
+	p.Since = e.since
+	if p.State.waits() {
+		return
+	}
+	e.add(now, p.Counts.SettledNow(), p.Counts.Ended)
+	first, last := e.samples[0], e.samples[len(e.samples)-1]
+	asking := last.asking - first.asking
+	if asking <= 0 {
+		return
+	}
+	p.Rate = float64(last.settled-first.settled) / asking.Seconds()
+	p.Requests = float64(last.ended-first.ended) / asking.Seconds()
+	rate := min(p.Requests, status.Most)
+	if p.Total == 0 || p.State == Finishing || asking < leastAsking || last.ended-first.ended < leastEnded {
+		return
+	}
+	p.Left = time.Duration(requestsLeft(&p.Counts, p.Total) / rate * float64(time.Second))
+	p.bound(rate, now, o)
+}
+
+// enter begins a state. Out is when the service last answered before an outage: the time since then lowers no
+// rate.
+func (e *eta) enter(state State, now, out time.Time) {
+	if state.waits() {
+		e.at = now
+	}
+	if state == e.state {
+		return
+	}
+	e.state, e.since = state, now
+	if state != Outage {
+		return
+	}
+	e.since = out
+	kept := slices.IndexFunc(e.samples, func(s sample) bool { return s.at.After(out) })
+	if kept > 0 {
+		e.samples = e.samples[:kept]
+		e.asking = e.samples[kept-1].asking
+	}
+}
+
+// add adds a sample. The samples begin before the first request of this process has ended.
+func (e *eta) add(now time.Time, settled, ended int64) {
+	if !e.at.IsZero() {
+		e.asking += now.Sub(e.at)
+	}
+	e.at = now
+	if ended == 0 && settled == 0 {
+		e.samples = e.samples[:0]
+	}
+	s := sample{now, e.asking, settled, ended}
+	if n := len(e.samples); n > 1 && e.asking-e.samples[n-2].asking < sampleEvery {
+		e.samples[n-1] = s
+	} else {
+		e.samples = append(e.samples, s)
+	}
+	for len(e.samples) > 2 {
+		next := e.samples[1]
+		window := e.asking - next.asking
+		if window < etaWindow || window < mostWindow && ended-next.ended < enoughEnded {
+			return
+		}
+		e.samples = e.samples[1:]
+	}
+}
+
+// requestsLeft is the number of requests without an outcome, estimated for records that are not looked up yet.
+func requestsLeft(c *Snapshot, total int64) float64 {
+	records := max(0, total*max(1, c.Classifications)-c.LookedUp)
+	return float64(c.Needed-c.Ended) + float64(records)*c.New
+}
+
+// bound shortens the time left if the quota, another limit of the requests, or the deadline ends the requests
+// before the last.
+func (p *Progress) bound(rate float64, now time.Time, o *SessionOptions) {
+	end := func(left time.Duration, cause Cause) {
+		if left = max(left, 1); left < p.Left {
+			p.Left, p.Stop = left, cause
+		}
+	}
+	seconds := func(requests int64) time.Duration {
+		return time.Duration(float64(max(0, requests)) / rate * float64(time.Second))
+	}
+	if p.Metered {
+		end(seconds(p.Quota), QuotaExhausted)
+	}
+	if p.Metered && o.Limits.KeepReserve {
+		end(seconds(p.Quota-o.Limits.Reserve), Budget)
+	}
+	if most := o.Limits.MaxRequests; most > 0 { // counts each attempt
+		attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
+		end(seconds(int64(float64(most-p.Counts.Requests)/attempts)), Budget)
+	}
+	if !o.FinishBy.IsZero() {
+		end(o.FinishBy.Sub(now), Deadline)
+	}
+}
+
+// share estimates the share of records that need a request. The beginning of a list may have all its answers in
+// the store and the rest none, so the estimate begins anew when a block of records differs from those before.
+type share struct {
+	mu              sync.Mutex
+	records, needed float64 // since the last change
+	blockRecords    float64
+	blockNeeded     float64
+}
+
+const (
+	shareBlock  = 200  // records
+	shareChange = 4    // standard deviations: chance alone hardly ever makes a block differ by so much
+	shareSpread = 0.01 // least variance of a record: lists are sorted, and so no chance samples
+)
+
+// add adds records that were looked up, in input order.
+func (s *share) add(records, needed int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blockRecords += float64(records)
+	s.blockNeeded += float64(needed)
+	if s.blockRecords < shareBlock {
+		return
+	}
+	if s.records > 0 {
+		p := s.needed / s.records
+		deviation := math.Sqrt((p*(1-p) + shareSpread) / s.blockRecords)
+		if math.Abs(s.blockNeeded/s.blockRecords-p) > shareChange*deviation {
+			s.records, s.needed = 0, 0
+		}
+	}
+	s.records += s.blockRecords
+	s.needed += s.blockNeeded
+	s.blockRecords, s.blockNeeded = 0, 0
+}
+
+// value is 1 before any record.
+func (s *share) value() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.records == 0 {
+		return 1
+	}
+	return s.needed / s.records
+}

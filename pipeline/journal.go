@@ -1,0 +1,138 @@
+package pipeline
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// journal is the record of a run on disk while the run goes on: JSON lines in OUTPUT.run.journal. Each start of
+// the run appends a line of its own, then the counts and the state at each change of state and once a second
+// while the counts change, and its ending. These lines are synced. In between, the last line is written again and
+// again without a sync. The counts are those of the start so far, so the next line replaces a line that cannot
+// be written.
+//
+// The requests of a start that was killed come from its last line. Missing are at most the requests of the last
+// 100 ms and of one fsync, and after a power failure those of a second and of one fsync. A request in flight
+// counts, even if it did not reach the service.
+type journal struct {
+	file *os.File
+	size int64 // bytes of whole lines
+}
+
+// journalLine is a line of a journal, without secrets.
+type journalLine struct {
+	At    time.Time    `json:"at"`
+	Event journalEvent `json:"event"`
+
+	// Of a start.
+	Run     string `json:"run,omitempty"` // a digest of the settings: see Account.run
+	Bulkcat string `json:"bulkcat,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+
+	// Of counts and of an end.
+	State    State     `json:"state,omitempty"`
+	Since    time.Time `json:"since,omitzero"`
+	Records  int64     `json:"records,omitempty"` // with a status
+	Requests int64     `json:"requests,omitempty"`
+	Retries  int64     `json:"retries,omitempty"`
+	Rechecks int64     `json:"rechecks,omitempty"`
+	Outcomes Attempts  `json:"outcomes,omitempty"`
+	Ending   Ending    `json:"ending,omitempty"`
+}
+
+type journalEvent string
+
+const (
+	journalStart  journalEvent = "start"
+	journalCounts journalEvent = "counts"
+	journalEnd    journalEvent = "end"
+)
+
+// openJournal opens the journal of a run and gives the earlier starts. What follows the last whole line is cut
+// off. A journal of another run is emptied.
+func openJournal(path, run string) (*journal, []EarlierRun, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &journal{file: file}
+	starts, err := j.read(run)
+	if err == nil {
+		err = file.Truncate(j.size)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return j, starts, nil
+}
+
+// read reads the starts, and sets the size. A damaged line between whole lines is left out.
+func (j *journal) read(run string) (starts []EarlierRun, err error) {
+	lines, offset := bufio.NewReader(j.file), int64(0)
+	for {
+		text, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return starts, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		offset += int64(len(text))
+		var line journalLine
+		switch {
+		case json.Unmarshal(text, &line) != nil:
+			continue
+		case line.Event == journalStart && line.Run != run:
+			j.size = 0
+			return nil, nil
+		case line.Event == journalStart:
+			starts = append(starts, EarlierRun{Bulkcat: line.Bulkcat, Started: line.At, Ended: line.At, Ending: Killed})
+		case len(starts) > 0:
+			line.addTo(&starts[len(starts)-1])
+		}
+		j.size = offset
+	}
+}
+
+// addTo brings a start up to date.
+func (l *journalLine) addTo(start *EarlierRun) {
+	start.Ended = l.At
+	start.Counts = Snapshot{Requests: l.Requests, Retries: l.Retries, Rechecks: l.Rechecks, Attempts: l.Outcomes}
+	if l.Event == journalEnd {
+		start.Ending = l.Ending
+	}
+}
+
+// append makes a line durable. After an error the journal has the lines before, and further lines can be
+// appended.
+func (j *journal) append(line journalLine) error {
+	n, err := j.write(line)
+	if err != nil {
+		return err
+	}
+	j.size += n
+	if err := j.file.Truncate(j.size); err != nil { // a longer line of write
+		return err
+	}
+	return j.file.Sync()
+}
+
+// write writes a line after the lines that were appended, in place of an earlier line there, and gives the
+// bytes. The line outlives the process, but perhaps not the machine.
+func (j *journal) write(line journalLine) (int64, error) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return 0, err
+	}
+	text = append(text, '\n')
+	if _, err := j.file.WriteAt(text, j.size); err != nil {
+		return 0, errors.Join(err, j.file.Truncate(j.size))
+	}
+	return int64(len(text)), nil
+}
+
+func (j *journal) close() error { return j.file.Close() }

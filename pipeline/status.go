@@ -1,0 +1,83 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Status is how far a run is, for other programs, in the file of StatusPath. The file is replaced atomically each
+// second and at each change of state, but not synced. When the run ends, the file stays, with the state Ended and
+// the ending, so that a program that waits for the end needs no other file; the account has the details. The
+// status of a killed process does not change any more: compare Updated with the clock. A status has no secrets.
+type Status struct {
+	Format  int       `json:"format"` // of this file; 1
+	Output  string    `json:"output"`
+	PID     int       `json:"pid"` // of the process that runs, or has run
+	Started time.Time `json:"started"`
+	Updated time.Time `json:"updated"`
+	State   State     `json:"state"`
+	Since   time.Time `json:"since"`
+	Ending  Ending    `json:"ending,omitempty"` // when State is Ended
+
+	Records    int64    `json:"records"`         // with a status
+	Total      int64    `json:"total,omitempty"` // records of the input, estimated; 0 if unknown
+	Unanswered int64    `json:"unanswered"`      // records without an answer, each once for each classification
+	Requests   int64    `json:"requests"`
+	Retries    int64    `json:"retries"`
+	InFlight   int64    `json:"in_flight"`
+	ToRetry    int64    `json:"to_retry"` // requests that wait for a retry
+	Outcomes   Attempts `json:"outcomes"`
+
+	RecordsPerSecond  float64    `json:"records_per_second"`
+	RequestsPerSecond float64    `json:"requests_per_second"`          // with an outcome
+	Allowed           float64    `json:"allowed_per_second,omitempty"` // requests, at present; 0 without a limit
+	Quota             *int64     `json:"quota_left,omitempty"`         // nil if unknown
+	SecondsLeft       float64    `json:"seconds_left,omitempty"`       // see Progress.Left; 0 if unknown
+	Ends              *time.Time `json:"ends,omitempty"`               // Updated and SecondsLeft later
+	Stop              Cause      `json:"stops_because_of,omitempty"`   // see Progress.Stop
+}
+
+// newStatus makes the status of a start.
+func newStatus(account *Account, p Progress, now time.Time) Status {
+	s := Status{
+		Format: 1, Output: account.Settings.Output, PID: os.Getpid(), Started: account.Started, Updated: now.UTC(),
+		State: p.State, Since: p.Since.UTC(),
+		Records: p.Counts.Settled(), Total: p.Total, Unanswered: p.Counts.Unanswered(),
+		Requests: p.Counts.Requests, Retries: p.Counts.Retries, InFlight: p.Counts.InFlight, ToRetry: p.Counts.Parked,
+		Outcomes:         p.Counts.Attempts,
+		RecordsPerSecond: tenths(p.Rate), RequestsPerSecond: tenths(p.Requests), Stop: p.Stop,
+	}
+	if !math.IsInf(p.Allowed, 1) {
+		s.Allowed = tenths(p.Allowed)
+	}
+	if p.Metered {
+		s.Quota = &p.Quota
+	}
+	if p.Left > 0 {
+		ends := s.Updated.Add(p.Left)
+		s.SecondsLeft, s.Ends = tenths(p.Left.Seconds()), &ends
+	}
+	return s
+}
+
+func tenths(n float64) float64 { return math.Round(n*10) / 10 }
+
+// write replaces the file at path. A program that reads the file meanwhile has the earlier or the new content.
+func (s Status) write(path string) error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp") // hidden; the lock on the output guards the name
+	err = os.WriteFile(temp, append(text, '\n'), 0o666)
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp) // a leftover file does no harm
+	}
+	return err
+}
