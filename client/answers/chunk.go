@@ -24,7 +24,7 @@ type chunk struct {
 // of the log, to equals from.
 func (l *log) readChunk(at place, bytes int) (c chunk, err error) {
 	at, end := l.from(at)
-	c = chunk{from: at, to: at, records: make([]stored, 0, bytes/256)}
+	c = chunk{from: at, to: at, records: make([]sought, 0, bytes/256)}
 	memory, text := make([]byte, farRead), []byte(nil)
 	for c.bytes < bytes && c.to < end {
 		encoded, rest, err := l.packAt(c.to, text, memory)
