@@ -34,6 +34,7 @@ type Counters struct {
 
 	InFlight atomic.Int64 // attempts in flight
 	Parked   atomic.Int64 // tasks that wait for a retry
+	Outages  atomic.Int64 // that began
 }
 
 // Snapshot is the state of the Counters at one moment, as it goes into the account.
@@ -65,6 +66,7 @@ type Snapshot struct {
 	Classifications int64 `json:"-"`
 	InFlight        int64 `json:"-"`
 	Parked          int64 `json:"-"`
+	Outages         int64 `json:"-"`
 }
 
 // Snapshot reads all counters. The counters are not read at one instant, so sums may be off by the events
@@ -75,7 +77,7 @@ func (c *Counters) Snapshot() Snapshot {
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
 		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Rejections: c.Rejections.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
 		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Attempts: c.attempts.count(), Reasons: c.reasons.list(),
-		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
+		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(), Outages: c.Outages.Load(),
 	}
 }
 
