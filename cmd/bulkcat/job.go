@@ -187,9 +187,9 @@ func runJobs(ctx context.Context, s streams, jobs []*job) error {
 	worst, dry := exitComplete, false
 	for _, j := range jobs {
 		dry = dry || j.flags.dryRun
-		status := j.run(ctx, s, len(jobs))
-		worst = worse(status, worst)
-		if status == exitInterrupted || status == exitTerminated {
+		worst = worse(j.run(ctx, s, len(jobs)), worst)
+		if ctx.Err() != nil { // the signal may have come when a job had ended
+			worst = worse(exitStatusOf(signalOf(ctx)), worst)
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
@@ -189,6 +190,7 @@ func checkEnding(t *testing.T, r *notifiedRun, hook *hook, status int, want stri
 
 // TestDeadReceiverDecidesNothing delays the exit for as long as the limit, and leaves the exit status and the output.
 func TestDeadReceiverDecidesNothing(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never reads
 	if err != nil {
 		t.Fatal(err)
@@ -211,6 +213,24 @@ func TestDeadReceiverDecidesNothing(t *testing.T) {
 	if got := r.ended(t); got != "end 0 complete 20 out.csv\n" {
 		t.Errorf("the command says %q", got)
 	}
+}
+
+// TestNotifyOverTLS trusts the authority of --ca-file, and reads the URL from a file.
+func TestNotifyOverTLS(t *testing.T) {
+	hook := &hook{t: t}
+	hook.Server = httptest.NewTLSServer(hook)
+	defer hook.Close()
+	free := httptest.NewServer(unlimited())
+	defer free.Close()
+	dir := t.TempDir()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})
+	for name, text := range map[string]string{"ca.pem": string(authority), "url": hook.URL + "/h1dden\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := startNotified(t, "http://unused.invalid", free.URL, "product", "in.txt", "-o", "out.csv", "--ca-file", filepath.Join(dir, "ca.pem"), "--notify-url-file", filepath.Join(dir, "url"))
+	checkEnding(t, r, hook, statusOf(r.cmd.Wait()), "end 0 complete 20 out.csv")
 }
 
 // TestEventsOfARun posts events while the run goes on.

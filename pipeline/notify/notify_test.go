@@ -167,6 +167,7 @@ func checkRequest(t *testing.T, req *http.Request, body []byte) {
 
 // TestDeadReceivers gives up in time.
 func TestDeadReceivers(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never reads
 	if err != nil {
 		t.Fatal(err)
