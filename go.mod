@@ -8,6 +8,7 @@ require (
 	github.com/cockroachdb/pebble/v2 v2.1.7 // the index of the store, and the file system under the store, with faults for tests
 	github.com/klauspost/compress v1.20.3 // gzip and zstd of inputs, outputs and stored answers
 	github.com/parquet-go/parquet-go v0.32.0 // Parquet files
+	github.com/pelletier/go-toml/v2 v2.4.3 // job files, with the line of each key
 	github.com/prometheus/client_golang v1.25.0 // metrics of bulkcat serve
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: tests of the command line
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar

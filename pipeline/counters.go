@@ -38,6 +38,7 @@ type Counters struct {
 
 	InFlight atomic.Int64 // attempts in flight
 	Parked   atomic.Int64 // tasks that wait for a retry
+	Outages  atomic.Int64 // that began
 
 	Finishing atomic.Bool // no request is begun any more
 }
@@ -76,6 +77,7 @@ type Snapshot struct {
 	Ended           int64   `json:"-"`
 	New             float64 `json:"-"` // share of the records looked up lately that need a request
 	Finishing       bool    `json:"-"`
+	Outages         int64   `json:"-"`
 }
 
 // Snapshot reads all counters. The counters are not read at one instant, so sums may be off by the events
@@ -86,7 +88,7 @@ func (c *Counters) Snapshot() Snapshot {
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
 		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Rejections: c.Rejections.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
 		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Attempts: c.attempts.count(), Reasons: c.reasons.list(),
-		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(),
+		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(), Outages: c.Outages.Load(),
 		LookedUp: c.LookedUp.Load(), Needed: c.Needed.Load(), Ended: c.Ended.Load(), New: c.share.value(), Finishing: c.Finishing.Load(),
 	}
 }

@@ -307,6 +307,7 @@ func (r *run) askQuota() {
 func (r *run) report(change limits.Change) {
 	switch change.State {
 	case limits.Out:
+		r.Counters.Outages.Add(1)
 		r.Log.Warn("the service is out: waiting for it", "error", r.lastError.Load())
 	case limits.Up:
 		r.Log.Info("the service answers again", "after", change.After.Round(time.Second).String())

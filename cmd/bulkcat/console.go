@@ -104,6 +104,15 @@ func (c *console) draw(bar string) {
 	_, _ = io.WriteString(c.out, "\r"+bar+"\x1b[J\r") // the run does not depend on the bar
 }
 
+// begin lets the next job of a job file draw its bar, or write JSON.
+func (c *console) begin(json bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, ok := c.out.(*os.File)
+	c.json, c.end = json, false
+	c.bars = !json && ok && isTerminal(f)
+}
+
 // endBar wipes the bar for good.
 func (c *console) endBar() {
 	c.mu.Lock()

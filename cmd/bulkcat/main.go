@@ -42,7 +42,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := streams{in: stdin, out: stdout, err: newConsole(stderr, args), signals: new(signals)}
 	ctx := s.signals.watch(context.Background())
 	err := execute(ctx, args, s)
-	if err != nil && !errors.Is(err, errUnanswered) && !errors.Is(err, errPending) {
+	if !isReported(err) {
 		s.err.fail(err)
 	}
 	return exitStatus(err, signalOf(ctx))
@@ -65,6 +65,12 @@ var errUnanswered = errors.New("some records have no answer")
 // errPending gives the exit status of a partial output.
 var errPending = errors.New("some records are pending")
 
+// isReported says whether the user has been told of an error, or there is none.
+func isReported(err error) bool {
+	_, jobs := errors.AsType[*jobsError](err)
+	return err == nil || jobs || errors.Is(err, errUnanswered) || errors.Is(err, errPending)
+}
+
 // usageError is an error in the command line or the environment.
 type usageError struct{ err error }
 
@@ -76,10 +82,13 @@ func exitStatus(err error, signal os.Signal) int {
 		usage *usageError
 		stop  *pipeline.StopError
 		ended *signalError // a command without a pipeline
+		jobs  *jobsError
 	)
 	switch {
 	case err == nil:
 		return exitComplete
+	case errors.As(err, &jobs):
+		return jobs.status
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.Is(err, errUnanswered):

@@ -7,8 +7,10 @@ import (
 )
 
 func newProduct(s streams) *cobra.Command {
-	return newRunCommand(s, client.Product, "Categorize products: titles or URLs",
-		`  bulkcat product catalog.jsonl --column title -o catalog.csv
+	cmd, _ := newRunCommand(s, client.Product)
+	cmd.Short = "Categorize products: titles or URLs"
+	cmd.Example = `  bulkcat product catalog.jsonl --column title -o catalog.csv
   bulkcat product 'feeds/*.csv.gz' -o feeds/out/ --carry sku,brand
-  bulkcat product catalog.csv -o catalog.parquet --dry-run   # what would it ask?`)
+  bulkcat product catalog.csv -o catalog.parquet --dry-run   # what would it ask?`
+	return cmd
 }

@@ -14,7 +14,8 @@ func resumeCommand(session *pipeline.Session, err error) string {
 	if !ok {
 		return ""
 	}
-	command := commandLine(os.Args)
+	args, hidden := withoutURL(os.Args)
+	command := commandLine(args)
 	switch {
 	case resumption.Stdin == "-":
 		command += "   # with the same file as standard input"
@@ -24,7 +25,26 @@ func resumeCommand(session *pipeline.Session, err error) string {
 	if resumption.Cut {
 		command += "   # the pipe had not ended: the file holds the part that was read"
 	}
+	if hidden {
+		command += "   # and --notify, whose URL is a secret"
+	}
 	return command
+}
+
+// withoutURL removes --notify and its value: the URL is a secret, and standard error may be kept in a file.
+func withoutURL(args []string) (others []string, hidden bool) {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--notify":
+			i++
+		case strings.HasPrefix(args[i], "--notify="):
+		default:
+			others = append(others, args[i])
+			continue
+		}
+		hidden = true
+	}
+	return others, hidden
 }
 
 // commandLine is a command line that can be typed again. A command line has no secrets, because every user of

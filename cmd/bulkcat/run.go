@@ -30,23 +30,27 @@ type runFlags struct {
 	pace           paceFlags
 	store          storeFlags
 	log            logFlags
-	classification string // several with a comma between
+	notify         notifyFlags
+	notices        *notices // nil if no program hears of the run
+	started        time.Time
+	forecast       pipeline.Forecast // of a dry run
+	classification string            // several with a comma between
 	partial        bool
 	dryRun         bool
 	profiling      profilingFlags
 }
 
 // newRunCommand makes the command of a kind.
-func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Command {
-	f := &runFlags{SessionOptions: pipeline.SessionOptions{Kind: kind}, streams: s}
+func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
+	f := &runFlags{SessionOptions: pipeline.SessionOptions{Kind: kind}, streams: s, started: time.Now()}
 	cmd := &cobra.Command{
-		Use:     string(kind) + " INPUT... -o OUTPUT",
-		Short:   short,
-		Example: example,
-		Args:    operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
+		Use:  string(kind) + " INPUT... -o OUTPUT",
+		Args: operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
-			return f.run(cmd.Context(), cmd.Flags().Changed("classification"))
+			return f.notified(cmd.Context(), func() error {
+				return f.run(cmd.Context(), cmd.Flags().Changed("classification"))
+			})
 		},
 	}
 	addGroup(cmd, "Input", f.bindInput)
@@ -62,7 +66,8 @@ func newRunCommand(s streams, kind client.Kind, short, example string) *cobra.Co
 	addGroup(cmd, "Quota and clock", f.pace.bindLimits)
 	addGroup(cmd, "Store", f.store.bind)
 	addGroup(cmd, "Run", f.bindRun)
-	return cmd
+	addGroup(cmd, "Notification", f.notify.bind)
+	return cmd, f
 }
 
 func (f *runFlags) bindInput(flags *pflag.FlagSet) {
@@ -101,7 +106,7 @@ func (f *runFlags) complete() error {
 	f.Output = f.output.options(f.streams)
 	f.Store = pipeline.StoreOptions{Dir: f.store.dir, MaxAge: time.Duration(f.store.maxAge), RetryRejected: f.store.retryRejected}
 	f.Retry = f.pace.retryPolicy()
-	f.FinishBy = f.pace.finishBy.time(time.Now())
+	f.FinishBy = f.pace.finishBy.time(f.started)
 	f.Program = version()
 	f.Reads = f.service.files()
 	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace}
@@ -129,11 +134,10 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	}
 	defer svc.Close()
 	if f.dryRun {
-		forecast, err := pipeline.DryRun(ctx, f.SessionOptions)
-		if err != nil {
+		if f.forecast, err = pipeline.DryRun(ctx, f.SessionOptions); err != nil {
 			return flagged(err)
 		}
-		f.printForecast(forecast)
+		f.printForecast(f.forecast)
 		return nil
 	}
 	f.Watch = f.watch
@@ -211,7 +215,9 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 		f.streams.err.bars = false // the rows are on the same terminal
 	}
 	progress := startProgress(f.log.quiet, f.streams.err, f.Log, session)
+	noticed := f.notices.watch(session)
 	return func() {
+		noticed()
 		progress.stop()
 		leave()
 	}

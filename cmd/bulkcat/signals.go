@@ -12,8 +12,9 @@ import (
 // signals end the program: in order at the first signal, at once at the second.
 type signals struct {
 	mu       sync.Mutex
-	stopping func() // reports the first signal; may be nil
-	quitting func() // reports the second; may be nil
+	stopping func()          // reports the first signal; may be nil
+	quitting func()          // reports the second; may be nil
+	last     func(os.Signal) // runs after the second signal was reported; may be nil
 }
 
 // watch ends the context at the first SIGINT, SIGTERM or SIGHUP, so that the run stops in order. At the second
@@ -35,7 +36,7 @@ func (s *signals) watch(parent context.Context) context.Context {
 		}
 		s.stop(func() { cancel(&signalError{first}) })
 		second := <-received
-		s.quit()
+		s.quit(second)
 		os.Exit(exitStatusOf(second))
 	}()
 	return ctx
@@ -55,6 +56,20 @@ func (s *signals) attend(stopping, quitting func()) (leave func()) {
 	return func() { set(nil, nil) }
 }
 
+// atQuit sets the function that runs before the second signal ends the process, until leave is called.
+func (s *signals) atQuit(last func(os.Signal)) (leave func()) {
+	if s == nil {
+		return func() {}
+	}
+	set := func(last func(os.Signal)) {
+		s.mu.Lock() // waits for a quit under way
+		defer s.mu.Unlock()
+		s.last = last
+	}
+	set(last)
+	return func() { set(nil) }
+}
+
 func (s *signals) stop(cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,11 +79,14 @@ func (s *signals) stop(cancel func()) {
 	}
 }
 
-func (s *signals) quit() {
+func (s *signals) quit(signal os.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.quitting != nil {
 		s.quitting()
+	}
+	if s.last != nil {
+		s.last(signal)
 	}
 }
 

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
+)
+
+// job is a job of a job file: the command with the flags that the file sets.
+type job struct {
+	number int
+	cmd    *cobra.Command
+	flags  *runFlags
+	inputs []string
+}
+
+func newRun(s streams) *cobra.Command {
+	var (
+		log    logFlags
+		dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:   "run JOBS.toml",
+		Short: "Run the jobs of a file, one after the other",
+		Long: `Run the jobs of a TOML file, one after the other. The keys of a job are kind ("website"
+or "product"), input (a file, or a list of files) and the names of flags; the table
+[defaults] has keys for all jobs. A key does what the flag does; flags of the environment
+hold where the file has no key. Paths are relative to the current folder. A job file has no
+secrets: set BULKCAT_API_KEY and BULKCAT_NOTIFY, or name files with api-key-file,
+header-file and notify-url-file.
+
+All jobs are checked before the first begins. A job that ends early or fails does not keep
+the others from running; an interruption ends all. finish-by counts from the start of the
+first job. The exit status is the worst of all jobs: from the best, 0, 3, 75, 1, 2, 130, 143.`,
+		Example: `  bulkcat run jobs.toml
+  bulkcat run jobs.toml --dry-run   # what would all jobs ask?
+
+  # jobs.toml
+  [defaults]
+  rate = "50/s"
+  carry = "all"
+
+  [[job]]
+  kind = "website"
+  input = ["domains.csv"]
+  output = "domains.parquet"
+
+  [[job]]
+  kind = "product"
+  input = ["feeds/*.csv.gz"]
+  output = "catalog/"`,
+		Args: operands(1, 1, "no job file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			jobs, err := openJobs(s, args[0], cmd.Flags())
+			if err != nil {
+				return &usageError{err}
+			}
+			return runJobs(cmd.Context(), s, jobs)
+		},
+	}
+	addGroup(cmd, "Run", func(flags *pflag.FlagSet) {
+		flags.BoolVar(&dryRun, "dry-run", false, "read the inputs and say what all jobs would ask, without asking")
+		log.bind(flags)
+	})
+	return cmd
+}
+
+// openJobs reads a job file and checks all its jobs. The flags of the command line that are set hold for all
+// jobs.
+func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
+	file, err := readJobFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		jobs    []*job
+		errs    []error
+		outputs = make(map[string]int) // the numbers of the jobs
+		started = time.Now()
+	)
+	for i, table := range file.jobs {
+		j, err := file.open(s, table, given, started)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		j.number = i + 1
+		if output := j.flags.output.Path; output != "" {
+			output = filepath.Clean(output)
+			if other := outputs[output]; other > 0 {
+				errs = append(errs, file.errorAt(table.line, "the jobs %d and %d have the same output %s", other, j.number, output))
+			}
+			outputs[output] = j.number
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, withoutRepeats(errs)
+}
+
+// open makes the command of a job, sets its flags and checks them.
+func (f *jobFile) open(s streams, t table, given *pflag.FlagSet, started time.Time) (*job, error) {
+	t = f.merged(t)
+	kind, err := f.kind(t)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := f.inputs(t)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{inputs: inputs}
+	j.cmd, j.flags = newRunCommand(s, kind)
+	j.flags.started = started
+	if err := f.set(t, j.cmd.Flags(), flagsOfOther(s, kind)); err != nil {
+		return nil, err
+	}
+	given.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && flag.Name != "help" {
+			err = errors.Join(err, j.cmd.Flags().Set(flag.Name, flag.Value.String()))
+		}
+	})
+	if err := errors.Join(err, fromEnvironment(j.cmd.Flags())); err != nil {
+		return nil, f.errorAt(t.line, "%w", err)
+	}
+	j.flags.input.Paths = inputs
+	_, err = j.flags.openNotices()
+	if err := errors.Join(err, j.flags.complete()); err != nil {
+		return nil, f.errorAt(t.line, "%w", err)
+	}
+	return j, nil
+}
+
+// flagsOfOther are the flags of the other kind.
+func flagsOfOther(s streams, kind client.Kind) *pflag.FlagSet {
+	other := client.Website
+	if kind == client.Website {
+		other = client.Product
+	}
+	cmd, _ := newRunCommand(s, other)
+	return cmd.Flags()
+}
+
+// withoutRepeats joins errors. An error in the defaults comes back in each job.
+func withoutRepeats(errs []error) error {
+	var lines []string
+	for _, err := range errs {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// jobsError gives the exit status of several jobs, each of which has reported its error.
+type jobsError struct{ status int }
+
+func (e *jobsError) Error() string { return fmt.Sprintf("a job ended with status %d", e.status) }
+
+// fromBest are the exit statuses from the best to the worst. A failure is worse than a run that can be
+// continued: starting the jobs again does not help.
+var fromBest = []int{exitComplete, exitUnanswered, exitStopped, exitFailed, exitUsage, exitInterrupted, exitTerminated}
+
+// worse gives the worse of two exit statuses.
+func worse(a, b int) int {
+	if slices.Index(fromBest, a) > slices.Index(fromBest, b) {
+		return a
+	}
+	return b
+}
+
+func runJobs(ctx context.Context, s streams, jobs []*job) error {
+	worst, dry := exitComplete, false
+	for _, j := range jobs {
+		dry = dry || j.flags.dryRun
+		worst = worse(j.run(ctx, s, len(jobs)), worst)
+		if ctx.Err() != nil { // the signal may have come when a job had ended
+			worst = worse(exitStatusOf(signalOf(ctx)), worst)
+			break
+		}
+	}
+	if dry && len(jobs) > 1 {
+		printForecasts(s, jobs)
+	}
+	if worst == exitComplete {
+		return nil
+	}
+	return &jobsError{worst}
+}
+
+// run runs a job, reports its error and gives its exit status.
+func (j *job) run(ctx context.Context, s streams, of int) int {
+	s.err.begin(j.flags.log.format == "json")
+	headline := fmt.Sprintf("job %d of %d: %s %s", j.number, of, j.flags.Kind, strings.Join(j.inputs, " "))
+	if output := j.flags.output.Path; output != "" {
+		headline += " -o " + output
+	}
+	switch {
+	case j.flags.dryRun:
+		fmt.Fprintln(s.text(), headline)
+	case !j.flags.log.quiet:
+		fmt.Fprintln(s.err, headline)
+	}
+	j.cmd.SetContext(ctx)
+	err := j.cmd.RunE(j.cmd, j.inputs)
+	if !isReported(err) {
+		s.err.fail(fmt.Errorf("job %d of %d: %w", j.number, of, err))
+	}
+	return exitStatus(err, signalOf(ctx))
+}
+
+// printForecasts prints the sums of all forecasts. An input that several jobs ask for counts for each: the first
+// of them asks, and the others find the stored answers if the store is the same.
+func printForecasts(s streams, jobs []*job) {
+	var sum pipeline.Forecast
+	sameService := true
+	for _, j := range jobs {
+		f := j.flags.forecast
+		sum.Records += f.Records
+		sum.Invalid += f.Invalid
+		sum.Distinct += f.Distinct
+		sum.Answered += f.Answered
+		sum.Saved += f.Saved
+		sum.Quota = f.Quota
+		sameService = sameService && j.flags.Service.Name == jobs[0].flags.Service.Name
+	}
+	if !sameService {
+		sum.Quota = client.Usage{}
+	}
+	fmt.Fprintln(s.text(), "all jobs")
+	all := &runFlags{streams: s}
+	all.Kind = client.Product
+	if slices.ContainsFunc(jobs, func(j *job) bool { return j.flags.Kind == client.Website }) {
+		all.Kind = client.Website // has a line for the requests that dedupe saves
+	}
+	all.printForecast(sum)
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/notify"
+)
+
+// notifyFlags say who hears of a run.
+type notifyFlags struct {
+	url     string
+	urlFile string
+	on      string
+	format  string
+	onEnd   string
+}
+
+func (f *notifyFlags) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&f.url, "notify", "", "post a message to this `URL` when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret")
+	flags.StringVar(&f.urlFile, "notify-url-file", "", "read the URL of --notify from `FILE`")
+	flags.StringVar(&f.on, "notify-on", "end,stop", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between")
+	flags.StringVar(&f.format, "notify-format", string(notify.JSON), "of messages: json or slack")
+	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_STATUS, BULKCAT_OUTPUT, BULKCAT_RECORDS and more in its environment")
+}
+
+// notifySecret is the variable with the secret that signs messages.
+const notifySecret = "BULKCAT_NOTIFY_SECRET"
+
+// quitLimit is the longest time for the message after the second signal: the user wants to quit.
+const quitLimit = 3 * time.Second
+
+// notices tell of one run.
+type notices struct {
+	flags    *runFlags
+	notifier *notify.Notifier // nil without --notify
+	started  time.Time
+	session  atomic.Pointer[pipeline.Session] // nil before the session watches
+	ending   atomic.Bool                      // the ending is being told, or was
+	told     chan struct{}                    // closed once the ending was told
+}
+
+// notified runs the run and tells of its ending.
+func (f *runFlags) notified(ctx context.Context, run func() error) error {
+	n, err := f.openNotices()
+	if err != nil {
+		return &usageError{err}
+	}
+	if f.dryRun || n.notifier == nil && f.notify.onEnd == "" {
+		return run()
+	}
+	f.notices = n
+	leave := f.streams.signals.atQuit(func(s os.Signal) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), quitLimit)
+		defer cancel()
+		if n.ending.CompareAndSwap(false, true) {
+			n.end(ctx, &pipeline.StopError{Cause: pipeline.Interrupted}, exitStatusOf(s))
+		}
+	})
+	defer leave()
+	err = run()
+	if n.ending.CompareAndSwap(false, true) {
+		n.end(context.WithoutCancel(ctx), err, exitStatus(err, signalOf(ctx)))
+	}
+	<-n.told
+	return err
+}
+
+func (f *runFlags) openNotices() (*notices, error) {
+	n := &notices{flags: f, started: time.Now(), told: make(chan struct{})}
+	on, err := notify.ParseOccasions(f.notify.on)
+	if err != nil {
+		return nil, fmt.Errorf("--notify-on: %w", err)
+	}
+	if format := notify.Format(f.notify.format); format != notify.JSON && format != notify.Slack {
+		return nil, fmt.Errorf("--notify-format: %q must be %s or %s", format, notify.JSON, notify.Slack)
+	}
+	to, err := f.notify.receiver()
+	if to == "" || err != nil {
+		return n, err
+	}
+	options := notify.Options{
+		URL: to, On: on, Format: notify.Format(f.notify.format), Secret: os.Getenv(notifySecret),
+		UserAgent: "bulkcat/" + version(), Hide: f.hide, Log: f.log.logger(f.streams.err),
+	}
+	if f.service.caFile != "" {
+		if options.RootCAs, err = client.LoadRootCAs(f.service.caFile); err != nil {
+			return nil, fmt.Errorf("--ca-file: %w", err)
+		}
+	}
+	if n.notifier, err = notify.New(options); err != nil {
+		return nil, fmt.Errorf("--notify: %w", err)
+	}
+	return n, nil
+}
+
+// receiver is the URL from the flag or the file; "" for none.
+func (f *notifyFlags) receiver() (string, error) {
+	if f.urlFile == "" {
+		return f.url, nil
+	}
+	text, err := os.ReadFile(f.urlFile)
+	if err != nil {
+		return "", fmt.Errorf("--notify-url-file: %w", err)
+	}
+	line := strings.TrimSpace(string(text))
+	if line == "" || strings.ContainsAny(line, "\r\n") {
+		return "", fmt.Errorf("--notify-url-file: %s must hold one line, the URL", f.urlFile)
+	}
+	return line, nil
+}
+
+// hide removes the secrets that the flags and the environment have from a text. The client of the service has
+// hidden the secrets of responses before.
+func (f *runFlags) hide(text string) string {
+	key, _ := f.service.apiKey()
+	to, _ := f.notify.receiver()
+	for _, secret := range []string{key, to, os.Getenv(notifySecret)} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[secret]")
+		}
+	}
+	return text
+}
+
+// end tells of the ending: first the receiver, then the command, which may take long.
+func (n *notices) end(ctx context.Context, err error, status int) {
+	defer close(n.told)
+	occasion, facts := notify.End, n.facts()
+	if status == exitStopped || status == exitInterrupted || status == exitTerminated {
+		occasion = notify.Stop
+	}
+	facts.Status, facts.Ending = &status, string(endingOf(err))
+	if !isReported(err) {
+		facts.Error = n.flags.hide(err.Error())
+	}
+	if n.notifier != nil {
+		n.notifier.Post(occasion, facts)
+		delivery, cancel := context.WithTimeout(ctx, notify.Limit)
+		n.notifier.Close(delivery)
+		cancel()
+	}
+	if line := n.flags.notify.onEnd; line != "" {
+		command := notify.Command{Line: line, Output: n.flags.streams.err, Without: []string{variable("on-end")}}
+		if err := command.Run(ctx, occasion, facts); err != nil {
+			n.flags.log.logger(n.flags.streams.err).Warn("the command of --on-end failed", "error", err)
+		}
+	}
+}
+
+func endingOf(err error) pipeline.Ending {
+	var stop *pipeline.StopError
+	var ended *signalError
+	switch {
+	case isReported(err):
+		return pipeline.Complete
+	case errors.As(err, &stop):
+		return pipeline.Ending(stop.Cause)
+	case errors.As(err, &ended):
+		return pipeline.Ending(pipeline.Interrupted)
+	}
+	return pipeline.Failed
+}
+
+// facts are the facts of the moment.
+func (n *notices) facts() notify.Facts {
+	f := n.flags
+	facts := notify.Facts{
+		Bulkcat: version(), Kind: string(f.Kind), Inputs: f.input.Paths, Output: f.output.Path,
+		Seconds: time.Since(n.started).Seconds(),
+	}
+	session := n.session.Load()
+	if session == nil {
+		return facts
+	}
+	c := session.Counts()
+	facts.Counts = notify.Counts{
+		Records: c.Settled(), Rows: c.Rows, OK: c.OK, Empty: c.Empty, Unanswered: c.Unanswered(),
+		Requests: c.Requests, Retries: c.Retries, FromStore: c.FromStore,
+	}
+	if f.output.Path != "-" {
+		facts.Account = pipeline.AccountPath(f.output.Path)
+	}
+	return facts
+}
+
+// watchInterval is the time between two looks for an outage, or for the use of the quota.
+const watchInterval = time.Second
+
+// watch posts the events of a run that goes on, until the result is called.
+func (n *notices) watch(session *pipeline.Session) (ended func()) {
+	if n == nil {
+		return func() {}
+	}
+	n.session.Store(session)
+	if n.notifier == nil || !n.notifier.Occasions().Outage && n.notifier.Occasions().Quota == 0 {
+		return func() {}
+	}
+	look := n.look(session)
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		ticker := time.NewTicker(watchInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				look()
+			case <-done:
+				look() // a short run ends before the first tick
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-gone
+	}
+}
+
+// look gives a function that posts an event for each new outage, and another once as much of the quota is used
+// as the user wants to hear of.
+func (n *notices) look(session *pipeline.Session) func() {
+	var outages int64
+	share := n.notifier.Occasions().Quota
+	first := session.Progress()
+	told := share == 0 || !first.Metered || first.Quota == 0
+	return func() {
+		p := session.Progress()
+		for ; outages < p.Counts.Outages; outages++ {
+			n.notifier.Post(notify.Outage, n.facts())
+		}
+		if used := float64(first.Quota - p.Quota); !told && p.Metered && used >= share*float64(first.Quota) {
+			told = true
+			n.notifier.Post(notify.Quota, n.facts())
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limit is the longest time that the delivery of events delays the end of a run, with all attempts.
+const Limit = 10 * time.Second
+
+const (
+	attemptLimit = 3 * time.Second        // so that a receiver that hangs gets three attempts within Limit
+	firstPause   = 250 * time.Millisecond // between two attempts; each pause doubles
+	bodyLimit    = 64 << 10               // bytes of a response, which are read so that the connection ends in order
+)
+
+// SignatureHeader is the header with the signature of the body: "sha256=" and the HMAC-SHA256 in hex.
+const SignatureHeader = "X-Bulkcat-Signature"
+
+// Options describe a [Notifier]. URL is required.
+type Options struct {
+	URL       string
+	On        Occasions
+	Format    Format         // default JSON
+	Secret    string         // signs the bodies; "" for no signature
+	RootCAs   *x509.CertPool // nil for the system's
+	UserAgent string
+	Hide      func(string) string // removes secrets from texts; nil for none to remove
+	Log       *slog.Logger        // warnings; nil for none
+}
+
+// Notifier posts events. It is safe for concurrent use.
+type Notifier struct {
+	options   Options
+	url       *url.URL
+	transport *http.Transport
+	ctx       context.Context // of the deliveries in the background
+	cancel    func()
+	posts     sync.WaitGroup
+}
+
+// New makes a notifier. The errors never have the URL, which is a secret.
+func New(options Options) (*Notifier, error) {
+	u, err := url.Parse(strings.TrimSpace(options.URL))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("the URL must begin with https:// or http:// and have a host")
+	}
+	if options.Format == "" {
+		options.Format = JSON
+	}
+	if options.Format != JSON && options.Format != Slack {
+		return nil, fmt.Errorf("the format %q must be %s or %s", options.Format, JSON, Slack)
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	n := &Notifier{options: options, url: u, transport: http.DefaultTransport.(*http.Transport).Clone()}
+	n.transport.TLSClientConfig = &tls.Config{RootCAs: options.RootCAs}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	return n, nil
+}
+
+// Occasions are the occasions on which n posts.
+func (n *Notifier) Occasions() Occasions { return n.options.On }
+
+// Post posts an event in the background, for [Limit] at most. Close waits for the delivery.
+func (n *Notifier) Post(occasion Occasion, facts Facts) {
+	if !n.options.On.has(occasion) {
+		return
+	}
+	n.posts.Go(func() {
+		ctx, cancel := context.WithTimeout(n.ctx, Limit)
+		defer cancel()
+		n.deliver(ctx, newEvent(occasion, facts))
+	})
+}
+
+// Close waits until all events are delivered, or ctx ends. No event can be posted afterwards.
+func (n *Notifier) Close(ctx context.Context) {
+	stop := context.AfterFunc(ctx, n.cancel)
+	defer stop()
+	n.posts.Wait()
+	n.cancel()
+	n.transport.CloseIdleConnections()
+}
+
+func newEvent(occasion Occasion, facts Facts) Event {
+	return Event{Format: 1, ID: rand.Text(), Occasion: occasion, Time: time.Now().UTC(), Facts: facts}
+}
+
+// deliver logs a failure: no run fails because of its receiver.
+func (n *Notifier) deliver(ctx context.Context, e Event) {
+	if err := n.attempts(ctx, e); err != nil {
+		n.options.Log.Warn("an event was not delivered", "event", e.Occasion, "host", n.url.Host, "error", n.hide(err.Error()))
+	}
+}
+
+func (n *Notifier) hide(text string) string {
+	if n.options.Hide == nil {
+		return text
+	}
+	return n.options.Hide(text)
+}
+
+// attempts posts an event until the receiver has it, or refuses the event, or ctx ends. The error is that of
+// the last attempt that ended by itself.
+func (n *Notifier) attempts(ctx context.Context, e Event) error {
+	e.Error = n.hide(e.Error)
+	body, err := n.options.Format.body(e)
+	if err != nil {
+		return err
+	}
+	for pause := firstPause; ; pause *= 2 {
+		again, failure := n.attempt(ctx, e.ID, body)
+		if err == nil || ctx.Err() == nil {
+			err = failure
+		}
+		if failure == nil || !again {
+			return failure
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// attempt posts a body once. It says whether another attempt may succeed.
+func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
+	defer cancel()
+	to := *n.url
+	to.User = nil
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return false, errors.New("the URL cannot be used")
+	}
+	if user := n.url.User; user != nil {
+		password, _ := user.Password()
+		req.SetBasicAuth(user.Username(), password)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", n.options.UserAgent)
+	req.Header.Set("Idempotency-Key", id)
+	if n.options.Secret != "" {
+		req.Header.Set(SignatureHeader, sign(n.options.Secret, body))
+	}
+	resp, err := n.transport.RoundTrip(req) // follows no redirection, which could send the event to any host
+	if err != nil {
+		_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+		return !untrusted, err // of RoundTrip, and so without the URL
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, bodyLimit)) // the status is known
+	resp.Body.Close()
+	switch status := resp.StatusCode; {
+	case status >= 200 && status < 300:
+		return false, nil
+	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+		return true, fmt.Errorf("the receiver answers with status %d", status)
+	default:
+		return false, fmt.Errorf("the receiver refuses the event with status %d", status)
+	}
+}
+
+// sign gives the value of [SignatureHeader].
+func sign(secret string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,304 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// receiver keeps the bodies that it has accepted, and answers its first requests with faults.
+type receiver struct {
+	*httptest.Server
+	faults []http.HandlerFunc // of the first requests, one for each
+
+	mu       sync.Mutex
+	requests []*http.Request
+	bodies   [][]byte
+	accepted [][]byte
+}
+
+func newReceiver(t *testing.T, faults ...http.HandlerFunc) *receiver {
+	r := &receiver{faults: faults}
+	r.Server = httptest.NewServer(http.HandlerFunc(r.serve))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	n := len(r.requests)
+	r.requests, r.bodies = append(r.requests, req), append(r.bodies, body)
+	r.mu.Unlock()
+	if n < len(r.faults) && r.faults[n] != nil {
+		r.faults[n](w, req)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.accepted = append(r.accepted, body)
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// hang answers nothing until the client gives up.
+func hang(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }
+
+func reset(w http.ResponseWriter, _ *http.Request) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0) // Close sends RST
+	conn.Close()
+}
+
+// cut ends in the middle of the response.
+func cut(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "100")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, "to be")
+}
+
+func slow(w http.ResponseWriter, _ *http.Request) {
+	time.Sleep(time.Second)
+	w.WriteHeader(http.StatusBadGateway)
+}
+
+func redirect(w http.ResponseWriter, req *http.Request) {
+	http.Redirect(w, req, "/elsewhere", http.StatusTemporaryRedirect)
+}
+
+const testSecret = "secret-of-the-signature"
+
+// post posts one event and gives the log.
+func post(t *testing.T, options Options, facts Facts) string {
+	t.Helper()
+	var log bytes.Buffer
+	options.On, options.Secret = Occasions{End: true}, testSecret
+	options.Log = slog.New(slog.NewTextHandler(&log, nil))
+	n, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Post(End, facts)
+	n.Post(Outage, facts) // which the user has not asked for
+	ctx, cancel := context.WithTimeout(t.Context(), Limit)
+	defer cancel()
+	n.Close(ctx)
+	return log.String()
+}
+
+// TestFaults delivers exactly one event through faults that pass.
+func TestFaults(t *testing.T) {
+	for name, tt := range map[string]struct {
+		faults   []http.HandlerFunc
+		attempts int
+		accepted int
+	}{
+		"none":             {nil, 1, 1},
+		"500 twice":        {[]http.HandlerFunc{status(500), status(500)}, 3, 1},
+		"429":              {[]http.HandlerFunc{status(429)}, 2, 1},
+		"reset":            {[]http.HandlerFunc{reset}, 2, 1},
+		"cut":              {[]http.HandlerFunc{cut}, 2, 1},
+		"slow":             {[]http.HandlerFunc{slow}, 2, 1},
+		"hangs once":       {[]http.HandlerFunc{hang}, 2, 1},
+		"refuses":          {[]http.HandlerFunc{status(403)}, 1, 0},
+		"redirects":        {[]http.HandlerFunc{redirect}, 1, 0},
+		"hangs, then gone": {[]http.HandlerFunc{hang, status(410)}, 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newReceiver(t, tt.faults...)
+			log := post(t, Options{URL: r.URL + "/hook/T0P/s3cret?token=hidden"}, Facts{Output: "out.csv"})
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if len(r.requests) != tt.attempts || len(r.accepted) != tt.accepted {
+				t.Fatalf("%d attempts and %d events, want %d and %d\n%s", len(r.requests), len(r.accepted), tt.attempts, tt.accepted, log)
+			}
+			for i, req := range r.requests {
+				checkRequest(t, req, r.bodies[i])
+				if got, want := req.Header.Get("Idempotency-Key"), r.requests[0].Header.Get("Idempotency-Key"); got != want || got == "" {
+					t.Errorf("the attempts have the ids %q and %q", want, got)
+				}
+			}
+			if delivered := !strings.Contains(log, "not delivered"); delivered != (tt.accepted == 1) {
+				t.Errorf("the log is %q", log)
+			}
+			if strings.Contains(log, "s3cret") || strings.Contains(log, "hidden") {
+				t.Errorf("the log has the URL: %s", log)
+			}
+		})
+	}
+}
+
+func checkRequest(t *testing.T, req *http.Request, body []byte) {
+	t.Helper()
+	mac := hmac.New(sha256.New, []byte(testSecret))
+	mac.Write(body)
+	if got, want := req.Header.Get("X-Bulkcat-Signature"), "sha256="+hex.EncodeToString(mac.Sum(nil)); got != want {
+		t.Errorf("the signature is %q, want %q", got, want)
+	}
+	if req.Method != http.MethodPost || req.URL.RequestURI() != "/hook/T0P/s3cret?token=hidden" || req.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("got %s %s of %s", req.Method, req.URL, req.Header.Get("Content-Type"))
+	}
+}
+
+// TestDeadReceivers gives up in time.
+func TestDeadReceivers(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	hanging := newReceiver(t, hang, hang, hang, hang, hang)
+	var posts sync.WaitGroup
+	for _, url := range []string{"http://" + silent.Addr().String(), closed.URL, hanging.URL} {
+		posts.Go(func() {
+			start := time.Now()
+			log := post(t, Options{URL: url + "/s3cret"}, Facts{})
+			if took := time.Since(start); took > Limit+time.Second {
+				t.Errorf("%s: gave up after %v", url, took)
+			}
+			if !strings.Contains(log, "not delivered") || !strings.Contains(log, "error=") || strings.Contains(log, "s3cret") {
+				t.Errorf("%s: the log is %q", url, log)
+			}
+		})
+	}
+	posts.Wait()
+	hanging.mu.Lock()
+	defer hanging.mu.Unlock()
+	if n := len(hanging.requests); n < 3 {
+		t.Errorf("%d attempts within %v", n, Limit)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	r := new(receiver)
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(r.serve))
+	r.Config.ErrorLog = log.New(io.Discard, "", 0)
+	r.StartTLS()
+	defer r.Close()
+	if log := post(t, Options{URL: r.URL + "/s3cret"}, Facts{}); !strings.Contains(log, "certificate") || strings.Contains(log, "s3cret") || len(r.requests) > 0 {
+		t.Errorf("without the authority: %d requests, and the log %q", len(r.requests), log)
+	}
+	authorities := x509.NewCertPool()
+	authorities.AddCert(r.Certificate())
+	if log := post(t, Options{URL: r.URL, RootCAs: authorities}, Facts{}); log != "" || len(r.accepted) != 1 {
+		t.Errorf("with the authority: %d events, and the log %q", len(r.accepted), log)
+	}
+}
+
+// TestUserInURL sends the password in a header.
+func TestUserInURL(t *testing.T) {
+	r := newReceiver(t)
+	post(t, Options{URL: strings.Replace(r.URL, "://", "://acme:s3cret@", 1)}, Facts{})
+	if user, password, _ := r.requests[0].BasicAuth(); user != "acme" || password != "s3cret" {
+		t.Errorf("got the user %q with the password %q", user, password)
+	}
+}
+
+func TestBodies(t *testing.T) {
+	three := 3
+	facts := Facts{
+		Status: &three, Ending: "complete", Kind: "product", Inputs: []string{"in.txt"}, Output: "a&b.csv", Seconds: 61.4,
+		Error: "key k3y refused", Counts: Counts{Records: 5, Unanswered: 1, Requests: 4},
+	}
+	hide := func(text string) string { return strings.ReplaceAll(text, "k3y", "[secret]") }
+	r := newReceiver(t)
+	post(t, Options{URL: r.URL, Hide: hide}, facts)
+	var e Event
+	if err := json.Unmarshal(r.accepted[0], &e); err != nil {
+		t.Fatal(err)
+	}
+	if e.Format != 1 || e.Occasion != End || *e.Status != 3 || e.Counts.Records != 5 || e.Error != "key [secret] refused" || time.Since(e.Time) > time.Minute {
+		t.Errorf("got %s", r.accepted[0])
+	}
+	post(t, Options{URL: r.URL, Hide: hide, Format: Slack}, facts)
+	want := `{"text":"bulkcat: complete: a\u0026amp;b.csv; 5 records, 1 unanswered, 4 requests, 1m1s, exit status 3\nkey [secret] refused"}`
+	if got := string(r.accepted[1]); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	facts := Facts{Ending: "quota", Output: "-"}
+	for occasion, want := range map[Occasion]string{
+		Stop:   "bulkcat stopped (quota), resumable: standard output; 0 records, 0 unanswered, 0 requests, 0s",
+		Outage: "bulkcat waits: standard output: the service is out; 0 records, 0 unanswered, 0 requests, 0s",
+		Quota:  "bulkcat uses much of the quota: standard output; 0 records, 0 unanswered, 0 requests, 0s",
+	} {
+		if got := (Event{Occasion: occasion, Facts: facts}).sentence(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestParseOccasions(t *testing.T) {
+	got, err := ParseOccasions("end,stop,outage,quota=80%")
+	if want := (Occasions{true, true, true, 0.8}); got != want || err != nil {
+		t.Errorf("got %v and %v, want %v", got, err, want)
+	}
+	for _, text := range []string{"", "end,", "start", "quota", "quota=80", "quota=0%", "quota=101%", "quota=NaN%", "end stop"} {
+		if o, err := ParseOccasions(text); err == nil {
+			t.Errorf("%q gives %v", text, o)
+		}
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	for _, options := range []Options{
+		{URL: "hooks.example/s3cret"}, {URL: "ftp://hooks.example/s3cret"}, {URL: "https:///s3cret"}, {URL: "http://[s3cret"}, {URL: "https://x", Format: "xml"},
+	} {
+		if _, err := New(options); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%v: got %v", options.URL, err)
+		}
+	}
+}
+
+func TestCommand(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no sh")
+	}
+	t.Setenv("BULKCAT_ON_END", "recursion")
+	var out bytes.Buffer
+	status := 75
+	c := Command{Line: `echo "$BULKCAT_EVENT $BULKCAT_STATUS $BULKCAT_OUTPUT $BULKCAT_RECORDS [$BULKCAT_ON_END]"; echo oops >&2; exit 7`, Output: &out, Without: []string{"BULKCAT_ON_END"}}
+	err := c.Run(t.Context(), Stop, Facts{Status: &status, Output: "a b.csv", Counts: Counts{Records: 12}})
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 7 {
+		t.Errorf("got %v", err)
+	}
+	if want := "stop 75 a b.csv 12 []\noops\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if err := (Command{Line: "sleep 60", Output: &out}).Run(ctx, End, Facts{}); err == nil || time.Since(start) > 30*time.Second {
+		t.Errorf("got %v after %v", err, time.Since(start))
+	}
+}
