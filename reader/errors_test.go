@@ -31,7 +31,7 @@ func TestOpenErrors(t *testing.T) {
 		{"missing file", Options{Paths: []string{missing}}, missing + ": no such file or directory"},
 		{"glob without a match", Options{Paths: []string{glob}}, glob + ": no file matches this pattern"},
 		{"malformed glob", Options{Paths: []string{"[a"}}, "[a: syntax error in pattern"},
-		{"folder", Options{Paths: []string{dir}}, dir + ": is a directory; name its files, such as DIR/*.csv"},
+		{"folder", Options{Paths: []string{dir}}, dir + " is a folder without parts, not a list; name a folder of files whose names begin with neither _ nor ."},
 		{"unknown column", Options{Paths: []string{table}, Column: "domain"},
 			table + `: no column "domain" (columns: id, Host, host, name); name one with --column NAME`},
 		{"ambiguous column", Options{Paths: []string{table}, Column: "HOST"},

@@ -48,9 +48,9 @@ func (r *Reader) inspect(name string) (*file, error) {
 		read = new(atomic.Int64) // the file is read again, and counted then
 	}
 	f := &file{info: FileInfo{Name: name}}
-	s, err := newStream(body, r.options.Encoding, r.onGuess(f), read)
+	s, err := newStream(name, body, r.options.Encoding, r.onGuess(f), read)
 	if err != nil {
-		return nil, &ReadError{name, 1, err}
+		return nil, err
 	}
 	head := &sample{name: name, src: s.text}
 	if err := f.examine(head, &r.options); err != nil {
@@ -90,6 +90,9 @@ func (r *Reader) onGuess(f *file) func(encoding string) {
 // examine finds the format, the columns and the input column of a file.
 func (f *file) examine(s *sample, o *Options) error {
 	if err := s.grow(sampleSize); err != nil {
+		return err
+	}
+	if err := refuseBinary(s.name, s.data); err != nil {
 		return err
 	}
 	if f.cr = s.endsLinesWithCR(); f.cr {

@@ -78,7 +78,7 @@ type parser interface {
 // before any request, and the columns are known before the first record. For standard input and pipes, Open waits for
 // 64 KiB, for 1,000 records or 4 MiB of JSONL, or for their end.
 //
-// The error is an *OptionError, *OpenError, *FormatError, *ColumnError or *ReadError.
+// The error is an *OptionError, *OpenError, *UnsupportedError, *FormatError, *ColumnError or *ReadError.
 func Open(options Options) (*Reader, error) {
 	options, err := options.check()
 	if err != nil {
@@ -231,9 +231,9 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 		return nil, &OpenError{f.info.Name, err}
 	}
 	first := originOf(body)
-	s, err := newStream(body, r.options.Encoding, r.onGuess(f), &r.read)
+	s, err := newStream(f.info.Name, body, r.options.Encoding, r.onGuess(f), &r.read)
 	if err != nil {
-		return nil, &ReadError{f.info.Name, 1, err}
+		return nil, err
 	}
 	s.origin = first
 	if f.cr {

@@ -30,19 +30,32 @@ type stream struct {
 }
 
 // newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
-// reads to total. For encoding and found see decode.
-func newStream(body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
+// reads to total. For encoding and found see decode. The error is a *ReadError, or an *UnsupportedError for content
+// that is no list, compressed or not.
+func newStream(name string, body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
 		closers: []io.Closer{body},
 	}
-	plain, err := decompress(bufio.NewReaderSize(s.raw, readSize))
-	if err != nil {
+	stored := bufio.NewReaderSize(s.raw, readSize)
+	head, _ := stored.Peek(headSize) // the next Read returns an error met here
+	if err := refuse(name, head); err != nil {
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
+	plain, err := decompress(stored)
+	if err != nil {
+		s.Close()
+		return nil, &ReadError{name, 1, err}
+	}
 	s.closers = append(s.closers, plain)
-	s.text = decode(bufio.NewReaderSize(plain, readSize), encoding, found)
+	text := bufio.NewReaderSize(plain, readSize)
+	head, _ = text.Peek(headSize)
+	if err := refuse(name, head); err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.text = decode(text, encoding, found)
 	return s, nil
 }
 
