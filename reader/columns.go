@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,18 +90,34 @@ func sameName(name string) func(column string) bool {
 func (r *Reader) unite() error {
 	r.index = map[string]int{}
 	moreToCome := false
+	var all []string
 	for _, f := range r.files {
+		all = append(all, f.all...)
 		moreToCome = moreToCome || f.info.Format == formatJSONL || f.blank
 		f.places = make([]int, len(f.columns))
 		for i, name := range f.columns {
 			f.places[i] = r.addColumn(name)
+			r.addType(f, i)
 		}
 	}
 	for _, name := range r.options.ExtraColumns {
-		if _, known := r.index[name]; !known && !moreToCome {
-			return &ColumnError{Column: name, Columns: r.columns, Flag: "--carry"}
+		place, err := matchColumn("", r.columns, name)
+		column, isColumn := errors.AsType[*ColumnError](err)
+		switch {
+		case !isColumn:
+			r.index[name] = place
+			continue
+		case len(column.Matches) > 0 || !moreToCome:
+			for _, known := range r.columns {
+				if !slices.Contains(all, known) {
+					all = append(all, known)
+				}
+			}
+			column.Columns, column.Flag = all, "--carry"
+			return column
 		}
 		r.addColumn(name)
+		r.types = append(r.types, Column{Name: name})
 	}
 	for _, f := range r.files {
 		if slices.Equal(f.columns, r.columns) {
@@ -109,6 +126,19 @@ func (r *Reader) unite() error {
 	}
 	r.blank = make([]string, len(r.columns))
 	return nil
+}
+
+// addType sets the type of a file's column in the run.
+func (r *Reader) addType(f *file, i int) {
+	typ := Column{Name: f.columns[i]}
+	if f.types != nil {
+		typ = f.types[i]
+	}
+	if place := f.places[i]; place < len(r.types) {
+		r.types[place] = common(r.types[place], typ)
+		return
+	}
+	r.types = append(r.types, typ)
 }
 
 // addColumn returns the index of a column. It appends the column if it is new.

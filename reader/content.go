@@ -64,7 +64,7 @@ var signatures = []signature{
 	{0, "MM\x00*", false, "an image", asText},
 	{0, "BM", true, "an image", asText},
 	{8, "WEBP", true, "an image", asText},
-	{0, "PAR1", true, "a Parquet file", convert},
+	{0, parquetMagic, true, "a Parquet file in a pipe or compressed", "name an uncompressed file: Parquet is read from its end"},
 	{0, "PARE", true, "an encrypted Parquet file", "decrypt it"},
 }
 

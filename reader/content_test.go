@@ -81,7 +81,7 @@ func TestOtherKindsAreRefused(t *testing.T) {
 		{"GIF", written(t, func(w io.Writer) error { return gif.Encode(w, picture, nil) }), "an image"},
 		{"XML", "<?xml version=\"1.0\"?>\n<sites><site>a.com</site></sites>\n", "an XML document"},
 		{"web page", "<!doctype html><title>Not found</title>", "a web page, not a list; fetch the list itself"},
-		{"Parquet without its footer", cut(parquet, 20), "Parquet"},
+		{"Parquet without its end", cut(parquet, 20), "Parquet file"},
 		{"Parquet without its beginning", parquet[40:], "binary data, not a list"},
 		{"random bytes", string(noise), "binary data, not a list"},
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"sync/atomic"
 )
 
@@ -25,18 +26,29 @@ type file struct {
 	blank     bool    // the file is empty
 	cr        bool    // lines end with CR alone, as in files of old spreadsheets
 	columns   []string
-	input     int   // CSV: index of the input column in columns
-	places    []int // index in the run's columns of each of columns; nil if they are equal
+	types     []Column // of columns; nil if all are text
+	all       []string // Parquet: the names of all columns, also of those that are not read
+	table     *table   // Parquet
+	input     int      // CSV: index of the input column in columns
+	places    []int    // index in the run's columns of each of columns; nil if they are equal
 }
 
 // inspect opens an input and reads its beginning.
 func (r *Reader) inspect(name string) (*file, error) {
 	body, size := io.NopCloser(r.options.Stdin), int64(-1)
 	if name != stdinPath {
-		var err error
-		if body, size, err = open(name); err != nil {
+		opened, length, err := open(name)
+		if err != nil {
 			return nil, &OpenError{name, err}
 		}
+		if length >= 0 && isParquet(headOf(opened)) {
+			defer opened.Close() // only read from
+			if r.total >= 0 {
+				r.total += length
+			}
+			return r.inspectParquet(name, opened, length)
+		}
+		body, size = opened, length
 	}
 	first := originOf(body)
 	if name == stdinPath {
@@ -72,6 +84,13 @@ func (r *Reader) inspect(name string) (*file, error) {
 	return f, nil
 }
 
+// headOf returns the first bytes of a regular file; fewer on an error, which the next Read meets as well.
+func headOf(f *os.File) []byte {
+	head := make([]byte, headSize)
+	n, _ := f.ReadAt(head, 0)
+	return head[:n]
+}
+
 // onGuess returns the function that decode calls with a guessed encoding; nil if there is no guess in strict
 // mode. The function logs once per file, although Open and Read both open the file.
 func (r *Reader) onGuess(f *file) func(encoding string) {
@@ -102,6 +121,9 @@ func (f *file) examine(s *sample, o *Options) error {
 	f.info.Format = o.Format
 	if f.info.Format == "" {
 		f.info.Format = formatByName(s.name)
+	}
+	if f.info.Format == formatParquet {
+		return &UnsupportedError{s.name, "a damaged Parquet file (its beginning is that of another file)", "fetch the file again"}
 	}
 	f.blank = s.whole && len(bytes.TrimSpace(s.data)) == 0
 	f.separator = separatorOf(s.lines(), o)

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,7 +17,7 @@ var errFolder = errors.New("is a folder")
 
 // open opens an input. The size is in bytes as stored, or -1 for a pipe or a device, which can be read only
 // once.
-func open(path string) (body io.ReadCloser, size int64, err error) {
+func open(path string) (body *os.File, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err
@@ -85,7 +84,7 @@ func partsOf(folder string) ([]string, error) {
 			return filepath.SkipDir
 		case entry.IsDir() || hidden:
 			return nil
-		case formatByName(path) == "" && extension(path) != ".parquet":
+		case formatByName(path) == "":
 			return &UnsupportedError{folder, "a folder with files other than lists (" + entry.Name() + ")", "name the files, such as DIR/*.csv"}
 		case len(parts) > 0 && formatByName(path) != formatByName(parts[0]):
 			return &UnsupportedError{folder, "a folder of files in several formats", "name the files, such as DIR/*.csv"}

@@ -14,6 +14,8 @@ const (
 	formatCSV   = "csv"
 	formatJSONL = "jsonl"
 	formatTXT   = "txt"
+
+	formatParquet = "parquet"
 )
 
 // Options describe the inputs. Only Paths is required. The zero value of any other field stands for a default,
@@ -25,8 +27,8 @@ type Options struct {
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
-	// Format is csv, jsonl or txt. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
-	// .json, .txt, also with .gz or .zst after it), or else of the content.
+	// Format is csv, jsonl, txt or parquet. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
+	// .json, .txt, also with .gz or .zst after it), or else of the content. Parquet is always recognized by its content.
 	Format string
 
 	// Column is the name of the input column, exactly or, if that is unambiguous, in any case. In JSONL it is
@@ -37,6 +39,9 @@ type Options struct {
 	// ExtraColumns are keys or dotted paths that are columns even if the first records of a JSONL file do not
 	// have them. Without a JSONL file among the inputs, a file must have each of them.
 	ExtraColumns []string
+	// NamedOnly says that the columns of Parquet are ExtraColumns alone: other columns are not read, except for the
+	// input column.
+	NamedOnly bool
 
 	// Delimiter separates the fields of CSV. The default is a tab for .tsv, else the one of , ; tab and |
 	// that splits the most of the first rows into equal numbers of fields.
@@ -77,8 +82,8 @@ func (o Options) check() (Options, error) {
 		return o, &OptionError{"Paths", "standard input (-) can be read only once"}
 	case stdins == 1 && o.Stdin == nil:
 		return o, &OptionError{"Stdin", "- is among the paths, but there is no standard input"}
-	case !slices.Contains([]string{"", formatCSV, formatJSONL, formatTXT}, o.Format):
-		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want csv, jsonl or txt", o.Format)}
+	case !slices.Contains([]string{"", formatCSV, formatJSONL, formatTXT, formatParquet}, o.Format):
+		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want csv, jsonl, txt or parquet", o.Format)}
 	case !knownEncoding(o.Encoding):
 		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want %s", o.Encoding, strings.Join(encodingNames(), ", "))}
 	case o.Delimiter != 0 && !validDelimiter(o.Delimiter):

@@ -12,7 +12,7 @@ import (
 type Record struct {
 	Number int64  // counted from 1 over all files
 	File   string // the path as given or as a glob found it; "-" for standard input
-	Line   int64  // the line in File on which the record starts, from 1
+	Line   int64  // the line in File on which the record starts, from 1; in Parquet the row
 
 	// Input is the decoded value of the input column, neither trimmed nor checked. It is "" if the value is
 	// missing or null, or the record is malformed.
@@ -23,6 +23,10 @@ type Record struct {
 	// Records share memory: do not change Fields.
 	Fields []string
 
+	// Nulls says which of Fields are null. It is nil for formats without nulls, CSV and txt, and for a record
+	// without fields. Do not change it.
+	Nulls []bool
+
 	// Err is a *RowError when the record is malformed, else nil.
 	Err error
 }
@@ -30,7 +34,7 @@ type Record struct {
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
 	Name   string // as in Record.File
-	Format string // csv, jsonl or txt
+	Format string // csv, jsonl, txt or parquet
 	Column string // the input column; "" for txt and for JSONL strings
 	Bytes  int64  // number of bytes read so far, as stored (compressed)
 	SHA256 string // checksum of these bytes, in hex; "" before the first
@@ -42,6 +46,7 @@ type Reader struct {
 	options Options
 	files   []*file
 	columns []string
+	types   []Column       // of columns
 	index   map[string]int // index of each of columns
 	blank   []string       // Fields of records without any
 
@@ -65,6 +70,7 @@ type row struct {
 	line   int64
 	input  string
 	fields []string // parallel to Reader.columns; nil for none
+	nulls  []bool   // parallel to fields; nil if the format has no nulls
 	fault  string   // why the row is malformed; "" if it is not
 }
 
@@ -107,6 +113,9 @@ func Open(options Options) (*Reader, error) {
 // Columns returns the columns of all files in order of first appearance, including the input column, and then the
 // other names of Options.ExtraColumns. An input column that is a dotted path is not among the columns.
 func (r *Reader) Columns() []string { return slices.Clone(r.columns) }
+
+// Schema returns the columns with their types, parallel to Columns.
+func (r *Reader) Schema() []Column { return slices.Clone(r.types) }
 
 // Read returns the next record. A malformed record has Err set; the error is then nil. The error is io.EOF after
 // the last record. Any other error is final: a *ReadError, a *ChangedError if a file changed while it was read, or
@@ -196,6 +205,7 @@ func (r *Reader) record(row row) Record {
 		Line:   row.line,
 		Input:  row.input,
 		Fields: row.fields,
+		Nulls:  row.nulls,
 	}
 	if rec.Fields == nil {
 		rec.Fields = r.blank
@@ -217,7 +227,12 @@ func (r *Reader) openNext() error {
 		return err
 	}
 	r.next++
-	r.current, r.stream, r.lines, r.before = f, s, newLines(s.text), r.number
+	r.current, r.stream, r.lines, r.before = f, s, nil, r.number
+	if f.table != nil {
+		r.parser, err = newParquetParser(f, s.seekable, s.raw, len(r.columns), &r.options)
+		return err
+	}
+	r.lines = newLines(s.text)
 	r.parser, err = r.newParser(f, r.lines)
 	return err
 }
@@ -231,6 +246,9 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 		return nil, &OpenError{f.info.Name, err}
 	}
 	first := originOf(body)
+	if f.table != nil {
+		return newSeekable(body, first, &r.read), nil
+	}
 	s, err := newStream(f.info.Name, body, r.options.Encoding, r.onGuess(f), &r.read)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,8 @@ func formatByName(name string) string {
 		return formatJSONL
 	case ".txt":
 		return formatTXT
+	case ".parquet", ".pq", ".parq":
+		return formatParquet
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"os"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -23,10 +24,11 @@ const (
 
 // stream is an opened input.
 type stream struct {
-	text    io.Reader // decompressed, in UTF-8
-	raw     *rawReader
-	origin  *origin // nil unless it is a regular file
-	closers []io.Closer
+	seekable *os.File  // Parquet: the file, which has no text
+	text     io.Reader // decompressed, in UTF-8
+	raw      *rawReader
+	origin   *origin // nil unless it is a regular file
+	closers  []io.Closer
 }
 
 // newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
@@ -57,6 +59,16 @@ func newStream(name string, body io.ReadCloser, encoding string, found func(stri
 	}
 	s.text = decode(text, encoding, found)
 	return s, nil
+}
+
+// newSeekable returns the stream of a file that is read by offset.
+func newSeekable(body *os.File, first *origin, total *atomic.Int64) *stream {
+	return &stream{
+		seekable: body,
+		raw:      &rawReader{src: body, hash: sha256.New(), total: total},
+		origin:   first,
+		closers:  []io.Closer{body},
+	}
 }
 
 func (s *stream) Close() error {
