@@ -93,7 +93,7 @@ func (r *Reader) unite() error {
 	var all []string
 	for _, f := range r.files {
 		all = append(all, f.all...)
-		moreToCome = moreToCome || f.info.Format == formatJSONL || f.blank
+		moreToCome = moreToCome || f.info.Format == formatJSONL || f.info.Format == formatJSON || f.blank
 		f.places = make([]int, len(f.columns))
 		for i, name := range f.columns {
 			f.places[i] = r.addColumn(name)

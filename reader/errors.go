@@ -29,8 +29,7 @@ type OpenError struct {
 func (e *OpenError) Error() string { return e.Path + ": " + withoutPath(e.Err).Error() }
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// FormatError says that a whole file violates its format, for example by a malformed CSV header, or by a JSON
-// array instead of JSONL.
+// FormatError says that a whole file violates its format, for example by a malformed CSV header.
 type FormatError struct {
 	File   string
 	Line   int64  // 1-based

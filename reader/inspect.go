@@ -29,6 +29,7 @@ type file struct {
 	types     []Column // of columns; nil if all are text
 	all       []string // Parquet: the names of all columns, also of those that are not read
 	table     *table   // Parquet
+	array     bool     // JSON: an array
 	input     int      // CSV: index of the input column in columns
 	places    []int    // index in the run's columns of each of columns; nil if they are equal
 }

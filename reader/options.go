@@ -15,6 +15,7 @@ const (
 	formatJSONL = "jsonl"
 	formatTXT   = "txt"
 
+	formatJSON    = "json" // an array, or values of several lines; Options name both jsonl
 	formatParquet = "parquet"
 )
 
@@ -27,7 +28,7 @@ type Options struct {
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
-	// Format is csv, jsonl, txt or parquet. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
+	// Format is csv, jsonl (also for JSON arrays and values of several lines), txt or parquet. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
 	// .json, .txt, also with .gz or .zst after it), or else of the content. Parquet is always recognized by its content.
 	Format string
 

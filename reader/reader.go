@@ -34,7 +34,7 @@ type Record struct {
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
 	Name   string // as in Record.File
-	Format string // csv, jsonl, txt or parquet
+	Format string // csv, jsonl, json (an array, or values of several lines), txt or parquet
 	Column string // the input column; "" for txt and for JSONL strings
 	Bytes  int64  // number of bytes read so far, as stored (compressed)
 	SHA256 string // checksum of these bytes, in hex; "" before the first
@@ -114,7 +114,8 @@ func Open(options Options) (*Reader, error) {
 // other names of Options.ExtraColumns. An input column that is a dotted path is not among the columns.
 func (r *Reader) Columns() []string { return slices.Clone(r.columns) }
 
-// Schema returns the columns with their types, parallel to Columns.
+// Schema returns the columns with their types, parallel to Columns. The types of JSON are those of the first 1,000
+// records: a later value may have another type, and its text is then not of the column's type.
 func (r *Reader) Schema() []Column { return slices.Clone(r.types) }
 
 // Read returns the next record. A malformed record has Err set; the error is then nil. The error is io.EOF after
@@ -232,6 +233,12 @@ func (r *Reader) openNext() error {
 		r.parser, err = newParquetParser(f, s.seekable, s.raw, len(r.columns), &r.options)
 		return err
 	}
+	if f.info.Format == formatJSON {
+		document := newDocumentParser(s.text, r.valueParser(f, "value"))
+		document.array = f.array
+		r.parser = document
+		return nil
+	}
 	r.lines = newLines(s.text)
 	r.parser, err = r.newParser(f, r.lines)
 	return err
@@ -265,10 +272,16 @@ func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
 	case formatCSV:
 		return newCSVParser(f, lines, len(r.columns), &r.options)
 	case formatJSONL:
-		return &jsonlParser{lines: lines, input: f.info.Column, columns: r.index, paths: r.paths(), unknown: &r.unknown}, nil
+		values := r.valueParser(f, "line")
+		values.lines = lines
+		return &values, nil
 	default:
 		return &txtParser{lines: lines}, nil
 	}
+}
+
+func (r *Reader) valueParser(f *file, unit string) jsonlParser {
+	return jsonlParser{input: f.info.Column, columns: r.index, paths: r.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
 }
 
 // finish completes the FileInfo of the current file and closes the file.

@@ -67,12 +67,11 @@ func sniffFormat(data []byte, o *Options) string {
 	}
 }
 
-// startsJSONArray reports whether a line starts a JSON array, which JSONL refuses with advice. Other inputs may
-// start with a bracket, too.
+// startsJSONArray reports whether a line starts a JSON array of records. Other inputs may start with a bracket, too.
 func startsJSONArray(line []byte) bool {
 	rest, found := bytes.CutPrefix(line, []byte{'['})
 	rest = bytes.TrimLeft(rest, jsonSpace)
-	return found && (len(rest) == 0 || rest[0] == '{' || rest[0] == '"')
+	return found && (len(rest) == 0 || rest[0] == '{' || rest[0] == '"' || string(rest) == "]")
 }
 
 func (o *Options) isInputName(column string) bool {
