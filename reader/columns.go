@@ -52,29 +52,35 @@ func (o *Options) inputColumn(file string, columns []string) (int, error) {
 	}
 	notFound.Candidates = o.Candidates
 	for _, candidate := range o.Candidates {
-		if i := slices.IndexFunc(columns, sameName(candidate)); i >= 0 {
-			return i, nil
+		place, err := matchColumn(file, columns, candidate)
+		if column, isColumn := errors.AsType[*ColumnError](err); !isColumn || len(column.Matches) > 0 {
+			return place, err
 		}
 	}
 	return 0, notFound
 }
 
-// matchColumn returns the index of the column with a name, or else of the only column whose name differs
-// in case. The error is a *ColumnError.
+// matchColumn returns the index of the column with a name, or else of the only column whose name differs in case, or
+// else of the only one whose name differs in case, spaces and underscores. The error is a *ColumnError.
 func matchColumn(file string, columns []string, name string) (int, error) {
 	if i := slices.Index(columns, name); i >= 0 {
 		return i, nil
 	}
-	place, same := 0, sameName(name)
 	var matches []string
-	for i, column := range columns {
-		if same(column) {
-			place = i
-			matches = append(matches, column)
+	for _, same := range []func(string) bool{sameName(name), likeName(name)} {
+		place := 0
+		for i, column := range columns {
+			if same(column) {
+				place = i
+				matches = append(matches, column)
+			}
 		}
-	}
-	if len(matches) == 1 {
-		return place, nil
+		if len(matches) == 1 {
+			return place, nil
+		}
+		if len(matches) > 1 {
+			break
+		}
 	}
 	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Flag: "--column"}
 }
@@ -83,6 +89,13 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 func sameName(name string) func(column string) bool {
 	name = strings.TrimSpace(name)
 	return func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) }
+}
+
+// likeName compares names without case, spaces and underscores: "Website URL" is like website_url.
+func likeName(name string) func(column string) bool {
+	plain := strings.NewReplacer(" ", "", "_", "")
+	name = plain.Replace(name)
+	return func(column string) bool { return name != "" && strings.EqualFold(plain.Replace(column), name) }
 }
 
 // unite sets the columns of the run: the union over its files, then the extra columns. Only later records
@@ -105,7 +118,7 @@ func (r *Reader) unite() error {
 		column, isColumn := errors.AsType[*ColumnError](err)
 		switch {
 		case !isColumn:
-			r.index[name] = place
+			r.index[name] = place // so that Place finds the column
 			continue
 		case len(column.Matches) > 0 || !moreToCome:
 			for _, known := range r.columns {
@@ -150,6 +163,13 @@ func (r *Reader) addColumn(name string) int {
 		r.columns = append(r.columns, name)
 	}
 	return place
+}
+
+// Place returns the index in Columns of a column by its name, or by its name in Options.ExtraColumns; false if there is
+// none.
+func (r *Reader) Place(name string) (place int, found bool) {
+	place, found = r.index[name]
+	return place, found
 }
 
 // paths returns the extra columns whose names may be dotted paths.
