@@ -24,7 +24,7 @@ func TestOpenErrors(t *testing.T) {
 		{"no paths", Options{}, "option Paths: no input is given; name a file, or - for standard input"},
 		{"standard input twice", Options{Paths: []string{"-", "-"}, Stdin: strings.NewReader("")}, "option Paths: standard input (-) can be read only once"},
 		{"no standard input", Options{Paths: []string{"-"}}, "option Stdin: - is among the paths, but there is no standard input"},
-		{"unknown format", Options{Paths: []string{table}, Format: "xls"}, `option Format: unknown format "xls"; want csv, jsonl, txt or parquet`},
+		{"unknown format", Options{Paths: []string{table}, Format: "xls"}, `option Format: unknown format "xls"; want csv, jsonl, txt, parquet or xlsx`},
 		{"unknown encoding", Options{Paths: []string{table}, Encoding: "latin1"},
 			`option Encoding: unknown encoding "latin1"; want utf-8, utf-16, utf-16be, utf-16le, windows-1252`},
 		{"quote as delimiter", Options{Paths: []string{table}, Delimiter: '"'}, `option Delimiter: '"' cannot separate fields`},

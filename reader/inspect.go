@@ -42,12 +42,12 @@ func (r *Reader) inspect(name string) (*file, error) {
 		if err != nil {
 			return nil, &OpenError{name, err}
 		}
-		if length >= 0 && isParquet(headOf(opened)) {
+		if inspect := r.inspectorOf(opened, length); inspect != nil {
 			defer opened.Close() // only read from
 			if r.total >= 0 {
 				r.total += length
 			}
-			return r.inspectParquet(name, opened, length)
+			return inspect(name, opened, length)
 		}
 		body, size = opened, length
 	}
@@ -83,6 +83,20 @@ func (r *Reader) inspect(name string) (*file, error) {
 		return nil, &OpenError{name, err}
 	}
 	return f, nil
+}
+
+// inspectorOf returns the function for a file that is not read as text: Parquet or Excel; nil for other files.
+func (r *Reader) inspectorOf(body *os.File, size int64) func(name string, body *os.File, size int64) (*file, error) {
+	if size < 0 {
+		return nil
+	}
+	switch head := headOf(body); {
+	case isParquet(head):
+		return r.inspectParquet
+	case bytes.HasPrefix(head, []byte(zipMagic)) && isExcel(body):
+		return r.inspectExcel
+	}
+	return nil
 }
 
 // headOf returns the first bytes of a regular file; fewer on an error, which the next Read meets as well.
@@ -123,8 +137,11 @@ func (f *file) examine(s *sample, o *Options) error {
 	if f.info.Format == "" {
 		f.info.Format = formatByName(s.name)
 	}
-	if f.info.Format == formatParquet {
+	switch f.info.Format {
+	case formatParquet:
 		return &UnsupportedError{s.name, "a damaged Parquet file (its beginning is that of another file)", "fetch the file again"}
+	case formatExcel:
+		return &UnsupportedError{s.name, "a damaged Excel file (its beginning is that of another file)", "save it again, or save it as CSV"}
 	}
 	f.blank = s.whole && len(bytes.TrimSpace(s.data)) == 0
 	f.separator = separatorOf(s.lines(), o)

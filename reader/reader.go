@@ -12,7 +12,7 @@ import (
 type Record struct {
 	Number int64  // counted from 1 over all files
 	File   string // the path as given or as a glob found it; "-" for standard input
-	Line   int64  // the line in File on which the record starts, from 1; in Parquet the row
+	Line   int64  // the line in File on which the record starts, from 1; in Parquet and Excel the row
 
 	// Input is the decoded value of the input column, neither trimmed nor checked. It is "" if the value is
 	// missing or null, or the record is malformed.
@@ -34,7 +34,7 @@ type Record struct {
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
 	Name   string // as in Record.File
-	Format string // csv, jsonl, json (an array, or values of several lines), txt or parquet
+	Format string // csv, jsonl, json (an array, or values of several lines), txt, parquet or xlsx
 	Column string // the input column; "" for txt and for JSONL strings
 	Bytes  int64  // number of bytes read so far, as stored (compressed)
 	SHA256 string // checksum of these bytes, in hex; "" before the first
@@ -229,9 +229,18 @@ func (r *Reader) openNext() error {
 	}
 	r.next++
 	r.current, r.stream, r.lines, r.before = f, s, nil, r.number
-	if f.table != nil {
+	switch f.info.Format {
+	case formatParquet:
 		r.parser, err = newParquetParser(f, s.seekable, s.raw, len(r.columns), &r.options)
 		return err
+	case formatExcel:
+		p, err := newExcelParser(f, s.raw, len(r.columns), &r.options)
+		if err != nil {
+			return err
+		}
+		s.closers = append(s.closers, p)
+		r.parser = p
+		return nil
 	}
 	if f.info.Format == formatJSON {
 		document := newDocumentParser(s.text, r.valueParser(f, "value"))
@@ -253,7 +262,7 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 		return nil, &OpenError{f.info.Name, err}
 	}
 	first := originOf(body)
-	if f.table != nil {
+	if f.info.Format == formatParquet || f.info.Format == formatExcel {
 		return newSeekable(body, first, &r.read), nil
 	}
 	s, err := newStream(f.info.Name, body, r.options.Encoding, r.onGuess(f), &r.read)

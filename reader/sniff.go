@@ -26,6 +26,8 @@ func formatByName(name string) string {
 		return formatTXT
 	case ".parquet", ".pq", ".parq":
 		return formatParquet
+	case ".xlsx", ".xlsm":
+		return formatExcel
 	}
 	return ""
 }
@@ -75,7 +77,7 @@ func startsJSONArray(line []byte) bool {
 }
 
 func (o *Options) isInputName(column string) bool {
-	same := sameName(column)
+	same := likeName(column)
 	return o.Column != "" && same(o.Column) || slices.ContainsFunc(o.Candidates, same)
 }
 

@@ -24,7 +24,7 @@ const (
 
 // stream is an opened input.
 type stream struct {
-	seekable *os.File  // Parquet: the file, which has no text
+	seekable *os.File  // Parquet and Excel: the file, which has no text
 	text     io.Reader // decompressed, in UTF-8
 	raw      *rawReader
 	origin   *origin // nil unless it is a regular file
