@@ -89,6 +89,19 @@ func (f *outputFlags) named() []string {
 	return strings.Split(f.carry, ",")
 }
 
+// resolve replaces the names of carried columns by those of the input's columns that they fit.
+func (f *outputFlags) resolve(input *reader.Reader) {
+	names, columns := f.named(), input.Columns()
+	for i, name := range names {
+		if place, found := input.Place(name); found {
+			names[i] = columns[place]
+		}
+	}
+	if len(names) > 0 {
+		f.carry = strings.Join(names, ",")
+	}
+}
+
 // carried gives the names of the carried columns and their places among the input's.
 func (f *outputFlags) carried(columns []string) (names []string, places []int, err error) {
 	names = f.named()

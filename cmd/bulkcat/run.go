@@ -175,12 +175,13 @@ func (f *runFlags) run(ctx context.Context) (err error) {
 	if interrupt != nil {
 		defer context.AfterFunc(ctx, interrupt)()
 	}
-	f.input.ExtraColumns, f.input.Log = f.output.named(), log
+	f.input.ExtraColumns, f.input.NamedOnly, f.input.Log = f.output.named(), f.output.carry != "all", log
 	input, err := f.input.open(f.kind, f.streams.in)
 	if err != nil {
 		return errors.Join(causeOf(ctx, err), discardSpool(spool))
 	}
 	defer input.Close()
+	f.output.resolve(input)
 	if f.dryRun {
 		return causeOf(ctx, f.forecast(ctx, svc, input, log))
 	}
@@ -275,13 +276,14 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Column, "column", "", "the input's `column`; for JSONL it may be a dotted path")
+	flags.StringVar(&f.Column, "column", "", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path")
 	f.bindFormat(flags)
 }
 
 // bindFormat binds how files are read, whatever their columns are for.
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt, where name and content do not tell")
+	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl, txt, parquet or xlsx, where name and content do not tell")
+	flags.StringVar(&f.Sheet, "sheet", "", "the `SHEET` of an Excel file (default: the first)")
 	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab; found by itself among , ; tab |")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
 	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "take CSV by RFC 4180 to the letter: stray quotes and rows of another length than the header are invalid; guess no encoding")
@@ -290,8 +292,8 @@ func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 
 // candidates are the columns that hold the input where --column does not say.
 var candidates = map[client.Kind][]string{
-	client.Website: {"url", "website", "domain", "host", "homepage"},
-	client.Product: {"title", "product_title", "product", "name", "query"},
+	client.Website: {"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url"},
+	client.Product: {"title", "product_title", "product", "name", "query", "product_name"},
 }
 
 func (f *inputFlags) open(kind client.Kind, stdin interface{ Read([]byte) (int, error) }) (*reader.Reader, error) {
@@ -304,8 +306,9 @@ func (f *inputFlags) open(kind client.Kind, stdin interface{ Read([]byte) (int, 
 	var (
 		column *reader.ColumnError
 		option *reader.OptionError
+		other  *reader.UnsupportedError
 	)
-	if errors.As(err, &column) || errors.As(err, &option) {
+	if errors.As(err, &column) || errors.As(err, &option) || errors.As(err, &other) {
 		return nil, &usageError{err}
 	}
 	return input, err

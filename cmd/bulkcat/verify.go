@@ -105,7 +105,7 @@ func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, erro
 			f.input.Column = account.Settings.Column
 		}
 		f.output.carry = account.Settings.Carry
-		f.input.ExtraColumns = f.output.named()
+		f.input.ExtraColumns, f.input.NamedOnly = f.output.named(), f.output.carry != "all"
 	}
 	return f.input.open(kind, f.streams.in)
 }
