@@ -12,9 +12,9 @@ import (
 func InputColumns(kind client.Kind) []string {
 	switch kind {
 	case client.Website:
-		return []string{"url", "website", "domain", "host", "homepage"}
+		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url"}
 	case client.Product:
-		return []string{"title", "product_title", "product", "name", "query"}
+		return []string{"title", "product_title", "product", "name", "query", "product_name"}
 	}
 	return nil
 }
@@ -29,8 +29,11 @@ func (s *Session) openInput(ctx context.Context) (err error) {
 	if s.interrupt != nil {
 		defer context.AfterFunc(ctx, s.interrupt)()
 	}
-	s.input, err = reader.Open(o.Input)
-	return causeOf(ctx, err)
+	if s.input, err = reader.Open(o.Input); err != nil {
+		return causeOf(ctx, err)
+	}
+	o.Output.resolve(s.input)
+	return nil
 }
 
 // causeOf gives the reason for which reading was interrupted, and other errors as they are.

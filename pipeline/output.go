@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -60,6 +61,19 @@ func namedColumns(carry string) []string {
 		return nil
 	}
 	return strings.Split(carry, ",")
+}
+
+// resolve replaces the names of carried columns by those of the input's columns that they fit.
+func (o *OutputOptions) resolve(input *reader.Reader) {
+	names, columns := namedColumns(o.Carry), input.Columns()
+	for i, name := range names {
+		if place, found := input.Place(name); found {
+			names[i] = columns[place]
+		}
+	}
+	if len(names) > 0 {
+		o.Carry = strings.Join(names, ",")
+	}
 }
 
 // carried gives the names of the carried columns and their places among the input's.

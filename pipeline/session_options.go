@@ -204,7 +204,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	if len(o.Input.Candidates) == 0 {
 		o.Input.Candidates = InputColumns(o.Kind)
 	}
-	o.Input.ExtraColumns, o.Input.Log = namedColumns(o.Output.Carry), o.Log
+	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = namedColumns(o.Output.Carry), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies)
 	}

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -51,29 +52,35 @@ func (o *Options) inputColumn(file string, columns []string) (int, error) {
 	}
 	notFound.Candidates = o.Candidates
 	for _, candidate := range o.Candidates {
-		if i := slices.IndexFunc(columns, sameName(candidate)); i >= 0 {
-			return i, nil
+		place, err := matchColumn(file, columns, candidate)
+		if column, isColumn := errors.AsType[*ColumnError](err); !isColumn || len(column.Matches) > 0 {
+			return place, err
 		}
 	}
 	return 0, notFound
 }
 
-// matchColumn returns the index of the column with a name, or else of the only column whose name differs
-// in case. The error is a *ColumnError.
+// matchColumn returns the index of the column with a name, or else of the only column whose name differs in case, or
+// else of the only one whose name differs in case, spaces and underscores. The error is a *ColumnError.
 func matchColumn(file string, columns []string, name string) (int, error) {
 	if i := slices.Index(columns, name); i >= 0 {
 		return i, nil
 	}
-	place, same := 0, sameName(name)
 	var matches []string
-	for i, column := range columns {
-		if same(column) {
-			place = i
-			matches = append(matches, column)
+	for _, same := range []func(string) bool{sameName(name), likeName(name)} {
+		place := 0
+		for i, column := range columns {
+			if same(column) {
+				place = i
+				matches = append(matches, column)
+			}
 		}
-	}
-	if len(matches) == 1 {
-		return place, nil
+		if len(matches) == 1 {
+			return place, nil
+		}
+		if len(matches) > 1 {
+			break
+		}
 	}
 	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Flag: "--column"}
 }
@@ -84,23 +91,46 @@ func sameName(name string) func(column string) bool {
 	return func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) }
 }
 
+// likeName compares names without case, spaces and underscores: "Website URL" is like website_url.
+func likeName(name string) func(column string) bool {
+	plain := strings.NewReplacer(" ", "", "_", "")
+	name = plain.Replace(name)
+	return func(column string) bool { return name != "" && strings.EqualFold(plain.Replace(column), name) }
+}
+
 // unite sets the columns of the run: the union over its files, then the extra columns. Only later records
 // of a JSONL file, or a file that is still empty, can have extra columns that no file has shown.
 func (r *Reader) unite() error {
 	r.index = map[string]int{}
 	moreToCome := false
+	var all []string
 	for _, f := range r.files {
-		moreToCome = moreToCome || f.info.Format == formatJSONL || f.blank
+		all = append(all, f.all...)
+		moreToCome = moreToCome || f.info.Format == formatJSONL || f.info.Format == formatJSON || f.blank
 		f.places = make([]int, len(f.columns))
 		for i, name := range f.columns {
 			f.places[i] = r.addColumn(name)
+			r.addType(f, i)
 		}
 	}
 	for _, name := range r.options.ExtraColumns {
-		if _, known := r.index[name]; !known && !moreToCome {
-			return &ColumnError{Column: name, Columns: r.columns, Flag: "--carry"}
+		place, err := matchColumn("", r.columns, name)
+		column, isColumn := errors.AsType[*ColumnError](err)
+		switch {
+		case !isColumn:
+			r.index[name] = place // so that Place finds the column
+			continue
+		case len(column.Matches) > 0 || !moreToCome:
+			for _, known := range r.columns {
+				if !slices.Contains(all, known) {
+					all = append(all, known)
+				}
+			}
+			column.Columns, column.Flag = all, "--carry"
+			return column
 		}
 		r.addColumn(name)
+		r.types = append(r.types, Column{Name: name})
 	}
 	for _, f := range r.files {
 		if slices.Equal(f.columns, r.columns) {
@@ -109,6 +139,19 @@ func (r *Reader) unite() error {
 	}
 	r.blank = make([]string, len(r.columns))
 	return nil
+}
+
+// addType sets the type of a file's column in the run.
+func (r *Reader) addType(f *file, i int) {
+	typ := Column{Name: f.columns[i]}
+	if f.types != nil {
+		typ = f.types[i]
+	}
+	if place := f.places[i]; place < len(r.types) {
+		r.types[place] = common(r.types[place], typ)
+		return
+	}
+	r.types = append(r.types, typ)
 }
 
 // addColumn returns the index of a column. It appends the column if it is new.
@@ -120,6 +163,13 @@ func (r *Reader) addColumn(name string) int {
 		r.columns = append(r.columns, name)
 	}
 	return place
+}
+
+// Place returns the index in Columns of a column by its name, or by its name in Options.ExtraColumns; false if there is
+// none.
+func (r *Reader) Place(name string) (place int, found bool) {
+	place, found = r.index[name]
+	return place, found
 }
 
 // paths returns the extra columns whose names may be dotted paths.

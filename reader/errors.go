@@ -29,8 +29,7 @@ type OpenError struct {
 func (e *OpenError) Error() string { return e.Path + ": " + withoutPath(e.Err).Error() }
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// FormatError says that a whole file violates its format, for example by a malformed CSV header, or by a JSON
-// array instead of JSONL.
+// FormatError says that a whole file violates its format, for example by a malformed CSV header.
 type FormatError struct {
 	File   string
 	Line   int64  // 1-based
@@ -39,11 +38,11 @@ type FormatError struct {
 
 func (e *FormatError) Error() string { return place(e.File, e.Line) + ": " + e.Reason }
 
-// ColumnError says that a file has no column with a name, or several columns that differ only in case.
+// ColumnError says that a file has no column with a name, or several columns that fit it.
 type ColumnError struct {
 	File       string   // "" if no file has the column
 	Column     string   // wanted name; "" if Candidates were tried
-	Matches    []string // columns that differ from Column only in case, if there are several
+	Matches    []string // columns that fit Column, if there are several and none is equal
 	Columns    []string // all columns of the file
 	Candidates []string // names that were tried if Column is ""
 	Flag       string   // the flag that names a column: --column or --carry

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -112,6 +114,9 @@ func FuzzCSVResync(f *testing.F) {
 		for _, strict := range []bool{false, true} {
 			o := Options{Format: "csv", Candidates: candidates, Delimiter: ',', Encoding: "utf-8", StrictCSV: strict}
 			r, err := Open(fromString("domain,n\n"+content+good, o))
+			if _, refused := errors.AsType[*UnsupportedError](err); refused {
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,6 +167,48 @@ func FuzzJSONL(f *testing.F) {
 			return
 		}
 		checkRecords(t, r, content)
+	})
+}
+
+// FuzzJSONArray compares an array with JSONL of the same values.
+func FuzzJSONArray(f *testing.F) {
+	for _, seed := range []string{`{"domain":"a"}`, `"a"`, "{\n}", `{"domain":[1,"]"]}`, "1", "", "]", "{\"domain\":\"\xff\"}", "[[", `"` + "\x00" + `"`} {
+		f.Add(seed, `{"domain":"b"}`)
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		o := Options{Format: "jsonl", Column: "domain", ExtraColumns: []string{"domain"}, Encoding: "utf-8"}
+		r, err := Open(fromString("["+a+",\n"+b+"]", o))
+		if err != nil {
+			return
+		}
+		var inputs []string
+		for {
+			rec, err := r.Read()
+			if err != nil {
+				if err != io.EOF {
+					return
+				}
+				break
+			}
+			inputs = append(inputs, rec.Input)
+		}
+		if !json.Valid([]byte(a)) || !json.Valid([]byte(b)) || strings.ContainsAny(a+b, "\r\n") {
+			return
+		}
+		lines, err := Open(fromString(a+"\n"+b, o))
+		if err != nil {
+			return
+		}
+		var want []string
+		for _, rec := range readAll(t, lines) {
+			want = append(want, rec.Input)
+		}
+		if strings.HasPrefix(strings.TrimLeft(a, jsonSpace), "[") {
+			return // an array itself
+		}
+		if !slices.Equal(inputs, want) {
+			t.Errorf("got %q, as lines %q", inputs, want)
+		}
 	})
 }
 

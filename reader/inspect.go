@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"sync/atomic"
 )
 
@@ -25,18 +26,30 @@ type file struct {
 	blank     bool    // the file is empty
 	cr        bool    // lines end with CR alone, as in files of old spreadsheets
 	columns   []string
-	input     int   // CSV: index of the input column in columns
-	places    []int // index in the run's columns of each of columns; nil if they are equal
+	types     []Column // of columns; nil if all are text
+	all       []string // Parquet: the names of all columns, also of those that are not read
+	table     *table   // Parquet
+	array     bool     // JSON: an array
+	input     int      // CSV: index of the input column in columns
+	places    []int    // index in the run's columns of each of columns; nil if they are equal
 }
 
 // inspect opens an input and reads its beginning.
 func (r *Reader) inspect(name string) (*file, error) {
 	body, size := io.NopCloser(r.options.Stdin), int64(-1)
 	if name != stdinPath {
-		var err error
-		if body, size, err = open(name); err != nil {
+		opened, length, err := open(name)
+		if err != nil {
 			return nil, &OpenError{name, err}
 		}
+		if inspect := r.inspectorOf(opened, length); inspect != nil {
+			defer opened.Close() // only read from
+			if r.total >= 0 {
+				r.total += length
+			}
+			return inspect(name, opened, length)
+		}
+		body, size = opened, length
 	}
 	first := originOf(body)
 	if name == stdinPath {
@@ -48,9 +61,9 @@ func (r *Reader) inspect(name string) (*file, error) {
 		read = new(atomic.Int64) // the file is read again, and counted then
 	}
 	f := &file{info: FileInfo{Name: name}}
-	s, err := newStream(body, r.options.Encoding, r.onGuess(f), read)
+	s, err := newStream(name, body, r.options.Encoding, r.onGuess(f), read)
 	if err != nil {
-		return nil, &ReadError{name, 1, err}
+		return nil, err
 	}
 	head := &sample{name: name, src: s.text}
 	if err := f.examine(head, &r.options); err != nil {
@@ -70,6 +83,27 @@ func (r *Reader) inspect(name string) (*file, error) {
 		return nil, &OpenError{name, err}
 	}
 	return f, nil
+}
+
+// inspectorOf returns the function for a file that is not read as text: Parquet or Excel; nil for other files.
+func (r *Reader) inspectorOf(body *os.File, size int64) func(name string, body *os.File, size int64) (*file, error) {
+	if size < 0 {
+		return nil
+	}
+	switch head := headOf(body); {
+	case isParquet(head):
+		return r.inspectParquet
+	case bytes.HasPrefix(head, []byte(zipMagic)) && isExcel(body):
+		return r.inspectExcel
+	}
+	return nil
+}
+
+// headOf returns the first bytes of a regular file; fewer on an error, which the next Read meets as well.
+func headOf(f *os.File) []byte {
+	head := make([]byte, headSize)
+	n, _ := f.ReadAt(head, 0)
+	return head[:n]
 }
 
 // onGuess returns the function that decode calls with a guessed encoding; nil if there is no guess in strict
@@ -92,6 +126,9 @@ func (f *file) examine(s *sample, o *Options) error {
 	if err := s.grow(sampleSize); err != nil {
 		return err
 	}
+	if err := refuseBinary(s.name, s.data); err != nil {
+		return err
+	}
 	if f.cr = s.endsLinesWithCR(); f.cr {
 		s.src = crReader{s.src}
 		replaceCR(s.data)
@@ -99,6 +136,12 @@ func (f *file) examine(s *sample, o *Options) error {
 	f.info.Format = o.Format
 	if f.info.Format == "" {
 		f.info.Format = formatByName(s.name)
+	}
+	switch f.info.Format {
+	case formatParquet:
+		return &UnsupportedError{s.name, "a damaged Parquet file (its beginning is that of another file)", "fetch the file again"}
+	case formatExcel:
+		return &UnsupportedError{s.name, "a damaged Excel file (its beginning is that of another file)", "save it again, or save it as CSV"}
 	}
 	f.blank = s.whole && len(bytes.TrimSpace(s.data)) == 0
 	f.separator = separatorOf(s.lines(), o)

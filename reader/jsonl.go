@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,6 +28,27 @@ type jsonlParser struct {
 	columns map[string]int // index of each of the run's columns
 	paths   []string       // columns that may be dotted paths
 	unknown *unknownKeys
+	unit    string // the name of a value's place in messages: line or value
+	width   int    // number of the run's columns
+	nulls   []bool // memory for the nulls of the next rows
+}
+
+// takeNulls returns memory for the nulls of a row, all of them set.
+func (p *jsonlParser) takeNulls() []bool {
+	if len(p.nulls) < p.width {
+		p.nulls = allTrue(max(p.width, slabFields))
+	}
+	nulls := p.nulls[:p.width:p.width]
+	p.nulls = p.nulls[p.width:]
+	return nulls
+}
+
+func allTrue(n int) []bool {
+	list := make([]bool, n)
+	for i := range list {
+		list[i] = true
+	}
+	return list
 }
 
 func (p *jsonlParser) at() int64 { return p.lines.number }
@@ -71,16 +93,16 @@ func (p *jsonlParser) parse(r *row, value string) {
 	case value[0] == '"':
 		r.input = unquote(value)
 	case value[0] != '{':
-		r.fault = "the line is " + kind(value) + ", want an object or a string"
+		r.fault = "the " + p.unit + " is " + kind(value) + ", want an object or a string"
 	case p.input == "":
-		r.fault = "the line is an object, but the input column is not known; name it with --column NAME"
+		r.fault = "the " + p.unit + " is an object, but the input column is not known; name it with --column NAME"
 	default:
 		p.parseObject(r, value)
 	}
 }
 
 func (p *jsonlParser) parseObject(r *row, object string) {
-	r.fields = make([]string, len(p.columns))
+	r.fields, r.nulls = make([]string, p.width), p.takeNulls()
 	input, found, known := "", false, true
 	for key, value := range members(object) {
 		if key == p.input {
@@ -92,14 +114,15 @@ func (p *jsonlParser) parseObject(r *row, object string) {
 			known = false
 			continue
 		}
-		r.fields[place] = fieldText(value)
+		r.fields[place], r.nulls[place] = fieldText(value), value[0] == 'n'
 	}
 	if !known {
 		p.unknown.records++
 	}
 	for _, path := range p.paths {
 		if value, ok := lookup(object, path); ok {
-			r.fields[p.columns[path]] = fieldText(value)
+			place := p.columns[path]
+			r.fields[place], r.nulls[place] = fieldText(value), value[0] == 'n'
 		}
 	}
 	if !found {
@@ -150,11 +173,19 @@ func (f *file) examineJSONL(s *sample, o *Options) error {
 			return err
 		}
 	}
-	if err := refuseOtherJSON(s); err != nil {
-		return err
-	}
+	document, array := documentOf(s)
 	objects := sampleObjects(s.lines())
+	if document {
+		f.info.Format, f.array = formatJSON, array
+		if s.canGrow() { // an array may have no lines
+			if err := s.grow(sampleLimit); err != nil {
+				return err
+			}
+		}
+		objects = documentObjects(s.data, array)
+	}
 	f.columns = keysOf(objects)
+	f.types = typesOf(f.columns, objects)
 	hasColumn := func(object string) bool { _, ok := lookup(object, o.Column); return ok }
 	if len(objects) == 0 || o.Column != "" &&
 		(slices.Contains(o.ExtraColumns, o.Column) || slices.ContainsFunc(objects, hasColumn)) {
@@ -167,35 +198,6 @@ func (f *file) examineJSONL(s *sample, o *Options) error {
 	}
 	f.info.Column = f.columns[input]
 	return nil
-}
-
-// refuseOtherJSON returns a *FormatError for a JSON array and for a JSON value of several lines. Read as JSONL,
-// every line of these would be a malformed record.
-func refuseOtherJSON(s *sample) error {
-	number := int64(1)
-	rest := s.data
-	for len(rest) > 0 {
-		line, after, _ := bytes.Cut(rest, []byte{'\n'})
-		line = bytes.Trim(line, jsonSpace)
-		switch {
-		case len(line) == 0:
-			rest = after
-			number++
-			continue
-		case line[0] == '[':
-			return &FormatError{s.name, number, "a JSON array is not JSONL, which has one value per line; convert it with jq -c '.[]'"}
-		case !json.Valid(line) && spansLines(rest):
-			return &FormatError{s.name, number, "a JSON value of several lines is not JSONL, which has one value per line; convert it with jq -c ."}
-		}
-		return nil
-	}
-	return nil
-}
-
-// spansLines reports whether data starts with a valid JSON value of several lines.
-func spansLines(data []byte) bool {
-	var value json.RawMessage
-	return json.NewDecoder(bytes.NewReader(data)).Decode(&value) == nil && bytes.IndexByte(value, '\n') >= 0
 }
 
 func sampleObjects(data []byte) []string {
@@ -212,6 +214,55 @@ func sampleObjects(data []byte) []string {
 		}
 	}
 	return objects
+}
+
+// typesOf returns the types of columns in the first records. A column with values of several types is text, and so is
+// one of numbers that a double does not have.
+func typesOf(columns, objects []string) []Column {
+	types := make([]Column, len(columns))
+	seen := make([]bool, len(columns)) // a value that is not null
+	place := make(map[string]int, len(columns))
+	for i, name := range columns {
+		types[i].Name, place[name] = name, i
+	}
+	for _, object := range objects {
+		for key, value := range members(object) {
+			i, known := place[key]
+			if !known || value[0] == 'n' {
+				continue
+			}
+			typ := typeOf(value)
+			switch number := []Type{TypeInt64, TypeDouble}; {
+			case !seen[i]:
+				types[i].Type, seen[i] = typ, true
+			case types[i].Type != typ && slices.Contains(number, typ) && slices.Contains(number, types[i].Type):
+				types[i].Type = TypeDouble
+			case types[i].Type != typ:
+				types[i].Type = TypeString
+			}
+		}
+	}
+	return types
+}
+
+// typeOf returns the type of an encoded value.
+func typeOf(value string) Type {
+	switch value[0] {
+	case '"':
+		return TypeString
+	case 't', 'f':
+		return TypeBool
+	case '{', '[':
+		return TypeJSON
+	}
+	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return TypeInt64
+	}
+	const digits = 17 // a double has no more
+	if _, err := strconv.ParseFloat(value, 64); err != nil || len(strings.Trim(value, "-0.")) > digits+1 {
+		return TypeString
+	}
+	return TypeDouble
 }
 
 // keysOf returns up to maxColumns top-level keys in order of first appearance.

@@ -1,8 +1,8 @@
 package reader
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -126,26 +126,92 @@ func TestJSONLUnknownKeys(t *testing.T) {
 	}
 }
 
-func TestOtherJSONIsRefused(t *testing.T) {
-	tests := []struct {
-		name, content string
-		line          int64
-		advice        string
-	}{
-		{"array on one line", `[{"domain":"a"}]`, 1, "jq -c '.[]'"},
-		{"array over lines", "\n\n [\n" + `{"domain":"a"}` + "\n]\n", 3, "jq -c '.[]'"},
-		{"object over lines", "{\n" + `"domain":"a"` + "\n}\n", 1, "jq -c ."},
+// JSON arrays and values of several lines have the records of the same values as lines.
+func TestJSONDocuments(t *testing.T) {
+	tests := []struct{ name, content, want string }{
+		{"array on one line", `[{"domain":"a"},{"domain":"b"}]`, "1 a\n1 b\n"},
+		{"array over lines", "\n\n [\n" + `{"domain":"a"},` + "\n{\n" + `"domain": "b"` + "\n}\n]\n", "4 a\n5 b\n"},
+		{"array of strings", "[\n \"a\",\n \"b\"\n]", "2 a\n3 b\n"},
+		{"empty array", "[ ]", ""},
+		{"objects over lines", "{\n" + `"domain":"a"` + "\n}\n{\n" + `"domain":"b"` + "\n}", "1 a\n4 b\n"},
+		{"values of other types", "[{\"domain\":\"a\"},\n1,\n[\"x\"],\nnull,{\"domain\":[]}]",
+			"1 a\n2! the value is a number, want an object or a string\n3! the value is an array, want an object or a string\n" +
+				"4! the value is null, want an object or a string\n4! column \"domain\" is an array, want a string\n"},
+		{"invalid UTF-8", "[\n{\"domain\":\"a\"},{\"domain\":\"\xe9\"}]", "2 a\n2! " + faultEncoding + "\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for _, format := range []string{"", "jsonl"} { // "": by the content
-				_, err := Open(fromString(test.content, Options{Format: format, Candidates: candidates}))
-				var formatError *FormatError
-				if !errors.As(err, &formatError) || formatError.Line != test.line || !strings.Contains(err.Error(), test.advice) {
-					t.Errorf("format %q: got %v, want a FormatError on line %d with %s", format, err, test.line, test.advice)
+				r := openReader(t, fromString(test.content, Options{Format: format, Candidates: candidates, Encoding: "utf-8"}))
+				if got := summary(readAll(t, r)); got != test.want || r.Files()[0].Format != "json" {
+					t.Errorf("%s: got\n%s\nwant\n%s", r.Files()[0].Format, got, test.want)
 				}
 			}
 		})
+	}
+}
+
+// A document is streamed: an array of any length takes little memory, and keeps the lines of its records.
+func TestLongJSONArray(t *testing.T) {
+	const records = 200_000
+	content := "[\n" + strings.Repeat("{\"domain\":\"a.com\",\n\"x\":\""+strings.Repeat("x", 90)+"\"},\n", records-1) + "{\"domain\":\"last\"}\n]\n"
+	before := liveHeap()
+	watch := &heapWatch{source: strings.NewReader(content)}
+	r := openReader(t, Options{Paths: []string{"-"}, Stdin: watch, Candidates: candidates})
+	var last Record
+	for {
+		rec, err := r.Read()
+		if err != nil {
+			if err != io.EOF {
+				t.Fatal(err)
+			}
+			break
+		}
+		last = rec
+	}
+	if last.Number != records || last.Input != "last" || last.Line != 2*records {
+		t.Errorf("the last record is %d, %q on line %d", last.Number, last.Input, last.Line)
+	}
+	if watch.samples < 3 || watch.peak > before+24<<20 {
+		t.Errorf("%d MB were held in %d looks", (watch.peak-before)>>20, watch.samples)
+	}
+}
+
+func TestBrokenJSONDocuments(t *testing.T) {
+	tests := []struct{ name, content, want string }{
+		{"no end", "[\n{\"domain\":\"a\"}\n", "stdin:2: the data is cut short"},
+		{"cut in a value", "[\n{\"domain\":\"a\"},\n{\"dom", "cut short"},
+		{"no comma", "[{\"domain\":\"a\"}\n{\"domain\":\"b\"}]", "broken JSON: expected comma after array element"},
+		{"data behind", "[{\"domain\":\"a\"}]\n{\"domain\":\"b\"}", "stdin:2: broken JSON: data after the end of the array"},
+		{"long value", "[{\"domain\":\"a\"},\n\"" + strings.Repeat("x", maxRecord+1) + "\"]", errLongValue.Error()},
+		{"endless value", "[{\"domain\":\"a\"},\n\"" + strings.Repeat("x", 8*maxRecord), errLongValue.Error()},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := openReader(t, fromString(test.content, Options{Candidates: candidates}))
+			n, err := drain(r)
+			if !isReadError(err) || n != 1 || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("after %d records: got %v, want a ReadError with %q", n, err, test.want)
+			}
+		})
+	}
+}
+
+func TestJSONTypes(t *testing.T) {
+	const content = `{"domain":"a","i":1,"d":1.5,"n":1,"b":true,"s":"x","o":{"k":1},"l":[1],"mixed":1,"big":12345678901234567890,"never":null,"late":null}
+{"domain":"b","i":-9223372036854775808,"d":1e300,"n":0.5,"b":null,"s":"","o":null,"l":[],"mixed":"1","big":1,"late":7}
+`
+	for _, form := range []string{content, "[" + strings.ReplaceAll(strings.TrimSpace(content), "\n", ",\n") + "]"} {
+		r := openReader(t, fromString(form, Options{Candidates: candidates}))
+		want := []Column{{Name: "domain"}, {Name: "i", Type: TypeInt64}, {Name: "d", Type: TypeDouble}, {Name: "n", Type: TypeDouble}, {Name: "b", Type: TypeBool},
+			{Name: "s"}, {Name: "o", Type: TypeJSON}, {Name: "l", Type: TypeJSON}, {Name: "mixed"}, {Name: "big"}, {Name: "never"}, {Name: "late", Type: TypeInt64}}
+		if got := r.Schema(); !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		records := readAll(t, r)
+		if got, want := fmt.Sprint(records[1].Nulls), "[false false false false true false true false false false true false]"; got != want {
+			t.Errorf("nulls %s, want %s", got, want)
+		}
 	}
 }
 

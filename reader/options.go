@@ -14,6 +14,10 @@ const (
 	formatCSV   = "csv"
 	formatJSONL = "jsonl"
 	formatTXT   = "txt"
+
+	formatJSON    = "json" // an array, or values of several lines; Options name both jsonl
+	formatParquet = "parquet"
+	formatExcel   = "xlsx"
 )
 
 // Options describe the inputs. Only Paths is required. The zero value of any other field stands for a default,
@@ -25,18 +29,25 @@ type Options struct {
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
-	// Format is csv, jsonl or txt. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
-	// .json, .txt, also with .gz or .zst after it), or else of the content.
+	// Format is csv, jsonl (also for JSON arrays and values of several lines), txt, parquet or xlsx. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
+	// .json, .txt, also with .gz or .zst after it), or else of the content. Parquet and Excel
+	// are always recognized by their content.
 	Format string
 
-	// Column is the name of the input column, exactly or, if that is unambiguous, in any case. In JSONL it is
-	// a key or a dotted path. JSONL strings and lines of txt are inputs themselves and need no column.
+	// Column is the name of the input column, exactly or, if that is unambiguous, in any case and with other spaces and
+	// underscores. In JSONL and Parquet it may be a dotted path. JSONL strings and lines of txt are inputs themselves and need no column.
 	Column string
-	// Candidates are names for the input column, tried in this order and in any case if Column is empty.
+	// Candidates are names for the input column, tried in this order and like Column if Column is empty.
 	Candidates []string
-	// ExtraColumns are keys or dotted paths that are columns even if the first records of a JSONL file do not
-	// have them. Without a JSONL file among the inputs, a file must have each of them.
+	// ExtraColumns are names like Column, keys or dotted paths that are columns even if the first records of a JSONL file
+	// do not have them. Without a JSONL file among the inputs, a file must have each of them.
 	ExtraColumns []string
+	// NamedOnly says that the columns of Parquet are ExtraColumns alone: other columns are not read, except for the
+	// input column.
+	NamedOnly bool
+
+	// Sheet is the sheet of Excel files, in any case. The default is the first sheet.
+	Sheet string
 
 	// Delimiter separates the fields of CSV. The default is a tab for .tsv, else the one of , ; tab and |
 	// that splits the most of the first rows into equal numbers of fields.
@@ -77,8 +88,8 @@ func (o Options) check() (Options, error) {
 		return o, &OptionError{"Paths", "standard input (-) can be read only once"}
 	case stdins == 1 && o.Stdin == nil:
 		return o, &OptionError{"Stdin", "- is among the paths, but there is no standard input"}
-	case !slices.Contains([]string{"", formatCSV, formatJSONL, formatTXT}, o.Format):
-		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want csv, jsonl or txt", o.Format)}
+	case !slices.Contains([]string{"", formatCSV, formatJSONL, formatTXT, formatParquet, formatExcel}, o.Format):
+		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want csv, jsonl, txt, parquet or xlsx", o.Format)}
 	case !knownEncoding(o.Encoding):
 		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want %s", o.Encoding, strings.Join(encodingNames(), ", "))}
 	case o.Delimiter != 0 && !validDelimiter(o.Delimiter):

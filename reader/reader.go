@@ -12,7 +12,7 @@ import (
 type Record struct {
 	Number int64  // counted from 1 over all files
 	File   string // the path as given or as a glob found it; "-" for standard input
-	Line   int64  // the line in File on which the record starts, from 1
+	Line   int64  // the line in File on which the record starts, from 1; in Parquet and Excel the row
 
 	// Input is the decoded value of the input column, neither trimmed nor checked. It is "" if the value is
 	// missing or null, or the record is malformed.
@@ -23,6 +23,10 @@ type Record struct {
 	// Records share memory: do not change Fields.
 	Fields []string
 
+	// Nulls says which of Fields are null. It is nil for formats without nulls, CSV and txt, and for a record
+	// without fields. Do not change it.
+	Nulls []bool
+
 	// Err is a *RowError when the record is malformed, else nil.
 	Err error
 }
@@ -30,7 +34,7 @@ type Record struct {
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
 	Name   string // as in Record.File
-	Format string // csv, jsonl or txt
+	Format string // csv, jsonl, json (an array, or values of several lines), txt, parquet or xlsx
 	Column string // the input column; "" for txt and for JSONL strings
 	Bytes  int64  // number of bytes read so far, as stored (compressed)
 	SHA256 string // checksum of these bytes, in hex; "" before the first
@@ -42,6 +46,7 @@ type Reader struct {
 	options Options
 	files   []*file
 	columns []string
+	types   []Column       // of columns
 	index   map[string]int // index of each of columns
 	blank   []string       // Fields of records without any
 
@@ -65,6 +70,7 @@ type row struct {
 	line   int64
 	input  string
 	fields []string // parallel to Reader.columns; nil for none
+	nulls  []bool   // parallel to fields; nil if the format has no nulls
 	fault  string   // why the row is malformed; "" if it is not
 }
 
@@ -78,7 +84,7 @@ type parser interface {
 // before any request, and the columns are known before the first record. For standard input and pipes, Open waits for
 // 64 KiB, for 1,000 records or 4 MiB of JSONL, or for their end.
 //
-// The error is an *OptionError, *OpenError, *FormatError, *ColumnError or *ReadError.
+// The error is an *OptionError, *OpenError, *UnsupportedError, *FormatError, *ColumnError or *ReadError.
 func Open(options Options) (*Reader, error) {
 	options, err := options.check()
 	if err != nil {
@@ -107,6 +113,10 @@ func Open(options Options) (*Reader, error) {
 // Columns returns the columns of all files in order of first appearance, including the input column, and then the
 // other names of Options.ExtraColumns. An input column that is a dotted path is not among the columns.
 func (r *Reader) Columns() []string { return slices.Clone(r.columns) }
+
+// Schema returns the columns with their types, parallel to Columns. The types of JSON are those of the first 1,000
+// records: a later value may have another type, and its text is then not of the column's type.
+func (r *Reader) Schema() []Column { return slices.Clone(r.types) }
 
 // Read returns the next record. A malformed record has Err set; the error is then nil. The error is io.EOF after
 // the last record. Any other error is final: a *ReadError, a *ChangedError if a file changed while it was read, or
@@ -196,6 +206,7 @@ func (r *Reader) record(row row) Record {
 		Line:   row.line,
 		Input:  row.input,
 		Fields: row.fields,
+		Nulls:  row.nulls,
 	}
 	if rec.Fields == nil {
 		rec.Fields = r.blank
@@ -217,7 +228,27 @@ func (r *Reader) openNext() error {
 		return err
 	}
 	r.next++
-	r.current, r.stream, r.lines, r.before = f, s, newLines(s.text), r.number
+	r.current, r.stream, r.lines, r.before = f, s, nil, r.number
+	switch f.info.Format {
+	case formatParquet:
+		r.parser, err = newParquetParser(f, s.seekable, s.raw, len(r.columns), &r.options)
+		return err
+	case formatExcel:
+		p, err := newExcelParser(f, s.raw, len(r.columns), &r.options)
+		if err != nil {
+			return err
+		}
+		s.closers = append(s.closers, p)
+		r.parser = p
+		return nil
+	}
+	if f.info.Format == formatJSON {
+		document := newDocumentParser(s.text, r.valueParser(f, "value"))
+		document.array = f.array
+		r.parser = document
+		return nil
+	}
+	r.lines = newLines(s.text)
 	r.parser, err = r.newParser(f, r.lines)
 	return err
 }
@@ -231,9 +262,12 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 		return nil, &OpenError{f.info.Name, err}
 	}
 	first := originOf(body)
-	s, err := newStream(body, r.options.Encoding, r.onGuess(f), &r.read)
+	if f.info.Format == formatParquet || f.info.Format == formatExcel {
+		return newSeekable(body, first, &r.read), nil
+	}
+	s, err := newStream(f.info.Name, body, r.options.Encoding, r.onGuess(f), &r.read)
 	if err != nil {
-		return nil, &ReadError{f.info.Name, 1, err}
+		return nil, err
 	}
 	s.origin = first
 	if f.cr {
@@ -247,10 +281,16 @@ func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
 	case formatCSV:
 		return newCSVParser(f, lines, len(r.columns), &r.options)
 	case formatJSONL:
-		return &jsonlParser{lines: lines, input: f.info.Column, columns: r.index, paths: r.paths(), unknown: &r.unknown}, nil
+		values := r.valueParser(f, "line")
+		values.lines = lines
+		return &values, nil
 	default:
 		return &txtParser{lines: lines}, nil
 	}
+}
+
+func (r *Reader) valueParser(f *file, unit string) jsonlParser {
+	return jsonlParser{input: f.info.Column, columns: r.index, paths: r.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
 }
 
 // finish completes the FileInfo of the current file and closes the file.

@@ -24,6 +24,10 @@ func formatByName(name string) string {
 		return formatJSONL
 	case ".txt":
 		return formatTXT
+	case ".parquet", ".pq", ".parq":
+		return formatParquet
+	case ".xlsx", ".xlsm":
+		return formatExcel
 	}
 	return ""
 }
@@ -65,16 +69,15 @@ func sniffFormat(data []byte, o *Options) string {
 	}
 }
 
-// startsJSONArray reports whether a line starts a JSON array, which JSONL refuses with advice. Other inputs may
-// start with a bracket, too.
+// startsJSONArray reports whether a line starts a JSON array of records. Other inputs may start with a bracket, too.
 func startsJSONArray(line []byte) bool {
 	rest, found := bytes.CutPrefix(line, []byte{'['})
 	rest = bytes.TrimLeft(rest, jsonSpace)
-	return found && (len(rest) == 0 || rest[0] == '{' || rest[0] == '"')
+	return found && (len(rest) == 0 || rest[0] == '{' || rest[0] == '"' || string(rest) == "]")
 }
 
 func (o *Options) isInputName(column string) bool {
-	same := sameName(column)
+	same := likeName(column)
 	return o.Column != "" && same(o.Column) || slices.ContainsFunc(o.Candidates, same)
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"os"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -23,27 +24,51 @@ const (
 
 // stream is an opened input.
 type stream struct {
-	text    io.Reader // decompressed, in UTF-8
-	raw     *rawReader
-	origin  *origin // nil unless it is a regular file
-	closers []io.Closer
+	seekable *os.File  // Parquet and Excel: the file, which has no text
+	text     io.Reader // decompressed, in UTF-8
+	raw      *rawReader
+	origin   *origin // nil unless it is a regular file
+	closers  []io.Closer
 }
 
 // newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
-// reads to total. For encoding and found see decode.
-func newStream(body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
+// reads to total. For encoding and found see decode. The error is a *ReadError, or an *UnsupportedError for content
+// that is no list, compressed or not.
+func newStream(name string, body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
 		closers: []io.Closer{body},
 	}
-	plain, err := decompress(bufio.NewReaderSize(s.raw, readSize))
-	if err != nil {
+	stored := bufio.NewReaderSize(s.raw, readSize)
+	head, _ := stored.Peek(headSize) // the next Read returns an error met here
+	if err := refuse(name, head); err != nil {
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
+	plain, err := decompress(stored)
+	if err != nil {
+		s.Close()
+		return nil, &ReadError{name, 1, err}
+	}
 	s.closers = append(s.closers, plain)
-	s.text = decode(bufio.NewReaderSize(plain, readSize), encoding, found)
+	text := bufio.NewReaderSize(plain, readSize)
+	head, _ = text.Peek(headSize)
+	if err := refuse(name, head); err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.text = decode(text, encoding, found)
 	return s, nil
+}
+
+// newSeekable returns the stream of a file that is read by offset.
+func newSeekable(body *os.File, first *origin, total *atomic.Int64) *stream {
+	return &stream{
+		seekable: body,
+		raw:      &rawReader{src: body, hash: sha256.New(), total: total},
+		origin:   first,
+		closers:  []io.Closer{body},
+	}
 }
 
 func (s *stream) Close() error {

@@ -41,7 +41,7 @@ func flagged(err error) error {
 		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf[e.Option], e.Option), e.Err)}
 	case *pipeline.OverwriteError:
 		return &usageError{fmt.Errorf("%w; --overwrite replaces no input", err)}
-	case *reader.ColumnError, *reader.OptionError, *writer.FormatError:
+	case *reader.ColumnError, *reader.OptionError, *reader.UnsupportedError, *writer.FormatError:
 		return &usageError{err}
 	case *pipeline.OutputTakenError:
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))

@@ -279,13 +279,14 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Column, "column", "", "the input's `column`; for JSONL it may be a dotted path")
+	flags.StringVar(&f.Column, "column", "", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path")
 	f.bindFormat(flags)
 }
 
 // bindFormat binds all input flags except --column.
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl or txt (default: by name and content)")
+	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl, txt, parquet or xlsx (default: by name and content)")
+	flags.StringVar(&f.Sheet, "sheet", "", "the `SHEET` of an Excel file (default: the first)")
 	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
 	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding")

@@ -101,7 +101,7 @@ func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, erro
 		if f.input.Column == "" {
 			f.input.Column = account.Settings.Column
 		}
-		f.input.ExtraColumns = account.Settings.NamedColumns()
+		f.input.ExtraColumns, f.input.NamedOnly = account.Settings.NamedColumns(), account.Settings.Carry != "all"
 	}
 	return f.input.open(kind, f.streams.in)
 }

@@ -1,0 +1,65 @@
+package reader
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestColumnNames(t *testing.T) {
+	usual := []string{"url", "website", "website_url", "domain_name"}
+	tests := []struct {
+		name    string
+		header  string
+		options Options
+		want    string // the input column, or a part of the error
+	}{
+		{"spaces", "id,Website URL", Options{Candidates: usual}, "Website URL"},
+		{"underscores", "id,DOMAIN_NAME", Options{Candidates: usual}, "DOMAIN_NAME"},
+		{"neither", "id,domainName", Options{Candidates: usual}, "domainName"},
+		{"the order of the candidates", "Domain Name,Website", Options{Candidates: usual}, "Website"},
+		{"equal before alike", "Website URL,website_url", Options{Candidates: usual}, "website_url"},
+		{"several alike", "Website URL,WebsiteURL,id", Options{Candidates: usual},
+			`column "website_url" may be any of Website URL, WebsiteURL (columns: Website URL, WebsiteURL, id); name one with --column NAME`},
+		{"several that differ in case", "URL,Url", Options{Candidates: usual}, `column "url" may be any of URL, Url`},
+		{"none", "id,site", Options{Candidates: usual}, "None is called url, website, website_url, domain_name (columns: id, site); name one with --column NAME"},
+		{"named", "id,Web Site", Options{Column: "website"}, "Web Site"},
+		{"named, several alike", "web_site,Web Site", Options{Column: "website"}, `column "website" may be any of web_site, Web Site`},
+		{"named, case before spaces", "web site,WEBSITE", Options{Column: "website"}, "WEBSITE"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			test.options.Format = "csv"
+			r, err := Open(fromString(test.header+"\n1,2,3\n"[:2*strings.Count(test.header, ",")+2]+"\n", test.options))
+			if err != nil {
+				if !strings.Contains(err.Error(), test.want) {
+					t.Errorf("got %v, want %s", err, test.want)
+				}
+				return
+			}
+			if got := r.Files()[0].Column; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Carried columns follow the same rules.
+func TestExtraColumnNames(t *testing.T) {
+	const content = "domain,Product Name,ID,Brand,BRAND\na,b,7,c,d\n"
+	r := openReader(t, fromString(content, Options{Format: "csv", Candidates: candidates, ExtraColumns: []string{"product_name", "id"}}))
+	if got := strings.Join(r.Columns(), "|"); got != "domain|Product Name|ID|Brand|BRAND" {
+		t.Errorf("columns %s", got)
+	}
+	for name, want := range map[string]int{"product_name": 1, "Product Name": 1, "id": 2, "ID": 2} {
+		if place, found := r.Place(name); !found || place != want {
+			t.Errorf("%s: column %d (%t), want %d", name, place, found, want)
+		}
+	}
+	if _, found := r.Place("title"); found {
+		t.Error("title is found")
+	}
+	_, err := Open(fromString(content, Options{Format: "csv", Candidates: candidates, ExtraColumns: []string{"brand"}}))
+	if err == nil || !strings.Contains(err.Error(), `column "brand" may be any of Brand, BRAND (columns: domain, Product Name, ID, Brand, BRAND); name one with --carry NAME`) {
+		t.Errorf("got %v", err)
+	}
+}

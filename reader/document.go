@@ -1,0 +1,168 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// errLongValue is the error of a JSON value that is longer than a record may be: a bracket may be missing.
+var errLongValue = errors.New("a JSON value is longer than 1 MiB")
+
+// documentParser reads the elements of a JSON array, or JSON values of several lines one after the other. After a
+// syntax error the beginning of the next value is not known, so that the error is final.
+type documentParser struct {
+	jsonlParser // parses the values
+	source      *documentSource
+	decoder     *json.Decoder
+	started     bool
+	array       bool
+}
+
+func newDocumentParser(src io.Reader, values jsonlParser) *documentParser {
+	p := &documentParser{jsonlParser: values, source: &documentSource{src: src, line: 1}}
+	p.decoder = json.NewDecoder(p.source)
+	p.source.used = p.decoder.InputOffset
+	return p
+}
+
+func (p *documentParser) at() int64 { return p.source.lineAt(p.decoder.InputOffset()) }
+
+func (p *documentParser) next() (row, error) {
+	if err := p.enter(); err != nil {
+		return row{}, err
+	}
+	if p.array && !p.decoder.More() {
+		return row{}, p.leave()
+	}
+	var value json.RawMessage
+	if err := p.decoder.Decode(&value); err != nil {
+		return row{}, brokenDocument(err)
+	}
+	if len(value) > maxRecord {
+		return row{}, errLongValue
+	}
+	r := row{line: p.source.lineAt(p.decoder.InputOffset() - int64(len(value)))}
+	p.parseLine(&r, value)
+	return r, nil
+}
+
+// enter consumes the bracket of an array before the first value.
+func (p *documentParser) enter() error {
+	if p.started {
+		return nil
+	}
+	p.started = true
+	if !p.array {
+		return nil
+	}
+	_, err := p.decoder.Token()
+	return err
+}
+
+// leave consumes the end of an array. The error is io.EOF unless more than white space follows.
+func (p *documentParser) leave() error {
+	if _, err := p.decoder.Token(); err == io.EOF {
+		return brokenDocument(io.ErrUnexpectedEOF)
+	} else if err != nil {
+		return brokenDocument(err)
+	}
+	switch _, err := p.decoder.Token(); err {
+	case io.EOF:
+		return io.EOF
+	case nil:
+		return errors.New("broken JSON: data after the end of the array")
+	default:
+		return brokenDocument(err)
+	}
+}
+
+// brokenDocument says of the errors of the syntax that the JSON is broken.
+func brokenDocument(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("broken JSON: %w", err)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("broken JSON: %w", err)
+	}
+	return err
+}
+
+// documentSource bounds the length of a value, and knows the lines of the bytes that the decoder has not used.
+type documentSource struct {
+	src  io.Reader
+	used func() int64 // number of bytes that the decoder has used
+	read int64        // number of bytes that the decoder has read
+	line int64        // number of the line after ends before the first of ends
+	ends []int64      // offsets behind the line feeds among the bytes that are not used
+}
+
+func (s *documentSource) Read(p []byte) (int, error) {
+	if s.read-s.used() > maxBuffer {
+		return 0, errLongValue
+	}
+	s.lineAt(s.used())
+	n, err := s.src.Read(p)
+	for i, b := range p[:n] {
+		if b == '\n' {
+			s.ends = append(s.ends, s.read+int64(i)+1)
+		}
+	}
+	s.read += int64(n)
+	return n, err
+}
+
+// lineAt returns the number of the line with the byte at an offset. Offsets must not descend.
+func (s *documentSource) lineAt(offset int64) int64 {
+	passed := 0
+	for passed < len(s.ends) && s.ends[passed] <= offset {
+		passed++
+	}
+	s.line += int64(passed)
+	s.ends = append(s.ends[:0], s.ends[passed:]...)
+	return s.line
+}
+
+// documentOf reports whether a sample is a JSON array, or JSON values of which the first has several lines. Read as
+// JSONL, every line of these would be a malformed record.
+func documentOf(s *sample) (document, array bool) {
+	rest := bytes.TrimLeft(s.data, jsonSpace)
+	line, _, _ := bytes.Cut(rest, []byte{'\n'})
+	switch {
+	case len(rest) == 0:
+		return false, false
+	case rest[0] == '[':
+		return true, true
+	}
+	return !json.Valid(bytes.Trim(line, jsonSpace)) && spansLines(rest), false
+}
+
+// spansLines reports whether data starts with a valid JSON value of several lines.
+func spansLines(data []byte) bool {
+	var value json.RawMessage
+	return json.NewDecoder(bytes.NewReader(data)).Decode(&value) == nil && bytes.IndexByte(value, '\n') >= 0
+}
+
+// documentObjects returns the first objects of a document.
+func documentObjects(data []byte, array bool) []string {
+	var objects []string
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if array {
+		if _, err := decoder.Token(); err != nil {
+			return nil
+		}
+	}
+	for range sampleRecords {
+		var value json.RawMessage
+		if (array && !decoder.More()) || decoder.Decode(&value) != nil {
+			break
+		}
+		if value[0] == '{' && jsonFault(value) == "" {
+			objects = append(objects, string(value))
+		}
+	}
+	return objects
+}

@@ -1,0 +1,111 @@
+package reader
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const catalog = "testdata/excel/catalog.xlsx" // see scripts/fixtures/excel.py
+
+// Numbers keep their digits whatever their form in Excel is, and dates keep their form.
+func TestExcel(t *testing.T) {
+	r := openReader(t, Options{Paths: []string{catalog}, Candidates: []string{"product_name"}})
+	want := []Record{
+		{Number: 1, Line: 2, Input: "Dog Collar", Fields: []string{"Dog Collar", "1234567890123", "19.99", "2026-01-02", "2026-01-02 3:04:05", "TRUE", ""}},
+		{Number: 2, Line: 4, Input: "Teapot", Fields: []string{"Teapot", "45292", "0.3", "31/12/1999", "2026-07-01 12:00:00", "FALSE", "née\nx"}},
+		{Number: 3, Line: 5, Input: "0012", Fields: []string{"0012", "123456789012345", "0.5", "unknown", "", "", "0012"}},
+	}
+	records := readAll(t, r)
+	if len(records) != len(want) {
+		t.Fatalf("%d records, want %d", len(records), len(want))
+	}
+	for i, rec := range records {
+		if rec.Number != want[i].Number || rec.Line != want[i].Line || rec.Input != want[i].Input || !slices.Equal(rec.Fields, want[i].Fields) {
+			t.Errorf("got  %d %q %q\nwant %d %q %q", rec.Line, rec.Input, rec.Fields, want[i].Line, want[i].Input, want[i].Fields)
+		}
+	}
+	content, err := os.ReadFile(catalog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := FileInfo{Name: catalog, Format: "xlsx", Column: "Product Name", Bytes: int64(len(content)), SHA256: digestOf(string(content)), Whole: true}
+	if got := r.Files()[0]; got != info {
+		t.Errorf("got %+v, want %+v", got, info)
+	}
+}
+
+func TestExcelSheets(t *testing.T) {
+	r := openReader(t, Options{Paths: []string{catalog}, Sheet: "websites", Candidates: []string{"website_url"}})
+	if got, want := summary(readAll(t, r)), "2 a.example\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	_, err := Open(Options{Paths: []string{catalog}, Sheet: "Sites", Candidates: candidates})
+	option, ok := errors.AsType[*OptionError](err)
+	if !ok || option.Option != "Sheet" || !strings.Contains(err.Error(), `has no sheet "Sites"; its sheets: Catalog, Websites`) {
+		t.Errorf("unknown sheet: %v", err)
+	}
+}
+
+func TestDamagedExcel(t *testing.T) {
+	content, err := os.ReadFile(catalog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bomb := written(t, func(w io.Writer) error {
+		z := zip.NewWriter(w)
+		for _, name := range []string{"[Content_Types].xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"} {
+			if _, err := z.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, UncompressedSize64: excelUnzipped}); err != nil {
+				return err
+			}
+		}
+		return z.Close()
+	})
+	empty := written(t, func(w io.Writer) error {
+		z := zip.NewWriter(w)
+		_, err := z.Create("xl/workbook.xml")
+		return errors.Join(err, z.Close())
+	})
+	tests := []struct{ name, content, want string }{
+		{"zip bomb", bomb, "is a damaged Excel file (it has more than 2 GiB unzipped)"},
+		{"no sheets", empty, "is a damaged Excel file"},
+		{"cut", cut(string(content), 100), "is a zip archive, not a list"},
+		{"text", "domain\na.com\n", "is a damaged Excel file (its beginning is that of another file)"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			path := writeFile(t, "in.xlsx", test.content)
+			wantRefused(t, Options{Paths: []string{path}, Candidates: candidates}, path, test.want)
+		})
+	}
+	wantRefused(t, fromString(string(content), Options{Candidates: candidates}), "-", "name an Excel file by its name")
+}
+
+func TestCellText(t *testing.T) {
+	tests := []struct{ stored, shown, want string }{
+		{"1.2345678901234568E+16", "1.23E+16", "12345678901234568"},
+		{"19.989999999999998", "19.99 €", "19.99"},
+		{"-0.5", "-50%", "-0.5"},
+		{"45292", "1-Jan-24", "1-Jan-24"},
+		{"45292.5", "2024-01-01 12:00", "2024-01-01 12:00"},
+		{"0.5", "12:00", "12:00"},
+		{"45292", "45,292.00", "45292"},
+		{"45292", "1.1.2024", "1.1.2024"},
+		{"12", "12.00", "12"},
+		{"5551234", "555-1234", "5551234"},
+		{"45292", "January 1, 2024", "January 1, 2024"},
+		{"20", "20.0 EUR", "20"},
+		{"20", "USD 20.00", "20"},
+		{"text", "text", "text"},
+		{"1", "TRUE", "TRUE"},
+	}
+	for _, test := range tests {
+		if got := cellText(test.stored, test.shown); got != test.want {
+			t.Errorf("%s, shown as %s: got %s, want %s", test.stored, test.shown, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,434 @@
+package reader
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// parquetMagic begins and ends a Parquet file.
+const parquetMagic = "PAR1"
+
+// parquetFooter is the size of the end of a Parquet file in bytes: the size of the metadata, and the magic.
+const parquetFooter = 8
+
+// table is a Parquet file, as Open has found it.
+type table struct {
+	rows    int64
+	columns []tableColumn // those that are read, parallel to file.columns
+	input   tableColumn
+}
+
+// tableColumn is a column of the file, or the part of a column that a dotted path names.
+type tableColumn struct {
+	Column
+	node *node
+}
+
+// isParquet reports whether content is that of a Parquet file, whole or cut short.
+func isParquet(head []byte) bool {
+	return strings.HasPrefix(string(head), parquetMagic) && controls(head) > 0
+}
+
+// openParquet reads the metadata of a Parquet file. The library's panics on damaged files become errors.
+func openParquet(name string, body io.ReaderAt, size int64) (f *parquet.File, err error) {
+	damaged := func(reason any) error {
+		return &UnsupportedError{name, fmt.Sprintf("a damaged Parquet file (%v)", reason), "fetch the file again"}
+	}
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = damaged(reason)
+		}
+	}()
+	var end [parquetFooter]byte
+	if _, err := body.ReadAt(end[:], size-parquetFooter); err != nil || string(end[4:]) != parquetMagic {
+		return nil, damaged("its end is missing")
+	}
+	if int64(binary.LittleEndian.Uint32(end[:4])) > size-parquetFooter-int64(len(parquetMagic)) {
+		return nil, damaged("its metadata is larger than the file")
+	}
+	f, err = parquet.OpenFile(body, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readSize))
+	if err != nil {
+		return nil, damaged(err)
+	}
+	return f, nil
+}
+
+// inspectParquet finds the columns of a Parquet file and the columns to read.
+func (r *Reader) inspectParquet(name string, body *os.File, size int64) (*file, error) {
+	opened, err := openParquet(name, body, size)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{info: FileInfo{Name: name, Format: formatParquet}}
+	if f.table, f.all, err = newTable(name, opened, &r.options); err != nil {
+		return nil, err
+	}
+	f.info.Column = f.table.input.Name
+	for _, c := range f.table.columns {
+		f.columns = append(f.columns, c.Name)
+		f.types = append(f.types, c.Column)
+	}
+	return f, nil
+}
+
+// newTable returns the table, and the names of all columns of the file.
+func newTable(file string, opened *parquet.File, o *Options) (t *table, all []string, err error) {
+	defer recoverParquet(&err)
+	t = &table{rows: opened.NumRows()}
+	top := opened.Root().Columns()
+	for _, c := range top {
+		all = append(all, c.Name())
+	}
+	all = columnNames(all)
+	find := func(name string) (tableColumn, error) {
+		place, err := matchColumn(file, all, name)
+		if err == nil {
+			return newTableColumn(all[place], top[place]), nil
+		}
+		if below := descend(opened.Root(), name); below != nil {
+			return newTableColumn(name, below), nil
+		}
+		return tableColumn{}, err
+	}
+	name := o.Column
+	if name == "" {
+		place, err := o.inputColumn(file, all)
+		if err != nil {
+			return nil, nil, err
+		}
+		name = all[place]
+	}
+	if t.input, err = find(name); err != nil {
+		return nil, nil, err
+	}
+	if t.input.Type == TypeJSON {
+		return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as --column %s.NAME", t.input.Name, t.input.Name)}
+	}
+	if !o.NamedOnly {
+		for i, c := range top {
+			t.columns = append(t.columns, newTableColumn(all[i], c))
+		}
+	}
+	for _, name := range o.ExtraColumns {
+		c, err := find(name)
+		column, isColumn := errors.AsType[*ColumnError](err)
+		switch {
+		case isColumn && len(column.Matches) == 0: // another file may have the column
+		case err != nil:
+			return nil, nil, err
+		case !slices.ContainsFunc(t.columns, func(known tableColumn) bool { return known.Name == c.Name }):
+			t.columns = append(t.columns, c)
+		}
+	}
+	return t, all, nil
+}
+
+// descend returns the column at a dotted path without lists on the way; nil if there is none.
+func descend(c *parquet.Column, path string) *parquet.Column {
+	for _, below := range c.Columns() {
+		if below.Name() == path {
+			return below
+		}
+		if rest, found := strings.CutPrefix(path, below.Name()+"."); found && !below.Leaf() && below.MaxRepetitionLevel() == 0 {
+			if found := descend(below, rest); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+func newTableColumn(name string, c *parquet.Column) tableColumn {
+	n := newNode(c)
+	column := Column{Name: name, Type: TypeJSON}
+	if n.leaf() && !n.repeated {
+		column.Type, column.Precision, column.Scale = n.typ, n.precision, n.scale
+	}
+	return tableColumn{column, n}
+}
+
+// recoverParquet makes an error of a panic of the library, which damaged files cause.
+func recoverParquet(err *error) {
+	if reason := recover(); reason != nil {
+		*err = fmt.Errorf("damaged Parquet: %v", reason)
+	}
+}
+
+// parquetParser reads the rows of one Parquet file. It has one page of each column that is read in memory.
+type parquetParser struct {
+	file    *parquet.File
+	table   *table
+	places  []int // index in the run's columns of each of the file's columns; nil if they are equal
+	width   int   // number of the run's columns
+	raw     *rawReader
+	size    int64 // of the file, in bytes
+	leaves  []*leaf
+	columns []placedColumn
+	input   placedColumn
+	group   int   // index of the next row group
+	left    int64 // rows left in the current row group
+	row     int64 // number of the last row, from 1
+	text    []byte
+	ends    []int
+	fields  []string // memory for the fields of the next rows
+	nulls   []bool
+}
+
+// placedColumn is a column with the leaves that it consists of.
+type placedColumn struct {
+	*node
+	leaves []*leaf
+}
+
+// newParquetParser opens a file again, which has not changed since Open.
+func newParquetParser(f *file, body *os.File, raw *rawReader, width int, o *Options) (*parquetParser, error) {
+	info, err := body.Stat()
+	if err != nil {
+		return nil, &OpenError{f.info.Name, err}
+	}
+	opened, err := openParquet(f.info.Name, body, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	t, all, err := newTable(f.info.Name, opened, o)
+	if err != nil || t.rows != f.table.rows || !slices.Equal(all, f.all) {
+		return nil, &FormatError{f.info.Name, 1, "the file has changed since the run began; start again"}
+	}
+	p := &parquetParser{file: opened, table: t, places: f.places, width: width, raw: raw, size: info.Size()}
+	byIndex := map[int]*leaf{}
+	place := func(n *node) placedColumn {
+		placed := placedColumn{node: n}
+		for _, below := range n.columns() {
+			l := byIndex[below.index]
+			if l == nil {
+				l = &leaf{index: below.index, repeated: below.rep > 0}
+				byIndex[below.index] = l
+				p.leaves = append(p.leaves, l)
+			}
+			placed.leaves = append(placed.leaves, l)
+		}
+		return placed
+	}
+	p.input = place(t.input.node)
+	for _, c := range t.columns {
+		p.columns = append(p.columns, place(c.node))
+	}
+	return p, nil
+}
+
+func (p *parquetParser) at() int64 { return p.row + 1 }
+
+func (p *parquetParser) next() (r row, err error) {
+	defer recoverParquet(&err)
+	for p.left == 0 {
+		if p.group == len(p.file.RowGroups()) {
+			return row{}, io.EOF
+		}
+		p.openGroup()
+	}
+	for _, l := range p.leaves {
+		if err := l.next(); err != nil {
+			return row{}, err
+		}
+	}
+	p.left--
+	p.row++
+	if p.row%parquetStride == 0 {
+		if err := p.follow(); err != nil {
+			return row{}, err
+		}
+	}
+	return p.build(), nil
+}
+
+// parquetStride is the number of rows after which the checksum of the file follows.
+const parquetStride = 4096
+
+// follow reads the share of the file's bytes that the rows have reached, for the checksum and the progress. The rows
+// themselves are read by offset.
+func (p *parquetParser) follow() error {
+	due := int64(float64(p.size)*float64(p.row)/float64(p.table.rows)) - p.raw.bytes
+	if due <= 0 {
+		return nil
+	}
+	if _, err := io.CopyN(io.Discard, p.raw, due); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+func (p *parquetParser) openGroup() {
+	group := p.file.RowGroups()[p.group]
+	p.group++
+	p.left = group.NumRows()
+	chunks := group.ColumnChunks()
+	for _, l := range p.leaves {
+		l.open(chunks[l.index])
+	}
+}
+
+// build returns the row of the current values. Its fields share the memory of one string.
+func (p *parquetParser) build() row {
+	r := row{line: p.row}
+	if len(p.fields) < p.width {
+		p.fields = make([]string, max(p.width, slabFields))
+		p.nulls = make([]bool, len(p.fields))
+	}
+	r.fields, p.fields = p.fields[:p.width:p.width], p.fields[p.width:]
+	r.nulls, p.nulls = p.nulls[:p.width:p.width], p.nulls[p.width:]
+	if p.places != nil {
+		for i := range r.nulls {
+			r.nulls[i] = true
+		}
+	}
+	p.text = p.input.appendText(p.text[:0])
+	input := len(p.text)
+	p.ends = p.ends[:0]
+	for i := range p.columns {
+		p.text = p.columns[i].appendText(p.text)
+		p.ends = append(p.ends, len(p.text))
+	}
+	text := string(p.text)
+	if !utf8.ValidString(text) {
+		r.fault = faultBinary
+	} else {
+		r.input = text[:input]
+	}
+	for i, end := range p.ends {
+		place := i
+		if p.places != nil {
+			place = p.places[i]
+		}
+		r.fields[place] = strings.ToValidUTF8(text[input:end], "\ufffd")
+		r.nulls[place] = p.columns[i].null()
+		input = end
+	}
+	if len(text) > longLine {
+		p.fields, p.nulls = nil, nil
+	}
+	return r
+}
+
+const faultBinary = "invalid UTF-8 in a text column"
+
+// null reports whether the current value is null.
+func (c *placedColumn) null() bool {
+	first := c.leaves[0].values[0]
+	if c.repeated {
+		return false
+	}
+	return first.DefinitionLevel() < c.def
+}
+
+// appendText appends the current value as a field.
+func (c *placedColumn) appendText(text []byte) []byte {
+	if c.null() {
+		return text
+	}
+	if c.leaf() && !c.repeated {
+		return c.append(text, c.leaves[0].values[0])
+	}
+	parts := make([][]parquet.Value, len(c.leaves))
+	for i, l := range c.leaves {
+		parts[i] = l.values
+	}
+	return c.appendJSON(text, parts)
+}
+
+// leafBatch is the number of values of a column that are decoded at once.
+const leafBatch = 64
+
+// leaf reads the values of one leaf column of the schema, page by page.
+type leaf struct {
+	index    int
+	repeated bool
+	pages    parquet.Pages
+	page     parquet.Page
+	source   parquet.ValueReader
+	batch    [leafBatch]parquet.Value
+	ahead    []parquet.Value // values of batch that are not read
+	values   []parquet.Value // values of the current row: one, or several of a repeated column
+}
+
+func (l *leaf) open(chunk parquet.ColumnChunk) {
+	l.close()
+	l.pages = chunk.Pages()
+}
+
+func (l *leaf) close() {
+	if l.pages == nil {
+		return
+	}
+	parquet.Release(l.page)
+	l.page, l.source, l.ahead, l.values = nil, nil, nil, nil
+	l.pages.Close() // only read from
+	l.pages = nil
+}
+
+// next sets the values to those of the next row.
+func (l *leaf) next() error {
+	if len(l.ahead) == 0 {
+		if err := l.fill(); err == io.EOF {
+			return errors.New("damaged Parquet: a column has fewer rows than its row group")
+		} else if err != nil {
+			return err
+		}
+	}
+	if !l.repeated {
+		l.values, l.ahead = l.ahead[:1], l.ahead[1:]
+		return nil
+	}
+	l.values = append(l.values[:0], l.ahead[0].Clone()) // the next page may take the memory of this one
+	l.ahead = l.ahead[1:]
+	for {
+		if len(l.ahead) == 0 {
+			if err := l.fill(); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		if l.ahead[0].RepetitionLevel() == 0 {
+			return nil
+		}
+		if len(l.values) == maxListed {
+			return errors.New("a list has more than a million elements")
+		}
+		l.values = append(l.values, l.ahead[0].Clone())
+		l.ahead = l.ahead[1:]
+	}
+}
+
+// maxListed bounds the memory of the lists of one row.
+const maxListed = 1 << 20
+
+// fill reads the next values; io.EOF after the last value of the row group.
+func (l *leaf) fill() error {
+	for {
+		if l.source != nil {
+			n, err := l.source.ReadValues(l.batch[:])
+			if n > 0 {
+				l.ahead = l.batch[:n]
+				return nil
+			}
+			if err != nil && err != io.EOF {
+				return err
+			}
+		}
+		parquet.Release(l.page)
+		l.page, l.source = nil, nil
+		page, err := l.pages.ReadPage()
+		if err != nil {
+			return err
+		}
+		l.page, l.source = page, page.Values()
+	}
+}

@@ -1,0 +1,177 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// The forms of times as text.
+const (
+	formDateTime  = "2006-01-02T15:04:05.999999999"
+	formTimestamp = formDateTime + "Z"
+	formTime      = "15:04:05.999999999"
+)
+
+// setType sets the type of a leaf, and the form of its values as text.
+func (n *node) setType(t parquet.Type) {
+	n.setPhysical(t.Kind())
+	logical := t.LogicalType()
+	if logical == nil {
+		return
+	}
+	switch l := logical.Value.(type) {
+	case *format.DecimalType:
+		n.typ, n.precision, n.scale, n.append = TypeDecimal, int(l.Precision), int(l.Scale), decimalForm(t.Kind(), int(l.Scale))
+	case *format.DateType:
+		n.typ, n.append = TypeDate, func(text []byte, v parquet.Value) []byte {
+			return time.Unix(int64(v.Int32())*86400, 0).UTC().AppendFormat(text, time.DateOnly)
+		}
+	case *format.TimestampType:
+		form := formDateTime
+		if n.typ = TypeDateTime; l.IsAdjustedToUTC {
+			n.typ, form = TypeTimestamp, formTimestamp
+		}
+		n.append = timeForm(t.Kind(), l.Unit, form)
+	case *format.TimeType:
+		n.typ, n.append = TypeString, timeForm(t.Kind(), l.Unit, formTime)
+	case *format.IntType:
+		if !l.IsSigned {
+			n.setUnsigned(t.Kind())
+		}
+	case *format.UUIDType:
+		n.append = func(text []byte, v parquet.Value) []byte {
+			h := hex.EncodeToString(v.ByteArray())
+			if len(h) != 32 {
+				return append(text, h...)
+			}
+			return append(text, strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")...)
+		}
+	case *format.JsonType:
+		n.typ, n.append = TypeJSON, appendJSONText
+	case *format.StringType, *format.EnumType:
+		n.append = func(text []byte, v parquet.Value) []byte { return append(text, v.ByteArray()...) }
+	}
+}
+
+// setPhysical sets the type of a leaf without a logical type.
+func (n *node) setPhysical(kind parquet.Kind) {
+	switch kind {
+	case parquet.Boolean:
+		n.typ, n.append = TypeBool, func(text []byte, v parquet.Value) []byte { return strconv.AppendBool(text, v.Boolean()) }
+	case parquet.Int32:
+		n.typ, n.append = TypeInt64, func(text []byte, v parquet.Value) []byte { return strconv.AppendInt(text, int64(v.Int32()), 10) }
+	case parquet.Int64:
+		n.typ, n.append = TypeInt64, func(text []byte, v parquet.Value) []byte { return strconv.AppendInt(text, v.Int64(), 10) }
+	case parquet.Int96: // nanoseconds of the day, and the Julian day
+		n.typ, n.append = TypeDateTime, func(text []byte, v parquet.Value) []byte {
+			i := v.Int96()
+			const julianOfUnix = 2440588
+			nanos := int64(uint64(i[1])<<32 | uint64(i[0]))
+			return time.Unix((int64(i[2])-julianOfUnix)*86400, nanos).UTC().AppendFormat(text, formDateTime)
+		}
+	case parquet.Float:
+		n.typ, n.append = TypeDouble, func(text []byte, v parquet.Value) []byte { return appendFloat(text, float64(v.Float()), 32) }
+	case parquet.Double:
+		n.typ, n.append = TypeDouble, func(text []byte, v parquet.Value) []byte { return appendFloat(text, v.Double(), 64) }
+	default: // text without its type, as old programs write it, or bytes
+		n.append = func(text []byte, v parquet.Value) []byte {
+			if b := v.ByteArray(); utf8.Valid(b) && controls(b) == 0 {
+				return append(text, b...)
+			}
+			return base64.StdEncoding.AppendEncode(text, v.ByteArray())
+		}
+	}
+}
+
+// setUnsigned sets the form of unsigned integers. Those of 64 bits are decimals, because int64 does not have them all.
+func (n *node) setUnsigned(kind parquet.Kind) {
+	if kind == parquet.Int32 {
+		n.append = func(text []byte, v parquet.Value) []byte { return strconv.AppendUint(text, uint64(v.Uint32()), 10) }
+		return
+	}
+	n.typ, n.precision = TypeDecimal, 20
+	n.append = func(text []byte, v parquet.Value) []byte { return strconv.AppendUint(text, v.Uint64(), 10) }
+}
+
+func timeForm(kind parquet.Kind, unit format.TimeUnit, form string) func([]byte, parquet.Value) []byte {
+	perSecond := int64(1e9)
+	switch unit.Value.(type) {
+	case *format.MilliSeconds:
+		perSecond = 1e3
+	case *format.MicroSeconds:
+		perSecond = 1e6
+	}
+	return func(text []byte, v parquet.Value) []byte {
+		n := v.Int64()
+		if kind == parquet.Int32 {
+			n = int64(v.Int32())
+		}
+		return time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC().AppendFormat(text, form)
+	}
+}
+
+func decimalForm(kind parquet.Kind, scale int) func([]byte, parquet.Value) []byte {
+	return func(text []byte, v parquet.Value) []byte {
+		switch kind {
+		case parquet.Int32:
+			return appendDecimal(text, strconv.Itoa(int(v.Int32())), scale)
+		case parquet.Int64:
+			return appendDecimal(text, strconv.FormatInt(v.Int64(), 10), scale)
+		}
+		b := v.ByteArray() // big-endian two's complement
+		n := new(big.Int).SetBytes(b)
+		if len(b) > 0 && b[0] >= 0x80 {
+			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+		}
+		return appendDecimal(text, n.String(), scale)
+	}
+}
+
+// maxScale is more than the scale of any decimal that programs write (76).
+const maxScale = 1000
+
+// appendDecimal appends digits with a point before the last scale digits.
+func appendDecimal(text []byte, digits string, scale int) []byte {
+	digits, negative := strings.CutPrefix(digits, "-")
+	if negative {
+		text = append(text, '-')
+	}
+	scale = min(max(scale, 0), maxScale)
+	if missing := scale + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	text = append(text, digits[:len(digits)-scale]...)
+	if scale > 0 {
+		text = append(append(text, '.'), digits[len(digits)-scale:]...)
+	}
+	return text
+}
+
+// appendFloat appends a number as JSON writes it: without an exponent unless it is very large or very small.
+func appendFloat(text []byte, x float64, bits int) []byte {
+	verb := byte('f')
+	if abs := math.Abs(x); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		verb = 'e'
+	}
+	return strconv.AppendFloat(text, x, verb, -1, bits)
+}
+
+// appendJSONText appends a JSON document in compact form, or any other text as a JSON string.
+func appendJSONText(text []byte, v parquet.Value) []byte {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, v.ByteArray()); err != nil {
+		return appendQuoted(text, string(v.ByteArray()))
+	}
+	return append(text, compact.Bytes()...)
+}
