@@ -72,7 +72,11 @@ func TestTamperedShapesAreFound(t *testing.T) {
 		tamper func(rows []writer.Row) []writer.Row
 		want   string
 	}{
-		{"another category", func(r []writer.Row) []writer.Row { r[0].Value = "Top 1 > Sub > Leaf"; r[0].Levels[0] = "Top 1"; return r }, "value, by the store"},
+		{"another category", func(r []writer.Row) []writer.Row {
+			r[0].Value = "Top 1 > Sub > Leaf"
+			r[0].Levels[0] = "Top 1"
+			return r
+		}, "value, by the store"},
 		{"another rank", func(r []writer.Row) []writer.Row { r[0].Rank = 2; return r }, "rank"},
 		{"category removed", func(r []writer.Row) []writer.Row {
 			r[0].Rank, r[0].Value, r[0].Levels, r[0].Status = 0, "", nil, writer.StatusEmpty
