@@ -107,7 +107,7 @@ for name in samples:
         same(f"{name}: JSONL of the shape nested", [json.loads(line) for line in lines], nested.to_pylist())
     same(f"{name}: the shape nested, flattened, and long", flatten(nested.to_pylist(), names), long.to_pylist())
     check_folder(base + ".nested", nested)
-    exploded = polars.read_parquet(base + ".nested/*.parquet").explode("categories").unnest("categories").select(names)
+    exploded = polars.read_parquet(base + ".nested/*.parquet").explode("categories", empty_as_null=True).unnest("categories").select(names)
     same(f"{name}: the shape nested, flattened by Polars, and long", exploded.to_dicts(), long.to_pylist())
     same(f"{name}: the shape nested, flattened by pandas", len(pandas.read_parquet(base + ".nested").explode("categories")), len(long))
     print(f"{name}: {len(long)} rows long, {len(top)} top, {len(nested)} nested, equal in all formats")
