@@ -209,19 +209,6 @@ func checkDiskFull(t *testing.T, status int, stderr, path string) {
 	checkTold(t, stderr, path, "no space left on device")
 }
 
-// checkTold wants an error in words, and no stack trace.
-func checkTold(t *testing.T, stderr string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(stderr, text) {
-			t.Errorf("standard error lacks %q:\n%.2000s", text, stderr)
-		}
-	}
-	if strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic") {
-		t.Errorf("a stack trace:\n%.2000s", stderr)
-	}
-}
-
 // checkWhole wants each existing file to be equal to the file of the undisturbed output.
 func checkWhole(t *testing.T, got, want map[string]string) {
 	t.Helper()

@@ -61,3 +61,16 @@ func TestAgeValue(t *testing.T) {
 		}
 	}
 }
+
+// checkTold wants an error in words, and no stack trace.
+func checkTold(t *testing.T, stderr string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(stderr, text) {
+			t.Errorf("standard error lacks %q:\n%.2000s", text, stderr)
+		}
+	}
+	if strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic") {
+		t.Errorf("a stack trace:\n%.2000s", stderr)
+	}
+}
