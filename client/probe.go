@@ -165,7 +165,7 @@ func (p *prober) steps() []probeStep {
 	return steps
 }
 
-// halvings is the number of requests left for halving; a custom classification takes one of them.
+// halvings is the number of requests for halving: 4, or 3 if a custom classification needs a request.
 func (p *prober) halvings() int {
 	if p.options.Custom != "" {
 		return 3

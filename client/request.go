@@ -40,7 +40,8 @@ func Classifications(kind Kind) []string {
 	return []string{ProductTaxonomy}
 }
 
-// CheckClassification returns an error that lists the classifications of kind if name is not one of them.
+// CheckClassification returns an error if kind has no classification of that name. The error lists the
+// classifications that kind has.
 func CheckClassification(kind Kind, name string) error {
 	known := Classifications(kind)
 	for _, k := range known {

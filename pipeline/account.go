@@ -15,8 +15,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Account is the report of a run, which lies beside the output: the inputs, the counts and the outputs. An
-// account has no secrets.
+// Account is the report of a run: its inputs, counts and outputs. The file of an account is beside the output,
+// and contains no secrets.
 type Account struct {
 	Format   int       `json:"format"` // of this file; 1
 	Bulkcat  string    `json:"bulkcat"`

@@ -13,7 +13,7 @@ type Batch struct {
 	ends    []int  // of the records
 	record  []byte
 	packs   []byte
-	sought  []sought // the keys of the records, and from commit on their places
+	sought  []sought // the keys of the records; commit sets their places
 }
 
 // NewBatch starts an empty batch. A batch is for one goroutine, and may be used again after

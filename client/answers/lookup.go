@@ -60,7 +60,7 @@ func (s *Store) LookupAll(queries []Query) error {
 	return nil
 }
 
-// sought is the key of a record, and what is known of the record so far.
+// sought is a record that is looked up: its key, and its place and content once they are known.
 type sought struct {
 	key    []byte
 	query  *Query // nil for other records

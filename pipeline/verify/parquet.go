@@ -27,8 +27,7 @@ type parquetReader struct {
 	ready  []parquet.Row // read and not returned yet
 }
 
-// errDamaged is the error of a file on which the Parquet library panics, as it does on some
-// damaged files.
+// errDamaged replaces a panic of the Parquet library, which panics on some damaged files.
 var errDamaged = errors.New("the Parquet file is damaged")
 
 // guard turns panics of the library into errors.

@@ -119,7 +119,7 @@ func hasPrefixFold(text []byte, prefix string) bool {
 var consentWords = wordList("consent gdpr onetrust cookiebot cookieconsent cookielaw cookieyes cookiefirst " +
 	"didomi usercentrics qc-cmp truste iubenda-cs borlabs cmplz termly klaro osano")
 
-// bannerWords distinguish a cookie banner from a bakery's cookies: a banner has one of them.
+// bannerWords distinguish a cookie banner from a bakery's cookies: the id or class of a banner has a banner word.
 var bannerWords = wordList("banner bar notice popup modal dialog overlay message msg law policy info accept alert " +
 	"warning disclaimer settings preferences privacy wall hint layer manager container wrapper")
 

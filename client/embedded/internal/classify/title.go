@@ -137,7 +137,7 @@ func (g *segment) link(k role) {
 	}
 }
 
-// readTitle lists the title's tokens, and reports whether one of them that is no modifier can
+// readTitle lists the tokens of a title, and reports whether a token other than a modifier can
 // name a product.
 func (e *Engine) readTitle(s *scratch, title string) bool {
 	g := segment{weight: 1, place: mainPlace, outside: 1}
