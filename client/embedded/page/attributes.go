@@ -114,8 +114,8 @@ func hasPrefixFold(text []byte, prefix string) bool {
 	return len(text) >= len(prefix) && bytes.EqualFold(text[:len(prefix)], []byte(prefix))
 }
 
-// consentWords are the names and the subjects of programs that ask for consent to cookies. An id
-// or a class with one of them is that of a banner.
+// consentWords are the names and the subjects of programs that ask for consent to cookies. An
+// element whose id or class has a consent word is a banner.
 var consentWords = wordList("consent gdpr onetrust cookiebot cookieconsent cookielaw cookieyes cookiefirst " +
 	"didomi usercentrics qc-cmp truste iubenda-cs borlabs cmplz termly klaro osano")
 
