@@ -39,7 +39,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 	if err := options.checkParts(); err != nil {
 		return nil, err
 	}
-	s := newSession(options)
+	s := newSession(options.inShard())
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -48,6 +48,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 
 func newSession(options SessionOptions) *Session {
 	s := &Session{options: options.withDefaults(), counters: new(Counters)}
+	s.options.shareQuota()
 	s.quota = newQuota(s.options.Service, s.counters, s.options.Log)
 	return s
 }
@@ -55,7 +56,7 @@ func newSession(options SessionOptions) *Session {
 func (s *Session) open(ctx context.Context) (err error) {
 	o := &s.options
 	if o.Output.Path != "-" {
-		if err := o.Output.checkFolder(); err != nil {
+		if err := o.makeFolder(); err != nil {
 			return err
 		}
 		if s.lock, err = writer.TryLock(o.Output.Path); err != nil {
@@ -88,7 +89,7 @@ func (s *Session) Close() error {
 // flight get the grace period, and their answers are stored.
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
-// *[OutputTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
+// *[OutputTakenError], a *[ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
 // *[ServiceError], *[MisconfiguredError], *[InputChangedError], and those of the store, the input and the output. With a
 // nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*Account, error) {
@@ -147,6 +148,7 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
 			return published, err
 		}
+		s.shareLimits()
 	}
 	if s.limits, err = s.newLimits(parts); err != nil {
 		return published, err
@@ -172,6 +174,11 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 
 // claim makes the output and the copy of standard input this run's.
 func (s *Session) claim(account *Account) error {
+	if s.options.Shard != (Shard{}) {
+		if err := s.joinShards(account); err != nil {
+			return err
+		}
+	}
 	if err := s.options.Output.claim(account, s.lock); err != nil {
 		return err
 	}
@@ -280,6 +287,12 @@ func (s *Session) warnUnknownKeys() {
 			"members", strings.Join(names, ","), "records", records)
 	}
 }
+
+// AccountPath is the path of the run's account; "" if the run leaves none.
+func (s *Session) AccountPath() string { return AccountPath(s.options.Output.Path) }
+
+// Shard is the shard that the run is; zero for a run of its own.
+func (s *Session) Shard() Shard { return s.options.Shard }
 
 // Counts gives the run's counters. Counts may be called while the run goes on.
 func (s *Session) Counts() Snapshot { return s.counters.Snapshot() }
