@@ -209,7 +209,7 @@ func (m *manifest) count(c *Counters) {
 	}
 	for _, p := range m.kept {
 		settled := p.Statuses.sum()
-		records := settled / c.Classifications.Load()
+		records := settled / max(1, c.Classifications.Load())
 		c.countStatuses(p.Statuses)
 		c.countWritten(records, int(p.Rows))
 		c.Kept.Add(records)

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -124,7 +123,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 // ask opens the store, claims the output and runs the stages.
 func (s *Session) ask(ctx context.Context, account *Account) (published writer.Published, err error) {
 	o := &s.options
-	options, err := s.runOptions()
+	options, err := s.runOptions(account.Settings)
 	if err != nil {
 		return published, err
 	}
@@ -157,7 +156,7 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	if options.manifest, err = o.Output.manifest(account, o.Store.keeps); err != nil {
 		return published, err
 	}
-	if parts.Sink, err = o.Output.open(options.Schema, o.metadata(), options.manifest); err != nil {
+	if parts.Sink, err = o.Output.open(options.Schema, account.Settings.Metadata(), options.manifest); err != nil {
 		return published, err
 	}
 	ended := func() {}
@@ -189,19 +188,14 @@ func (s *Session) claim(account *Account) error {
 	return nil
 }
 
-func (s *Session) runOptions() (Options, error) {
+func (s *Session) runOptions(settings Settings) (Options, error) {
 	o := &s.options
 	carry, places, err := o.Output.carried(s.input.Columns())
 	if err != nil {
 		return Options{}, err
 	}
-	schema := writer.Schema{
-		Levels: o.Output.Levels, SourceColumns: o.Output.SourceColumns, Carry: carry,
-		Shape: o.Output.Shape, Top: o.Output.Top, MinConfidence: o.Output.MinConfidence,
-	}
-	if slices.Contains(o.Classifications, client.NAICS) {
-		schema.NAICS = client.NAICS
-	}
+	schema := settings.Schema()
+	schema.Carry = carry
 	options := o.requests()
 	options.Retry = o.Retry
 	options.SourceName = o.Service.Name

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -239,7 +238,7 @@ func (o *SessionOptions) requests() Options {
 func (o *SessionOptions) stored() (stores.Options, bool) {
 	dir := o.Store.Dir
 	if o.Shard != (Shard{}) && o.Output.Path != "" {
-		dir = o.Shard.store(dir, o.Output.Path)
+		dir = o.Shard.Store(dir, o.Output.Path)
 	}
 	return stores.Options{
 		Options: answers.Options{Dir: dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
@@ -256,21 +255,4 @@ func (o *SessionOptions) keepsAnswers() bool {
 // keeps says whether stored answers to these records count.
 func (o *StoreOptions) keeps(s statuses) bool {
 	return o.MaxAge == 0 && !(o.RetryRejected && s.Rejected > 0)
-}
-
-// metadata goes into the file, and so holds only what is the same in every run over the same input.
-func (o *SessionOptions) metadata() map[string]string {
-	metadata := map[string]string{
-		"bulkcat.format":         "2",
-		"bulkcat.kind":           string(o.Kind),
-		"bulkcat.classification": strings.Join(o.Classifications, ","),
-		"bulkcat.shape":          string(o.Output.Shape),
-	}
-	if o.Output.Top > 0 {
-		metadata["bulkcat.top"] = strconv.Itoa(o.Output.Top)
-	}
-	if o.Output.MinConfidence > 0 {
-		metadata["bulkcat.min_confidence"] = strconv.FormatFloat(o.Output.MinConfidence, 'g', -1, 64)
-	}
-	return metadata
 }

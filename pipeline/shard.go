@@ -83,9 +83,9 @@ func (s Shard) part(total int64) int64 {
 	return ofFirst(number) - ofFirst(number-1)
 }
 
-// store is the folder of the shard's store. Each shard has a store of its own, because a store is open in one
+// Store is the folder of the shard's store. Each shard has a store of its own, because a store is open in one
 // process at a time: in the folder of the shard, or in a folder of the shard's name under dir.
-func (s Shard) store(dir, output string) string {
+func (s Shard) Store(dir, output string) string {
 	if dir == "" {
 		return filepath.Join(output, "_answers")
 	}

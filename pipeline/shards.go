@@ -67,6 +67,13 @@ func ReadShards(folder string) (*Shards, error) {
 	return &s, (Shard{Number: 1, Count: s.Count}).check()
 }
 
+// Changes are the differences between the settings of all shards and those of a shard.
+func (s *Shards) Changes(shard *Account) []Change {
+	common := *shard
+	common.Settings.Shard = ""
+	return common.changes(s.Service, s.Settings)
+}
+
 // Folders are the paths of the folders of all shards.
 func (s *Shards) Folders(folder string) []string {
 	folders := make([]string, s.Count)
