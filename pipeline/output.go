@@ -186,11 +186,11 @@ func (o *OutputOptions) checkOwner(account *Account) error {
 	return account.takenBy(last, o.Path)
 }
 
-// occupied says whether the output exists; an empty folder does not count.
+// occupied says whether the output exists; an empty folder, and one with the store of a shard, do not count.
 func (o *OutputOptions) occupied() bool {
 	if o.folder() {
 		entries, err := os.ReadDir(o.Path)
-		return err == nil && len(entries) > 0
+		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != shardStore })
 	}
 	_, err := os.Lstat(o.Path)
 	return err == nil

@@ -127,6 +127,9 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	if err != nil {
 		return published, err
 	}
+	if err := s.joinShards(account); err != nil {
+		return published, err
+	}
 	store, err := s.openStore(ctx, options.Offline)
 	if err != nil {
 		return published, err
@@ -173,11 +176,6 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 
 // claim makes the output and the copy of standard input this run's.
 func (s *Session) claim(account *Account) error {
-	if s.options.Shard != (Shard{}) {
-		if err := s.joinShards(account); err != nil {
-			return err
-		}
-	}
 	if err := s.options.Output.claim(account, s.lock); err != nil {
 		return err
 	}

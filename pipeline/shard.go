@@ -83,11 +83,14 @@ func (s Shard) part(total int64) int64 {
 	return ofFirst(number) - ofFirst(number-1)
 }
 
+// shardStore is the name of a shard's store in its folder, which query engines ignore.
+const shardStore = "_answers"
+
 // Store is the folder of the shard's store. Each shard has a store of its own, because a store is open in one
 // process at a time: in the folder of the shard, or in a folder of the shard's name under dir.
 func (s Shard) Store(dir, output string) string {
 	if dir == "" {
-		return filepath.Join(output, "_answers")
+		return filepath.Join(output, shardStore)
 	}
 	return filepath.Join(dir, s.Folder())
 }

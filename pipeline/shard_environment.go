@@ -33,11 +33,11 @@ var engines = []engine{
 // ShardFromEnvironment is the shard of a task of a Slurm array, a Kubernetes Indexed Job, an AWS Batch array or
 // a Cloud Run job. The variables BULKCAT_SHARD_INDEX, from 0, and BULKCAT_SHARD_COUNT stand for those of other
 // schedulers; the count is also needed where the scheduler tells none, as with Kubernetes. The generic index
-// comes before that of a scheduler. Lookup is os.LookupEnv.
-func ShardFromEnvironment(lookup func(string) (string, bool)) (Shard, error) {
+// comes before that of a scheduler. Getenv is os.Getenv.
+func ShardFromEnvironment(getenv func(string) string) (Shard, error) {
 	var found []engine
 	for _, e := range engines {
-		if _, ok := lookup(e.index); ok {
+		if text := getenv(e.index); text != "" {
 			found = append(found, e)
 		}
 	}
@@ -51,14 +51,14 @@ func ShardFromEnvironment(lookup func(string) (string, bool)) (Shard, error) {
 		}
 		return Shard{}, fmt.Errorf("the environment names tasks of several schedulers (%s): set %s, from 0, and %s, or name the shard, such as 3/16", strings.Join(names, ", "), shardIndexVariable, shardCountVariable)
 	}
-	return found[0].shard(lookup)
+	return found[0].shard(getenv)
 }
 
-func (e engine) shard(lookup func(string) (string, bool)) (Shard, error) {
+func (e engine) shard(getenv func(string) string) (Shard, error) {
 	var errs []error
 	number := func(variable string, otherwise int) int {
-		text, ok := lookup(variable)
-		if variable == "" || !ok {
+		text := getenv(variable)
+		if text == "" {
 			return otherwise
 		}
 		n, err := strconv.Atoi(text)

@@ -93,6 +93,9 @@ func (s *Shards) seal() string {
 // the others compare. The errors are *ShardCountError, *OutputTakenError, and those of the file system.
 func (s *Session) joinShards(account *Account) error {
 	shard, folder := s.options.Shard, filepath.Dir(filepath.Clean(s.options.Output.Path))
+	if shard == (Shard{}) {
+		return nil
+	}
 	common := *account // of all shards
 	common.Settings.Shard, common.Settings.Output = "", folder
 	if err := startShards(folder, shard, &common); err != nil {

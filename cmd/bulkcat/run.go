@@ -129,7 +129,7 @@ func parseShard(text string) (pipeline.Shard, error) {
 	case "":
 		return pipeline.Shard{}, nil
 	case "auto":
-		return pipeline.ShardFromEnvironment(os.LookupEnv)
+		return pipeline.ShardFromEnvironment(os.Getenv)
 	}
 	return pipeline.ParseShard(text)
 }

@@ -57,6 +57,7 @@ func RunShards(ctx context.Context, o ShardsOptions) (Report, error) {
 type shardsWalk struct {
 	ShardsOptions
 	report     Report
+	between    Report // the findings that are not of one shard
 	incomplete bool // a shard is missing or not complete
 	merge      *merge
 	waiting    map[int64]*shardCursor // shards before their next record, by its number
@@ -161,6 +162,7 @@ func (w *shardsWalk) run(ctx context.Context) error {
 	for _, c := range cursors {
 		w.report.include(&c.report)
 	}
+	w.report.include(&w.between)
 	expect(&w.report, Finding{}, "last record, by the accounts", w.Accounts[0].Counts.Read+w.Accounts[0].Counts.Others, w.last)
 	if input != nil {
 		if err := input.checkAll(ctx, &w.report, w.report.Records); err != nil {
@@ -178,7 +180,7 @@ func (w *shardsWalk) nextCursor() (*shardCursor, int64) {
 		return c, record
 	}
 	record = slices.Min(slices.Collect(maps.Keys(w.waiting)))
-	w.report.add(Finding{
+	w.between.add(Finding{
 		File: w.Folder, What: "records", Expected: fmt.Sprintf("%d after %d", w.last+1, w.last),
 		Got: fmt.Sprintf("%d: %d missing in all shards", record, record-w.last-1),
 	})
@@ -196,7 +198,7 @@ func (w *shardsWalk) advance(c *shardCursor) error {
 			w.waiting[record] = c
 			return nil
 		}
-		w.report.add(Finding{File: c.group.path, Record: record, What: "shard", Expected: "a later record", Got: "a record out of order, or of two shards"})
+		w.between.add(Finding{File: c.group.path, Record: record, What: "shard", Expected: "a later record", Got: "a record out of order, or of two shards"})
 	}
 }
 
