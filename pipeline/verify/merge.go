@@ -17,9 +17,10 @@ type merge struct {
 // mergeRows is how many rows are gathered for one call of the sink.
 const mergeRows = 1024
 
-// start opens the sink when the columns of the first file are known.
+// start opens the sink when the columns of the first file are known. The layout is nil before that: JSON lines without
+// a line have no columns.
 func (m *merge) start(l *layout) (err error) {
-	if m == nil || m.open == nil || m.sink != nil {
+	if m == nil || m.open == nil || m.sink != nil || l == nil {
 		return nil
 	}
 	m.sink, err = m.open(l.names[l.carried:])

@@ -58,7 +58,7 @@ type shardsWalk struct {
 	ShardsOptions
 	report     Report
 	between    Report // the findings that are not of one shard
-	incomplete bool // a shard is missing or not complete
+	incomplete bool   // a shard is missing or not complete
 	merge      *merge
 	waiting    map[int64]*shardCursor // shards before their next record, by its number
 	last       int64                  // the number of the last record
