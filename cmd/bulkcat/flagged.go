@@ -18,6 +18,7 @@ var flagOf = map[string]string{
 	"Limit":                "--limit",
 	"Shard":                "--shard",
 	"Limits.MaxRequests":   "--max-requests",
+	"Store.Dir":            "--store",
 	"Grace":                "--grace",
 	"Output.Format":        "--output-format",
 	"Output.PartRows":      "--part-rows",

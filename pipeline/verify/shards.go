@@ -106,6 +106,8 @@ func (w *shardsWalk) checkAccounts() {
 			where.What, where.Expected, where.Got = "shard", "a complete run", "one without an account: the shard is running, or was killed"
 		case a.Ending != pipeline.Complete:
 			where.What, where.Expected, where.Got = "shard", "a complete run", string(a.Ending)
+		case a.Counts.Pending > 0:
+			where.What, where.Expected, where.Got = "shard", "a complete run", fmt.Sprintf("a partial output: %d records are pending", a.Counts.Pending)
 		default:
 			if first == nil {
 				first = a
