@@ -18,13 +18,17 @@ func (s *Session) shareLimits() {
 	if o.Limits.MaxRequests > 0 && shards > 0 {
 		o.Limits.MaxRequests = o.Shard.part(o.Limits.MaxRequests)
 	}
+	usage := s.quota.lastUsage()
 	switch limited := o.Limits.Rate > 0 && !math.IsInf(o.Limits.Rate, 1); {
 	case shards < 2:
-	case s.quota.isGateway():
+	case usage.Gateway:
 		o.Log.Info("a gateway shares the rate and the quota between the shards", "shard", o.Shard.String())
 	case o.Service.Hosted || limited:
 		o.Limits.Rate /= float64(shards)
 		o.Service.Rate /= float64(shards)
+		if _, metered := usage.Requests(); metered && !o.Limits.KeepReserve {
+			o.Limits.KeepReserve, o.Limits.Reserve = true, 0 // so that the run asks for the quota when its part is used
+		}
 		o.Log.Info("no gateway: the shard takes its part of the rate and of the quota", "shard", o.Shard.String(), "part", "1/"+strconv.Itoa(shards))
 	}
 }
@@ -52,8 +56,9 @@ func (o *SessionOptions) shareOf(usage client.Usage) client.Usage {
 	return usage
 }
 
-func (q *quota) isGateway() bool {
+// lastUsage is what the service told last.
+func (q *quota) lastUsage() client.Usage {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.usage.Gateway
+	return q.usage
 }
