@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/finish"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
@@ -32,6 +33,9 @@ or if the folder is not balanced.`,
 		Args: operands(1, 1, "no folder: name the output of the shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.Folder, options.Format = args[0], writer.Format(format)
+			if shards, err := pipeline.ReadShards(options.Folder); err == nil && shards != nil { // finish.Run gives the error
+				boundMemoryOf(shards.Count)
+			}
 			report, err := finish.Run(cmd.Context(), options)
 			if _, exists := errors.AsType[*finish.ExistsError](err); exists {
 				return &usageError{fmt.Errorf("%w: use --overwrite to replace it", err)}
