@@ -93,7 +93,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 		Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
 	})
 	if err != nil {
-		return flagged(err)
+		return err
 	}
 	if report.Labelled == 0 {
 		return fmt.Errorf("none of %d records has a label in %q: check --label-column", report.Records, f.labelColumn)

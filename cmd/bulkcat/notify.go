@@ -56,7 +56,7 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 		return &usageError{err}
 	}
 	if f.dryRun || n.notifier == nil && f.notify.onEnd == "" {
-		return run()
+		return flagged(run())
 	}
 	f.notices = n
 	leave := f.streams.signals.atQuit(func(s os.Signal) {
@@ -67,7 +67,7 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 		}
 	})
 	defer leave()
-	err = run()
+	err = flagged(run())
 	if n.ending.CompareAndSwap(false, true) {
 		n.end(context.WithoutCancel(ctx), err, exitStatus(err, signalOf(ctx)))
 	}

@@ -49,7 +49,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 		running = true
 		return nil
 	}
-	err := root.ExecuteContext(ctx)
+	err := flagged(root.ExecuteContext(ctx))
 	if err != nil && !running { // the command line is wrong
 		return &usageError{fmt.Errorf("%w\nRun 'bulkcat --help' for usage", err)}
 	}
