@@ -116,7 +116,7 @@ func (r *Reader) onGuess(f *file) func(encoding string) {
 		if f.guessed != encoding {
 			f.guessed = encoding
 			r.options.Log.Warn("the input is not UTF-8 and is read in a guessed encoding",
-				"file", displayName(f.info.Name), "encoding", encoding, "option", "reader.Encoding")
+				"option", "reader.Encoding", "file", displayName(f.info.Name), "encoding", encoding)
 		}
 	}
 }

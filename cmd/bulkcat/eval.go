@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -129,9 +128,7 @@ func (f *evalFlags) check() (client.Kind, error) {
 
 func (f *evalFlags) print(r evaluate.Report) error {
 	if f.asJSON {
-		encoder := json.NewEncoder(f.streams.out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(r)
+		return writeJSON(f.streams.out, r)
 	}
 	return r.WriteText(f.streams.text())
 }

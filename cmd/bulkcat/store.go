@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -160,9 +159,7 @@ func withStore(s streams, options answers.Options, do func(*answers.Store) error
 
 func printStats(out io.Writer, stats archive.Stats, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetEscapeHTML(false)
-		return e.Encode(stats)
+		return writeJSON(out, stats)
 	}
 	for _, g := range stats.Groups {
 		_, err := fmt.Fprintf(out, "%s %s %s\n  answers     %d\n  rejections  %d\n  oldest      %s\n  newest      %s\n",
