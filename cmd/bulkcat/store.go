@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -119,7 +118,7 @@ func newStoreImport(s streams) *cobra.Command {
 				in, name = file, args[1]
 			}
 			return withStore(s, answers.Options{Dir: args[0]}, func(store *answers.Store) error {
-				imported, err := archive.Import(store, readerUntil{cmd.Context(), in}, name)
+				imported, err := archive.Import(cmd.Context(), store, in, name)
 				fmt.Fprintf(s.err, "imported %d answers, %d were there\n", imported.Added, imported.Kept)
 				return err
 			})
@@ -128,19 +127,6 @@ func newStoreImport(s streams) *cobra.Command {
 	cmd.Flags().Bool("create", true, "does nothing: a missing store is made in any case")
 	cmd.Flags().Lookup("create").Hidden = true // of earlier versions
 	return cmd
-}
-
-// readerUntil reads until its context ends.
-type readerUntil struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-func (r readerUntil) Read(p []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
-	}
-	return r.in.Read(p)
 }
 
 // withStore opens a store for one command.
