@@ -107,6 +107,7 @@ func Open(options Options) (*Reader, error) {
 		r.Close()
 		return nil, err
 	}
+	r.warnOfSeveral()
 	return r, nil
 }
 
