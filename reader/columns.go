@@ -137,6 +137,7 @@ func (r *Reader) unite() error {
 			f.places[i] = r.addColumn(name)
 			r.addType(f, i)
 		}
+		r.placePartitions(f)
 	}
 	for _, name := range r.options.ExtraColumns {
 		place, err := matchColumn("", r.columns, name)
