@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -105,9 +104,9 @@ func (f *verifyFlags) runShards(ctx context.Context, shards *pipeline.Shards) (e
 		defer options.Input.Close()
 	}
 	for i, folder := range shards.Folders(options.Folder) {
-		store, err := f.openStore(folder, options.Accounts[i])
-		if err != nil {
-			return err
+		store, openErr := f.openStore(folder, options.Accounts[i])
+		if openErr != nil {
+			return openErr
 		}
 		if store == nil {
 			options.Stores = append(options.Stores, nil)
@@ -171,9 +170,7 @@ func (f *verifyFlags) openStore(output string, account *pipeline.Account) (*stor
 
 func printReport(s streams, report verify.Report, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(s.out)
-		e.SetEscapeHTML(false)
-		return e.Encode(report)
+		return writeJSON(s.out, report)
 	}
 	return report.WriteText(s.text())
 }
