@@ -43,7 +43,7 @@ func (o *Options) inputColumn(file string, columns []string) (int, error) {
 	if o.Column != "" {
 		return matchColumn(file, columns, o.Column)
 	}
-	notFound := &ColumnError{File: file, Columns: columns, Flag: "--column"}
+	notFound := &ColumnError{File: file, Columns: columns, Option: "Column"}
 	if o.NoHeader {
 		if len(columns) == 1 {
 			return 0, nil
@@ -82,7 +82,7 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 			break
 		}
 	}
-	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Flag: "--column"}
+	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Option: "Column"}
 }
 
 // sameName compares names without case and surrounding space, which hand-written headers have.
@@ -126,7 +126,7 @@ func (r *Reader) unite() error {
 					all = append(all, known)
 				}
 			}
-			column.Columns, column.Flag = all, "--carry"
+			column.Columns, column.Option = all, "ExtraColumns"
 			return column
 		}
 		r.addColumn(name)

@@ -115,8 +115,8 @@ func (r *Reader) onGuess(f *file) func(encoding string) {
 	return func(encoding string) {
 		if f.guessed != encoding {
 			f.guessed = encoding
-			r.options.Log.Warn("the input is not UTF-8 and is read in a guessed encoding; --encoding names another",
-				"file", displayName(f.info.Name), "encoding", encoding)
+			r.options.Log.Warn("the input is not UTF-8 and is read in a guessed encoding",
+				"option", "reader.Encoding", "file", displayName(f.info.Name), "encoding", encoding)
 		}
 	}
 }
@@ -177,13 +177,13 @@ func (f *file) examineCSV(s *sample, o *Options) error {
 			}
 			continue
 		case err == io.EOF && !s.whole:
-			return &FormatError{s.name, 1, "no row in the first 4 MiB: name the format with --input-format if this is not CSV"}
+			return &FormatError{s.name, 1, "no row in the first 4 MiB: name the format if this is not CSV", "Format"}
 		case err == io.EOF:
 			return nil // no records, so no columns
 		case first.fault != "" && o.NoHeader:
-			return &FormatError{s.name, first.line, fmt.Sprintf("the first %d rows are malformed; this one: %s", sniffRows, first.fault)}
+			return &FormatError{s.name, first.line, fmt.Sprintf("the first %d rows are malformed; this one: %s", sniffRows, first.fault), optionFor(first.fault)}
 		case first.fault != "":
-			return &FormatError{s.name, first.line, "malformed header: " + first.fault}
+			return &FormatError{s.name, first.line, "malformed header: " + first.fault, optionFor(first.fault)}
 		}
 		return f.setHeader(first.fields, o)
 	}

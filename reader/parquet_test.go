@@ -132,11 +132,11 @@ func TestParquetColumns(t *testing.T) {
 		options Options
 		want    string
 	}{
-		{"unknown", Options{Column: "host"}, `no column "host" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop); name one with --column NAME`},
-		{"struct", Options{Column: "shop"}, `column "shop" is a list or has parts, want text; name a part, such as --column shop.NAME`},
+		{"unknown", Options{Column: "host"}, `no column "host" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
+		{"struct", Options{Column: "shop"}, `column "shop" is a list or has parts, want text; name a part, such as shop.NAME`},
 		{"below a list", Options{Column: "tags.list.element"}, `no column "tags.list.element"`},
 		{"unknown extra column", Options{Column: "domain", NamedOnly: true, ExtraColumns: []string{"price", "title"}},
-			`no column "title" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop); name one with --carry NAME`},
+			`no column "title" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
 	}
 	for _, test := range errorTests {
 		test.options.Paths = []string{path}
