@@ -152,6 +152,9 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 		return published, err
 	}
 	s.monitor = newMonitor(s, account)
+	if o.Service.Hosted {
+		parts.Attempted = s.monitor.attempted
+	}
 	if !options.Offline {
 		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
 			return published, err

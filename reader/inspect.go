@@ -18,20 +18,21 @@ const (
 
 // file is an input, as Open has found it.
 type file struct {
-	info      FileInfo
-	held      *stream // of standard input or a pipe, which cannot be opened again; else nil
-	comma     string  // CSV: the delimiter
-	separator string  // CSV: the delimiter in a first line such as sep=;; else ""
-	guessed   string  // the encoding, if it was guessed
-	blank     bool    // the file is empty
-	cr        bool    // lines end with CR alone, as in files of old spreadsheets
-	columns   []string
-	types     []Column // of columns; nil if all are text
-	all       []string // Parquet: the names of all columns, also of those that are not read
-	table     *table   // Parquet
-	array     bool     // JSON: an array
-	input     int      // CSV: index of the input column in columns
-	places    []int    // index in the run's columns of each of columns; nil if they are equal
+	info       FileInfo
+	held       *stream // of standard input or a pipe, which cannot be opened again; else nil
+	comma      string  // CSV: the delimiter
+	separator  string  // CSV: the delimiter in a first line such as sep=;; else ""
+	guessed    string  // the encoding, if it was guessed
+	blank      bool    // the file is empty
+	cr         bool    // lines end with CR alone, as in files of old spreadsheets
+	columns    []string
+	types      []Column // of columns; nil if all are text
+	all        []string // Parquet: the names of all columns, also of those that are not read
+	table      *table   // Parquet
+	array      bool     // JSON: an array
+	input      int      // CSV: index of the input column in columns
+	places     []int    // index in the run's columns of each of columns; nil if they are equal
+	partitions []partition
 }
 
 // inspect opens an input and reads its beginning.

@@ -123,6 +123,9 @@ func newTable(file string, opened *parquet.File, o *Options) (t *table, all []st
 		switch {
 		case isColumn && len(column.Matches) == 0: // another file may have the column
 		case err != nil:
+			if isColumn {
+				column.Flag = "--carry"
+			}
 			return nil, nil, err
 		case !slices.ContainsFunc(t.columns, func(known tableColumn) bool { return known.Name == c.Name }):
 			t.columns = append(t.columns, c)
