@@ -124,7 +124,7 @@ func newTable(file string, opened *parquet.File, o *Options) (t *table, all []st
 		case isColumn && len(column.Matches) == 0: // another file may have the column
 		case err != nil:
 			if isColumn {
-				column.Flag = "--carry"
+				column.Option = "ExtraColumns"
 			}
 			return nil, nil, err
 		case !slices.ContainsFunc(t.columns, func(known tableColumn) bool { return known.Name == c.Name }):
