@@ -13,8 +13,8 @@ type Query struct {
 	Request client.Request
 	Source  string // "" for the store's own
 
-	Found      bool      // there is an outcome that still counts
-	Outcome    Outcome   // set where Found
+	Found   bool      // there is an outcome that still counts
+	Outcome Outcome   // set where Found
 	Stored  bool      // there is an outcome, also if it does not count or is damaged
 	AskedAt time.Time // of an outcome, also if it does not count; zero for a damaged outcome
 }

@@ -97,6 +97,16 @@ func (r *Refresh) Offer(request client.Request, stored answers.Outcome) {
 // Choose ends the offers, and gives the number of answers to be asked again.
 func (r *Refresh) Choose() int64 {
 	r.chosen = r.chooser.choices()
+	return r.Left()
+}
+
+// Left is the number of answers that were chosen and not taken; 0 for nil.
+func (r *Refresh) Left() int64 {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return int64(len(r.chosen))
 }
 

@@ -234,7 +234,7 @@ func TestCount(t *testing.T) {
 	s.damage()
 	s.options.ReadOnly = true
 	s.open()
-	got, err := Count(s.Store)
+	got, err := Count(s.Store, nil)
 	s.must(err)
 	at := noon.Add(123456 * time.Microsecond)
 	want := []Group{
