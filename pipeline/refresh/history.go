@@ -83,10 +83,9 @@ func (h *History) UnmarshalJSON(text []byte) error {
 	}
 	*h = make(History, len(entries))
 	for _, e := range entries {
-		if e.Age < 0 || e.Age >= ages {
-			continue // not ours
+		if e.Age >= 0 && e.Age < ages {
+			(*h)[e.Stratum] = &e.Tally
 		}
-		h.add(e.Stratum, e.Tally, 1)
 	}
 	return nil
 }
