@@ -16,7 +16,7 @@ CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
+.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ endif
 
 servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs nginx); the table is in bin/servers.md
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat SERVERS_REPORT=$(CURDIR)/bin/servers.md go test . -full -count 1 -timeout 0 -v
+
+drift: ## refresh a list of 100,000 websites that drift for a year, with ten seeds
+	go test -run TestDrift -count 1 -timeout 0 -v ./pipeline/refresh -websites 100000
 
 soak: ## run against a faulty service for SOAKTIME (20m)
 	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline -soak $(SOAKTIME)

@@ -34,12 +34,14 @@ func (r *run) commit() error {
 		timer.Reset(commitDelay)
 		group = r.gather(append(group[:0], t), timer.C)
 		for _, t := range group {
-			batch.Add(t.request, outcome(t))
+			batch.Add(t.request, t.renewal.outcome(t))
 		}
+		r.countRenewals(batch, group)
 		if err := batch.Commit(); err != nil {
 			return err
 		}
 		for _, t := range group {
+			t.renewal = nil
 			r.complete(t)
 			r.taskEnded()
 		}
@@ -82,6 +84,7 @@ func (r *run) save(t *task) {
 // complete finishes a task and the tasks that wait for the same request.
 func (r *run) complete(t *task) {
 	t.answer.Release() // the body is stored, or of no further use
+	t.keepStored()
 	if !t.sent.IsZero() {
 		r.Counters.Ended.Add(1)
 	}

@@ -24,6 +24,8 @@ type Counters struct {
 	Rechecks   atomic.Int64 // attempts that repeated an answered request to check the service
 	Deduped    atomic.Int64 // requests saved because an equal request was in flight
 	FromStore  atomic.Int64 // requests saved because the store had the answer
+	AskedAgain atomic.Int64 // stored answers that a refresh has asked again
+	Changed    atomic.Int64 // of these, answers with other categories now, or rejections
 	Kept       atomic.Int64 // records in parts that an earlier run has published
 	LookedUp   atomic.Int64 // records that were looked up in the store, or kept; once for each classification
 	Needed     atomic.Int64 // requests that no stored answer and no request in flight has saved
@@ -66,6 +68,8 @@ type Snapshot struct {
 	Rejections int64      `json:"refused"`
 	Deduped    int64      `json:"deduped"`
 	FromStore  int64      `json:"from_store"`
+	AskedAgain int64      `json:"asked_again,omitempty"`
+	Changed    int64      `json:"changed,omitempty"`
 	Kept       int64      `json:"kept"`
 	Bytes      int64      `json:"answer_bytes"`
 	Drift      DriftCount `json:"drift"`
@@ -90,7 +94,7 @@ func (c *Counters) Snapshot() Snapshot {
 	return Snapshot{
 		Read: c.Read.Load(), Others: c.Others.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
-		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Rejections: c.Rejections.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
+		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Rejections: c.Rejections.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), AskedAgain: c.AskedAgain.Load(), Changed: c.Changed.Load(), Kept: c.Kept.Load(),
 		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Attempts: c.attempts.count(), Reasons: c.reasons.list(),
 		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(), Outages: c.Outages.Load(),
 		LookedUp: c.LookedUp.Load(), Needed: c.Needed.Load(), Ended: c.Ended.Load(), New: c.share.value(), Finishing: c.Finishing.Load(),

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -17,13 +19,14 @@ type Forecast struct {
 	Invalid  int64 // records that cannot be asked
 	Distinct int64 // different requests
 	Answered int64 // different requests whose outcome is stored
+	Refresh  int64 // stored answers to be asked again
 	Saved    int64 // requests that a run by sites saves, compared with a run by exact spellings
 
 	Quota client.Usage // what the API key may still ask; zero if the service does not say
 }
 
 // ToAsk is how many requests the run would make, without retries.
-func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered }
+func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh }
 
 // DryRun reads the whole input and says what a run with the same options would ask and save. It asks
 // the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
@@ -53,12 +56,27 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 			parts.Store = store.Store
 		}
 	}
-	f, err := forecast(ctx, parts, s.options.requests())
+	f, err := s.forecast(ctx, parts)
 	if err != nil {
 		return f, err
 	}
 	err = s.quota.check(ctx)
 	f.Quota = s.quota.usage
+	return f, err
+}
+
+// forecast is the forecast of a dry run, without the quota.
+func (s *Session) forecast(ctx context.Context, parts Parts) (Forecast, error) {
+	o := &s.options
+	if o.Store.RefreshBudget == 0 || parts.Store == nil || o.Offline {
+		return forecast(ctx, parts, o.requests(), nil)
+	}
+	r, err := refresh.Begin(parts.Store, s.newAccount().run(), o.Store.RefreshBudget, time.Now())
+	if err != nil {
+		return Forecast{}, err
+	}
+	f, err := forecast(ctx, parts, o.requests(), r.Offer)
+	f.Refresh = r.Choose()
 	return f, err
 }
 
@@ -80,10 +98,11 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 			return err
 		}
 		defer input.Close() // only read from
-		f, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(Counters)}, options)
+		f, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(Counters)}, options, nil)
 		if err != nil {
 			return err
 		}
+		f.Refresh = options.refresh.Left()
 		if f.ToAsk() > left {
 			s.options.Log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
 			return nil
@@ -93,15 +112,20 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 	return nil
 }
 
-// forecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files.
-func forecast(ctx context.Context, parts Parts, options Options) (Forecast, error) {
+// forecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files. Stored
+// outcomes that the run would find are offered, some several times; offer may be nil.
+func forecast(ctx context.Context, parts Parts, options Options, offer func(client.Request, answers.Outcome)) (Forecast, error) {
 	var f Forecast
 	distinct, err := newDistinct()
 	if err != nil {
 		return f, err
 	}
 	defer distinct.close()
-	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct}
+	mode := exactly
+	if options.BySite {
+		mode = bySite
+	}
+	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct, mode: mode, offer: offer}
 	split := options.splitter()
 	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {
 		if ctx.Err() != nil {
@@ -138,10 +162,6 @@ func forecast(ctx context.Context, parts Parts, options Options) (Forecast, erro
 	if err != nil {
 		return f, err
 	}
-	mode := exactly
-	if options.BySite {
-		mode = bySite
-	}
 	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
 	f.Saved = tally.toAsk(exactly) - tally.toAsk(bySite)
 	return f, nil
@@ -152,6 +172,8 @@ type forecasts struct {
 	parts      Parts
 	normalizer client.Normalizer
 	distinct   *distinct
+	mode       use // of the run
+	offer      func(client.Request, answers.Outcome)
 	queries    []answers.Query
 	sites      []answers.Query
 }
@@ -195,6 +217,9 @@ func (b *forecasts) flush() error {
 
 func (b *forecasts) count(q answers.Query, u use) error {
 	if q.Found {
+		if u&b.mode != 0 && b.offer != nil {
+			b.offer(q.Request, q.Outcome)
+		}
 		u |= answered
 	}
 	return b.distinct.add(q.Request.Classification+"\x00"+q.Request.Input, u)

@@ -117,7 +117,7 @@ func (l *lookups) resolve() error {
 		return err
 	}
 	for i, t := range l.firsts {
-		if q := &l.queries[i]; q.Found {
+		if q := &l.queries[i]; q.Found && !r.renews(t, q.Outcome) {
 			r.completeStored(t, q.Outcome)
 		} else if r.miss(t) {
 			l.missed = append(l.missed, t)
@@ -175,7 +175,7 @@ func (r *run) check(t *task) error {
 
 // completeStored finishes a task with its stored outcome.
 func (r *run) completeStored(t *task, outcome answers.Outcome) {
-	if outcome.Answer.AnsweredAt.Before(r.started) {
+	if outcome.AskedAt().Before(r.started) {
 		r.Counters.FromStore.Add(1)
 		t.recalled = true
 	} else {

@@ -29,9 +29,11 @@ type manifest struct {
 	Service  string          `json:"service"`
 	Settings Settings        `json:"settings"`
 	Parts    []publishedPart `json:"parts"`
-	Checksum string          `json:"checksum"` // SHA-256 of the other members, in hex
+	Ends     []int64         `json:"part_ends,omitempty"` // last records of the parts that a refresh must not move
+	Checksum string          `json:"checksum"`            // SHA-256 of the other members, in hex
 
 	path string
+	full []int64         // last records of the full parts of an earlier run
 	kept []publishedPart // of an earlier run, the first of Parts
 
 	open    publishedPart // the part that is being written, without the records of written
@@ -156,15 +158,38 @@ func openManifest(folder string, account *Account, overwrite bool, keeps func(st
 	if changes := account.changes(last.Service, last.Settings); len(changes) > 0 {
 		return nil, &OutputTakenError{Path: folder, Reason: writtenByAnother, Changes: changes}
 	}
-	for _, part := range last.Parts {
+	m.Ends, m.full = last.Ends, last.ends()
+	for i, part := range last.Parts {
 		part.Name = filepath.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
-		if part.Rows < m.Settings.PartRows || !part.Statuses.settled(keeps) || !part.intact() {
+		if i >= len(m.full) || !part.Statuses.settled(keeps) || !part.intact() {
 			break
 		}
 		m.Parts = append(m.Parts, part)
 	}
 	m.kept = slices.Clone(m.Parts)
 	return m, nil
+}
+
+// ends gives the last records of the parts that are full: all but the last part of a run.
+func (m *manifest) ends() []int64 {
+	ends := slices.Clone(m.Ends)
+	for i, part := range m.Parts {
+		if i >= len(ends) && part.Rows >= m.Settings.PartRows {
+			ends = append(ends, part.LastRecord)
+		}
+	}
+	return ends
+}
+
+// keepEnds has the parts end where they ended, however many rows they have now: a part whose rows have not
+// changed keeps its bytes. The manifest is written before the first part, so that a run that is started again
+// writes all parts again.
+func (m *manifest) keepEnds() error {
+	m.Ends = m.full
+	if len(m.Ends) == 0 {
+		return nil
+	}
+	return m.write()
 }
 
 // hasManifest says whether a folder has a manifest.
@@ -265,6 +290,10 @@ func (m *manifest) addPart(f writer.File) error {
 	part.add(m.written[:n])
 	m.open, m.written = publishedPart{}, append(m.written[:0], m.written[n:]...)
 	m.Parts = append(m.Parts, part)
+	return m.write()
+}
+
+func (m *manifest) write() error {
 	m.Checksum = m.seal()
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

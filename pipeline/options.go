@@ -8,6 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -36,7 +37,8 @@ type Options struct {
 	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
 	Grace        time.Duration // for requests in flight once the run is stopped; default 20s
 
-	manifest *manifest // of an output folder, with the parts to keep; nil for other outputs
+	manifest *manifest        // of an output folder, with the parts to keep; nil for other outputs
+	refresh  *refresh.Refresh // the stored answers to be asked again; nil for none
 
 	Schema writer.Schema
 	Carry  []int // index in Record.Fields of each of Schema.Carry

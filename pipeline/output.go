@@ -109,17 +109,21 @@ func (o *OutputOptions) open(schema writer.Schema, metadata map[string]string, m
 		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout,
 	}
 	if manifest != nil {
-		options.Folder, options.Kept, options.OnPart = true, manifest.keptFiles(), manifest.addPart
+		options.Folder, options.Kept, options.Ends, options.OnPart = true, manifest.keptFiles(), manifest.Ends, manifest.addPart
 	}
 	return writer.Open(options)
 }
 
-// manifest is nil unless the output is a folder. Parts are kept if keeps says so of their records.
-func (o *OutputOptions) manifest(account *Account, keeps func(statuses) bool) (*manifest, error) {
+// manifest is nil unless the output is a folder.
+func (o *OutputOptions) manifest(account *Account, store *StoreOptions) (*manifest, error) {
 	if !o.folder() {
 		return nil, nil
 	}
-	return openManifest(filepath.Clean(o.Path), account, o.Overwrite, keeps)
+	m, err := openManifest(filepath.Clean(o.Path), account, o.Overwrite, store.keeps)
+	if err == nil && store.RefreshBudget > 0 {
+		err = m.keepEnds()
+	}
+	return m, err
 }
 
 // makeFolder makes the folder of all shards, unless it exists, and wants other folders to exist.

@@ -536,7 +536,7 @@ func TestAnswersAreReplaced(t *testing.T) {
 			if n := x.service.asked(); n != 300 {
 				t.Errorf("%d requests", n)
 			}
-			if stats, err := archive.Count(store); err != nil || stats.Groups[0].Answers != 300 || !stats.Groups[0].Oldest.After(time.Now().Add(-time.Hour)) {
+			if stats, err := archive.Count(store, nil); err != nil || stats.Groups[0].Answers != 300 || !stats.Groups[0].Oldest.After(time.Now().Add(-time.Hour)) {
 				t.Errorf("got %+v, %v", stats, err)
 			}
 			if err := store.Close(); err != nil {
@@ -557,7 +557,7 @@ func TestDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := newTestRun("shoe", " shoe", "", "hat", "coat", "hat")
-	got, err := forecast(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options)
+	got, err := forecast(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options, nil)
 	want := Forecast{Records: 6, Invalid: 1, Distinct: 3, Answered: 1}
 	if err != nil || got != want || got.ToAsk() != 2 {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)

@@ -158,6 +158,9 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	if o.Service.Hosted {
 		parts.Attempted = s.monitor.attempted
 	}
+	if options.refresh, err = s.startRefresh(ctx, parts.Store, options, account.run()); err != nil {
+		return published, err
+	}
 	if !options.Offline {
 		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
 			return published, err
@@ -168,7 +171,7 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 		return published, err
 	}
 	parts.Limits = s.limits
-	if options.manifest, err = o.Output.manifest(account, o.Store.keeps); err != nil {
+	if options.manifest, err = o.Output.manifest(account, &o.Store); err != nil {
 		return published, err
 	}
 	if parts.Sink, err = o.Output.open(options.Schema, account.Settings.Metadata(), options.manifest); err != nil {
@@ -183,6 +186,9 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	s.monitor.stop()
 	ended()
 	s.warnUnknownKeys()
+	if options.refresh != nil {
+		err = joinClose(err, options.refresh.End(parts.Store, err == nil))
+	}
 	return published, joinClose(err, keepLearned(parts))
 }
 

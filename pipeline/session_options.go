@@ -96,6 +96,7 @@ type StoreOptions struct {
 	Dir           string        // default: the folder stores.Name beside the output, which runs share
 	MaxAge        time.Duration // older answers do not count; 0 for any age
 	RetryRejected bool          // stored rejections do not count
+	RefreshBudget int64         // stored answers to ask again: see package refresh; 0 for none
 }
 
 // LevelsOfTaxonomy asks for as many columns level_1, level_2, ... as the deepest taxonomy has levels.
@@ -136,6 +137,9 @@ func (o SessionOptions) Check() error {
 	refuse(o.Limits.MaxRequests > 0 && o.Limits.MaxRequests < int64(o.Shard.Count), "Limits.MaxRequests", "%d must be at least the number of shards, %d", o.Limits.MaxRequests, o.Shard.Count)
 	refuse(o.Grace < 0, "Grace", "%v must not be negative", o.Grace)
 	refuse(o.Limit < 0, "Limit", "%d must not be negative", o.Limit)
+	refuse(o.Store.RefreshBudget < 0, "Store.RefreshBudget", "%d must not be negative", o.Store.RefreshBudget)
+	refuse(o.Store.RefreshBudget > 0 && o.readsStdin(), "Store.RefreshBudget", "the input is read twice, and standard input can be read once: name a file")
+	refuse(o.Store.RefreshBudget > 0 && o.Output.Path == "-" && o.Store.Dir == "", "Store.RefreshBudget", "there is no store: name one")
 	refuse(o.Output.Levels < LevelsOfTaxonomy || o.Output.Levels > writer.MaxLevels, "Output.Levels", "%d must be 0 to %d, or %d", o.Output.Levels, writer.MaxLevels, LevelsOfTaxonomy)
 	refuse(o.Output.PartRows < 0, "Output.PartRows", "%d must be at least 1", o.Output.PartRows)
 	refuse(o.Output.Top < 0, "Output.Top", "%d must not be negative", o.Output.Top)
@@ -260,5 +264,5 @@ func (o *SessionOptions) keepsAnswers() bool {
 
 // keeps says whether stored answers to these records count.
 func (o *StoreOptions) keeps(s statuses) bool {
-	return o.MaxAge == 0 && !(o.RetryRejected && s.Rejected > 0)
+	return o.MaxAge == 0 && o.RefreshBudget == 0 && !(o.RetryRejected && s.Rejected > 0)
 }

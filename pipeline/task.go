@@ -31,6 +31,7 @@ type task struct {
 	sent     time.Time // when the last attempt began
 	known    bool      // there is no record: the request was answered before, and is repeated as a check
 
+	renewal  *renewal // of a stored answer, until the new outcome is stored; nil for other tasks
 	answer   client.Answer
 	recalled bool  // the outcome was stored by an earlier run
 	pending  bool  // not asked, because the run is offline

@@ -89,6 +89,9 @@ func (f *folder) room(rows []Row) int {
 	record := f.part.file.LastRecord
 	for i := range rows {
 		full := f.part.file.Rows+int64(i) >= f.opts.PartRows
+		if n := len(f.files); n < len(f.opts.Ends) {
+			full = rows[i].Record > f.opts.Ends[n]
+		}
 		if full && rows[i].Record != record {
 			return i
 		}

@@ -30,6 +30,7 @@ type Options struct {
 	Format   Format            // default: the format of the extension of Path, or Parquet for a folder without extension
 	Schema   Schema            // the columns
 	PartRows int64             // rows from which a part is full; default DefaultPartRows
+	Ends     []int64           // last records of the first parts, however many rows these have; later parts end when full
 	Kept     []File            // parts of an interrupted run in the folder, after which the sink continues
 	OnPart   func(File) error  // called after each part is published; its error fails the sink; may be nil
 	Metadata map[string]string // key-value metadata of Parquet files; other formats have none

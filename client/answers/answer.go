@@ -14,6 +14,18 @@ import (
 type Outcome struct {
 	Answer    client.Answer
 	Rejection *client.Error // set for a rejection; only AnsweredAt of Answer is set then
+
+	// ConfirmedAt is when the service gave the same answer again; zero for an answer that was given once.
+	// AnsweredAt is then the time of the first.
+	ConfirmedAt time.Time
+}
+
+// AskedAt is when the service gave the outcome last.
+func (o Outcome) AskedAt() time.Time {
+	if o.ConfirmedAt.IsZero() {
+		return o.Answer.AnsweredAt
+	}
+	return o.ConfirmedAt
 }
 
 // Kinds of records in the log.
@@ -21,6 +33,8 @@ const (
 	kindAnswer    = 1
 	kindRejection = 2
 	kindRate      = 3 // the learned rate of a source
+	kindConfirmed = 4 // an answer that was given again: before the body, the time of the first, 8 bytes
+	kindNote      = 5 // what a caller keeps beside the answers of a source
 )
 
 // recordHeader is the size of a record without its key and body: kind, status, time.
@@ -39,7 +53,7 @@ func appendKey(dst []byte, source string, r client.Request) []byte {
 	return append(dst, r.Input...)
 }
 
-// parseKey is the inverse of appendKey; false for the key of a learned rate.
+// parseKey is the inverse of appendKey; false for the key of a learned rate or a note.
 func parseKey(key string) (source string, r client.Request, ok bool) {
 	parts := strings.SplitN(key, "\x00", 4)
 	if len(parts) != 4 || parts[0] == "" {
@@ -53,7 +67,26 @@ func appendOutcome(dst, key []byte, o Outcome) []byte {
 	if o.Rejection != nil {
 		return appendRecord(dst, kindRejection, o.Rejection.Status, o.Answer.AnsweredAt, key, []byte(o.Rejection.Detail))
 	}
+	if !o.ConfirmedAt.IsZero() {
+		dst = appendRecord(dst, kindConfirmed, 200, o.ConfirmedAt, key, nil)
+		dst = binary.BigEndian.AppendUint64(dst, uint64(o.Answer.AnsweredAt.UnixMicro()))
+		return append(dst, o.Answer.Body...)
+	}
 	return appendRecord(dst, kindAnswer, 200, o.Answer.AnsweredAt, key, o.Answer.Body)
+}
+
+// bodyOf gives the body of an answer's record.
+func bodyOf(record []byte) []byte {
+	_, body := splitRecord(record)
+	if record[0] == kindConfirmed {
+		return body[8:]
+	}
+	return body
+}
+
+// timeAt reads a time of a record.
+func timeAt(text []byte) time.Time {
+	return time.UnixMicro(int64(binary.BigEndian.Uint64(text))).UTC()
 }
 
 func appendRecord(dst []byte, kind byte, status int, at time.Time, key, body []byte) []byte {
@@ -90,9 +123,15 @@ func parseOutcome(record []byte, classification string) (Outcome, error) {
 	if key == nil {
 		return Outcome{}, errDamaged
 	}
-	o := Outcome{Answer: client.Answer{AnsweredAt: time.UnixMicro(int64(binary.BigEndian.Uint64(record[3:]))).UTC()}}
+	o := Outcome{Answer: client.Answer{AnsweredAt: timeAt(record[3:])}}
+	if record[0] == kindConfirmed {
+		if len(body) < 8 {
+			return Outcome{}, errDamaged
+		}
+		o.ConfirmedAt, o.Answer.AnsweredAt, body = o.Answer.AnsweredAt, timeAt(body), body[8:]
+	}
 	switch record[0] {
-	case kindAnswer:
+	case kindAnswer, kindConfirmed:
 		answer, err := client.ParseAnswer(body, classification)
 		if err != nil {
 			return Outcome{}, errDamaged

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"context"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 )
@@ -29,6 +30,13 @@ func (b *Batch) AddOf(source string, r client.Request, o Outcome) {
 	key := appendKey(nil, source, r)
 	b.record = appendOutcome(b.record[:0], key, o)
 	b.add(key, b.record)
+}
+
+// AddNote puts a note into the batch, in place of the note of the same name. The batch must not have
+// another note of that name.
+func (b *Batch) AddNote(name string, body []byte) {
+	key := noteKey(b.store.options.Source, name)
+	b.add(key, appendRecord(nil, kindNote, 0, time.Now(), key, body))
 }
 
 func (b *Batch) add(key, record []byte) {

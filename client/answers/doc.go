@@ -28,6 +28,10 @@
 //	| before it as a varint         |
 //	+-------------------------------+
 //
+// There are two more kinds of records: 4 is an answer that the service gave again, with the time of the last
+// in front and the time of the first before the body, 8 bytes; 5 is a note, which a caller keeps beside the
+// answers of a source.
+//
 // Integers are big endian. A place is the number of a log file, 4 bytes, and the offset of a pack in
 // the file, 4 bytes. The index has the place of each key, and with each change also the place up to
 // which it describes the log.

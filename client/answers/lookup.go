@@ -13,10 +13,10 @@ type Query struct {
 	Request client.Request
 	Source  string // "" for the store's own
 
-	Found      bool      // there is an outcome that still counts
-	Outcome    Outcome   // set where Found
-	Stored     bool      // there is an outcome, also if it does not count or is damaged
-	AnsweredAt time.Time // of an outcome, also if it does not count; zero for a damaged outcome
+	Found   bool      // there is an outcome that still counts
+	Outcome Outcome   // set where Found
+	Stored  bool      // there is an outcome, also if it does not count or is damaged
+	AskedAt time.Time // of an outcome, also if it does not count; zero for a damaged outcome
 }
 
 // Lookup returns the stored outcome of a request, and whether there is an outcome that still
@@ -114,7 +114,7 @@ func (s *Store) answer(w sought) {
 		s.damage.note(s.options, w.place, string(w.key))
 		return
 	}
-	w.query.AnsweredAt = outcome.Answer.AnsweredAt
+	w.query.AskedAt = outcome.AskedAt()
 	if s.counts(outcome) {
 		w.query.Outcome, w.query.Found = outcome, true
 	}
@@ -126,5 +126,5 @@ func (s *Store) counts(o Outcome) bool {
 	if o.Rejection != nil && s.options.RetryRejected && o.Answer.AnsweredAt.Before(s.opened) {
 		return false
 	}
-	return s.options.MaxAge <= 0 || !o.Answer.AnsweredAt.Before(s.opened.Add(-s.options.MaxAge))
+	return s.options.MaxAge <= 0 || !o.AskedAt().Before(s.opened.Add(-s.options.MaxAge))
 }

@@ -39,7 +39,7 @@ func (s *Store) Scan(visit func(Stored) error) error {
 		for _, r := range c.records {
 			source, request, ok := parseKey(string(r.key))
 			if !ok {
-				continue // a learned rate
+				continue // a learned rate or a note
 			}
 			outcome, err := parseOutcome(r.record, request.Classification)
 			if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) Scan(visit func(Stored) error) error {
 				continue
 			}
 			if outcome.Rejection == nil {
-				_, outcome.Answer.Body = splitRecord(r.record)
+				outcome.Answer.Body = bodyOf(r.record)
 			}
 			if err := visit(Stored{source, request, outcome}); err != nil {
 				return err

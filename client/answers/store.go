@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -269,6 +270,23 @@ func (s *Store) KeepLearnedRate(perSecond float64) error {
 	key, body := rateKey(s.options.Source), strconv.AppendFloat(nil, perSecond, 'f', 3, 64)
 	b.add(key, appendRecord(nil, kindRate, 0, time.Now(), key, body))
 	return b.Commit()
+}
+
+// noteKey is the key of a note. It sorts before every request's key.
+func noteKey(source, name string) []byte { return []byte("\x00note\x00" + source + "\x00" + name) }
+
+// Note is what a caller keeps under a name beside the answers of the store's source; nil if there is
+// none, or if it is damaged.
+func (s *Store) Note(name string) (body []byte, err error) { return s.NoteOf(s.options.Source, name) }
+
+// NoteOf is Note for another source.
+func (s *Store) NoteOf(source, name string) (body []byte, err error) {
+	w := []sought{{key: noteKey(source, name)}}
+	err = s.seek(w, func(w sought) {
+		_, found := splitRecord(w.record)
+		body = bytes.Clone(found)
+	})
+	return body, s.failure.set(err)
 }
 
 // Close closes the store, after the index is durable. A store that has failed stays locked

@@ -442,3 +442,45 @@ func TestCompactGivesSpaceBack(t *testing.T) {
 	s.wantAll(3000, 4)
 	s.close()
 }
+
+// TestConfirmedAnswer has the times of the first and the last of two equal answers, also after compaction.
+func TestConfirmedAnswer(t *testing.T) {
+	dir := t.TempDir()
+	first := time.Now().UTC().Truncate(time.Microsecond).Add(-48 * time.Hour)
+	request := client.Request{Kind: client.Website, Classification: client.TaxonomyV3, Input: "https://a.example"}
+	body := []byte(`{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}`)
+	want := Outcome{Answer: client.Answer{AnsweredAt: first, Body: body}, ConfirmedAt: first.Add(47 * time.Hour)}
+	s, err := Open(Options{Dir: dir, Source: "s", MaxAge: 24 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.NewBatch()
+	b.Add(request, want)
+	b.AddNote("n", []byte("kept"))
+	if err := errors.Join(b.Commit(), s.Compact(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	got, found, err := s.Lookup(request) // the answer was given again within MaxAge
+	if !found || err != nil || !got.AskedAt().Equal(want.ConfirmedAt) || !got.Answer.AnsweredAt.Equal(first) || len(got.Answer.Entries) != 1 {
+		t.Errorf("got %+v, %v, %v", got, found, err)
+	}
+	scanned := 0
+	err = s.Scan(func(a Stored) error {
+		scanned++
+		if string(a.Outcome.Answer.Body) != string(body) || !a.Outcome.ConfirmedAt.Equal(want.ConfirmedAt) {
+			t.Errorf("scanned %+v", a)
+		}
+		return nil
+	})
+	if scanned != 1 || err != nil {
+		t.Errorf("%d answers, %v", scanned, err)
+	}
+	for source, want := range map[string]string{"s": "kept", "t": ""} {
+		if text, err := s.NoteOf(source, "n"); string(text) != want || err != nil {
+			t.Errorf("the note of %s is %q, %v", source, text, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

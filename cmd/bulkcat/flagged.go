@@ -27,6 +27,7 @@ var flagOf = map[string]string{
 	"pipeline.Output.Shape":         "--shape",
 	"pipeline.Output.Top":           "--top",
 	"pipeline.Output.MinConfidence": "--min-confidence",
+	"pipeline.Store.RefreshBudget":  "--refresh-budget",
 	"pipeline.LabelColumn":          "--label-column",
 	"reader.Column":                 "--column",
 	"reader.Delimiter":              "--delimiter",

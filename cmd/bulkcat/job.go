@@ -232,6 +232,7 @@ func printForecasts(s streams, jobs []*job) {
 		sum.Invalid += f.Invalid
 		sum.Distinct += f.Distinct
 		sum.Answered += f.Answered
+		sum.Refresh += f.Refresh
 		sum.Saved += f.Saved
 		sum.Quota = f.Quota
 		sameService = sameService && j.flags.Service.Name == jobs[0].flags.Service.Name

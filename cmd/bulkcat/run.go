@@ -108,7 +108,7 @@ func (f *runFlags) complete() error {
 	f.Classifications = strings.Split(f.classification, ",")
 	f.Offline = f.Offline || f.partial
 	f.Output = f.output.options(f.streams)
-	f.Store = pipeline.StoreOptions{Dir: f.store.dir, MaxAge: time.Duration(f.store.maxAge), RetryRejected: f.store.retryRejected}
+	f.Store = pipeline.StoreOptions{Dir: f.store.dir, MaxAge: time.Duration(f.store.maxAge), RetryRejected: f.store.retryRejected, RefreshBudget: f.store.refreshBudget}
 	f.Retry = f.pace.retryPolicy()
 	f.FinishBy = f.pace.finishBy.time(f.started)
 	f.Program = version()
@@ -279,6 +279,9 @@ func (f *runFlags) printForecast(c pipeline.Forecast) {
 	line("invalid", c.Invalid)
 	line("distinct requests", c.Distinct)
 	line("already answered", c.Answered)
+	if c.Refresh > 0 {
+		line("of these asked again", c.Refresh)
+	}
 	line("to be asked", c.ToAsk())
 	if f.Kind == client.Website {
 		line("dedupe site saves", c.Saved)
@@ -352,10 +355,12 @@ type storeFlags struct {
 	dir           string
 	maxAge        ageValue
 	retryRejected bool
+	refreshBudget int64
 }
 
 func (f *storeFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output)")
 	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
+	flags.Int64Var(&f.refreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that have changed most probably")
 	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/answers/archive"
+	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 )
 
@@ -36,12 +38,13 @@ func newStoreStats(s streams) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "stats DIR",
-		Short: "Count the answers by source, kind and classification",
+		Short: "Count the answers, and say how old they are and how many are out of date",
 		Args:  operands(1, 1, noStoreNamed),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
-				stats, err := archive.Count(store)
-				return errors.Join(printStats(s.text(), stats, asJSON), err)
+				survey := refresh.NewSurvey(store, time.Now())
+				stats, err := archive.Count(store, survey.Add)
+				return errors.Join(printStats(s.text(), storeStats{stats, survey.Groups()}, asJSON), err)
 			})
 		},
 	}
@@ -143,18 +146,46 @@ func withStore(s streams, options answers.Options, do func(*answers.Store) error
 	return err
 }
 
-func printStats(out io.Writer, stats archive.Stats, asJSON bool) error {
+// storeStats is what `store stats` prints.
+type storeStats struct {
+	archive.Stats
+	Freshness []refresh.Freshness `json:"freshness"` // of the groups, in their order
+}
+
+func printStats(out io.Writer, stats storeStats, asJSON bool) error {
 	if asJSON {
 		return writeJSON(out, stats)
 	}
-	for _, g := range stats.Groups {
+	for i, g := range stats.Groups {
 		_, err := fmt.Fprintf(out, "%s %s %s\n  answers     %d\n  rejections  %d\n  oldest      %s\n  newest      %s\n",
 			g.Source, g.Kind, g.Classification, g.Answers, g.Rejections,
 			g.Oldest.Format(time.RFC3339), g.Newest.Format(time.RFC3339))
 		if err != nil {
 			return err
 		}
+		if i == len(stats.Freshness) {
+			break // the store could not be read to its end
+		}
+		if err := printFreshness(out, stats.Freshness[i]); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(out, "damaged  %d\nsize     %d bytes\n", stats.Damaged, stats.Bytes)
+	return err
+}
+
+func printFreshness(out io.Writer, f refresh.Freshness) error {
+	ages := make([]string, len(f.Ages))
+	for i, a := range f.Ages {
+		ages[i] = fmt.Sprintf("%d within %dd", a.Answers, a.Days)
+		if a.Days == 0 {
+			ages[i] = fmt.Sprintf("%d older", a.Answers)
+		}
+	}
+	outOfDate := "unknown: use --refresh-budget"
+	if f.OutOfDate != nil {
+		outOfDate = fmt.Sprintf("%.1f%% (estimate: %d answers of the service asked again, %d of them chosen at random)", 100**f.OutOfDate, f.AskedAgain, f.Random)
+	}
+	_, err := fmt.Fprintf(out, "  ages        %s\n  out of date %s\n", strings.Join(ages, ", "), outOfDate)
 	return err
 }

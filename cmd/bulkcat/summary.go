@@ -57,6 +57,9 @@ func (s *summary) print(out io.Writer) {
 		line("kept", "%d records in parts that were published before", c.Kept)
 	}
 	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
+	if c.AskedAgain > 0 {
+		line("refresh", "%d stored answers asked again: %d have changed", c.AskedAgain, c.Changed)
+	}
 	if a.Store != "" {
 		line("store", "%s: %d answers came from it", a.Store, a.Counts.FromStore)
 	}

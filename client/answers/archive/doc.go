@@ -7,5 +7,5 @@
 //	 "answered_at":"2026-03-01T12:00:00.123456Z","body":{"taxonomy_v3":[...]}}
 //
 // without the line breaks. The body is the answer as the service sent it, or the reason of a
-// rejection as a string.
+// rejection as a string. An answer that the service gave again has the time of the last as confirmed_at.
 package archive

@@ -114,7 +114,7 @@ func (im *importer) add(a answers.Stored) error {
 	if err := im.store.LookupAll(queries); err != nil {
 		return err
 	}
-	if last := queries[0].AnsweredAt; !last.IsZero() && !a.Outcome.Answer.AnsweredAt.After(last) {
+	if last := queries[0].AskedAt; !last.IsZero() && !a.Outcome.AskedAt().After(last) {
 		im.count.Kept++
 		return nil
 	}

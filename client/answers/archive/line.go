@@ -20,6 +20,7 @@ type line struct {
 	Outcome        string          `json:"outcome"` // lineAnswer or lineRejection
 	Status         int             `json:"status"`
 	AnsweredAt     time.Time       `json:"answered_at"`
+	ConfirmedAt    time.Time       `json:"confirmed_at,omitzero"`
 	Body           json.RawMessage `json:"body"`
 }
 
@@ -33,7 +34,7 @@ const (
 func newLine(a answers.Stored) (l line, err error) {
 	l = line{
 		Source: a.Source, Kind: a.Request.Kind, Classification: a.Request.Classification, Input: a.Request.Input,
-		Outcome: lineAnswer, Status: 200, AnsweredAt: a.Outcome.Answer.AnsweredAt, Body: json.RawMessage(a.Outcome.Answer.Body),
+		Outcome: lineAnswer, Status: 200, AnsweredAt: a.Outcome.Answer.AnsweredAt, ConfirmedAt: a.Outcome.ConfirmedAt, Body: json.RawMessage(a.Outcome.Answer.Body),
 	}
 	if rejection := a.Outcome.Rejection; rejection != nil {
 		l.Outcome, l.Status = lineRejection, rejection.Status
@@ -59,6 +60,9 @@ func parseLine(text []byte) (a answers.Stored, err error) {
 			return a, fmt.Errorf("body: the reason of a rejection must be a string: %w", err)
 		}
 		return a, nil
+	}
+	if !l.ConfirmedAt.IsZero() {
+		a.Outcome.ConfirmedAt = l.ConfirmedAt.UTC().Truncate(time.Microsecond)
 	}
 	if _, err := client.ParseAnswer(l.Body, l.Classification); err != nil {
 		return a, fmt.Errorf("body: %w", err)

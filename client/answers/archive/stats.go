@@ -28,8 +28,9 @@ type Group struct {
 	Newest         time.Time   `json:"newest"`
 }
 
-// Count counts the answers of all sources. It reads the whole store; the error is as Export's.
-func Count(s *answers.Store) (Stats, error) {
+// Count counts the answers of all sources, and passes each to visit, which may be nil. It reads the whole
+// store; the error is visit's, or as Export's.
+func Count(s *answers.Store, visit func(answers.Stored) error) (Stats, error) {
 	type sort struct {
 		source, classification string
 		kind                   client.Kind
@@ -53,6 +54,9 @@ func Count(s *answers.Store) (Stats, error) {
 		}
 		if at.After(g.Newest) {
 			g.Newest = at
+		}
+		if visit != nil {
+			return visit(a)
 		}
 		return nil
 	})
