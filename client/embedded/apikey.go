@@ -89,7 +89,7 @@ func newAPIKey(g Grant) *Key {
 	g = g.applyDefaults()
 	a := &Key{
 		name:     strings.ToValidUTF8(g.Name, "?"), // metrics need valid UTF-8
-		priority: g.Priority,
+		priority: max(1, g.Priority),
 		quota:    max(int64(g.Quota), int64(Unlimited)),
 		limit:    newLimiter(g.Rate, g.Burst),
 	}

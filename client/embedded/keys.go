@@ -33,7 +33,7 @@ type Grant struct {
 	Rate  Rate
 	Burst int // requests at once; default: the requests of a second, 1 at least
 
-	// Priority is the share of the key in relation to other keys, from 1 (the default) to 1000. Only a
+	// Priority is the share of the key in relation to other keys, from 1 to 1000; 0 for 1. Only a
 	// Backend that schedules requests uses it.
 	Priority int
 }
@@ -165,7 +165,6 @@ func (g Grant) applyDefaults() Grant {
 	if g.Name == "" {
 		g.Name = "key-" + digestOf(g.Key).String()[:8]
 	}
-	g.Priority = max(1, g.Priority)
 	if g.Plan == "" {
 		g.Plan = "embedded"
 	}
