@@ -23,7 +23,7 @@ type Options struct {
 	Upstream client.Categorizer
 	Usage    func(context.Context) (client.Usage, error) // of the upstream's key
 	Store    *answers.Store                              // its source is the upstream
-	Limits   limits.Options                              // of the upstream; New sets CanAsk, Learned and WaitForQuota
+	Limits   limits.Options                              // of the upstream; New sets all that is learned, and WaitForQuota
 	Retry    client.RetryPolicy                          // of attempts at the upstream
 	MaxAge   time.Duration                               // an older answer is asked for again; 0 for any age
 	Grants   []embedded.Grant                            // the colleagues' keys; their quotas count paid answers
@@ -75,12 +75,15 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	default:
 		g.log.Warn("the upstream does not say how much quota is left", "error", err)
 	}
-	learned, storeErr := o.Store.LearnedRate()
+	learned, storeErr := o.Store.Learned()
 	if storeErr != nil {
 		return nil, storeErr
 	}
 	l := o.Limits
-	l.CanAsk, l.WaitForQuota, l.Learned = err == nil || isPassing(err), true, learned
+	l.CanAsk, l.WaitForQuota, l.Background = err == nil || isPassing(err), true, learned.Background
+	if l.Rate == 0 {
+		l.Learned = learned.Rate
+	}
 	g.limits = limits.New(l, time.Now())
 	g.service = embedded.New(embedded.Options{Grants: o.Grants, Ledger: o.Ledger, Backend: g, Logger: o.Logger})
 	g.log.Info("the gateway asks the upstream", "quota", usage.Remaining)
@@ -130,25 +133,25 @@ func (g *Gateway) Run(ctx context.Context) error {
 }
 
 const (
-	watchEvery   = 10 * time.Second // a kill loses at most the rate learned in that time
+	watchEvery   = 10 * time.Second // a kill loses at most what was learned in that time
 	usageEvery   = time.Minute
 	usageTimeout = 10 * time.Second
-	sameRate     = 0.02 // share of the learned rate: a smaller change is not kept
 )
 
-// watch keeps the learned rate, and asks for the upstream's quota for the metrics.
+// watch keeps what was learned of the upstream, and asks for the upstream's quota for the metrics.
 func (g *Gateway) watch(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	kept, asked := 0.0, time.Now()
+	var kept answers.Learned
+	asked := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		if learned := g.limits.Learned(); learned > 0 && (learned > kept*(1+sameRate) || learned < kept*(1-sameRate)) {
-			if err := g.options.Store.KeepLearnedRate(learned); err != nil {
+		if learned := (answers.Learned{Rate: g.limits.Learned(), Background: g.limits.Background()}); learned != kept {
+			if err := g.options.Store.KeepLearned(learned); err != nil {
 				return err
 			}
 			kept = learned
