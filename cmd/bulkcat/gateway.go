@@ -27,6 +27,7 @@ type gatewayFlags struct {
 	store    string
 	maxAge   ageValue
 	rate     rateValue
+	burst    int
 	reserve  int64
 	requests serviceFlags
 }
@@ -43,6 +44,7 @@ func (f *gatewayFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.store, "store", "", "keep the answers of the hosted service in `DIR`")
 	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age")
 	flags.Var(&f.rate, "rate", "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows")
+	flags.IntVar(&f.burst, "burst", 1, "requests at once within --rate, after a pause")
 	flags.Int64Var(&f.reserve, "reserve", -1, "leave `N` requests of the hosted service's quota; -1 for no bound")
 	f.requests.bindRequests(flags)
 }
@@ -51,6 +53,8 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 	switch {
 	case (f.upstream == "") != (f.store == ""):
 		return errors.New("a gateway needs both --upstream and --store")
+	case f.burst < 1:
+		return fmt.Errorf("--burst: %d must be at least 1", f.burst)
 	case f.upstream != "" && len(taxonomies.given) > 0:
 		return errHostedTaxonomy
 	}
@@ -59,7 +63,7 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 
 // limits gives the limits of the hosted service.
 func (f *gatewayFlags) limits(inFlight int) limits.Options {
-	o := limits.Options{Rate: float64(f.rate), InFlight: inFlight, KeepReserve: f.reserve >= 0, Reserve: f.reserve}
+	o := limits.Options{Rate: float64(f.rate), Burst: f.burst, InFlight: inFlight, KeepReserve: f.reserve >= 0, Reserve: f.reserve}
 	if rate.Limit(f.rate) == rate.Inf {
 		o.Rate = math.Inf(1)
 	}
