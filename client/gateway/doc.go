@@ -27,7 +27,7 @@
 // in proportion to their priorities, whatever number of requests each sends. A key that was idle starts
 // at the virtual time of the key that was served last: it has saved up nothing and owes nothing. An
 // attempt of a retry advances the virtual time of its key, too, so that failing inputs slow down their
-// own key only. A key may queue the requests of 20 seconds of its share; further requests get 429.
+// own key only. A key may queue the requests of ten seconds of its share; further requests get 429.
 //
 // # Retries
 //

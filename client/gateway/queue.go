@@ -77,7 +77,7 @@ func (q *fairQueue) advance(key *embedded.Key) {
 const (
 	// queued is how long the queue of a key may be: shorter than patience. A client that adapts to the
 	// latency meets no refusals, which come seconds before the answers and would mislead the client.
-	queued = 20 * time.Second
+	queued = 10 * time.Second
 
 	leastQueued = 8     // flights of a key, at low rates
 	mostQueued  = 10000 // flights of a key, at high rates

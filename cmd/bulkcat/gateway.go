@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -73,6 +75,9 @@ func (f *gatewayFlags) limits(inFlight int) limits.Options {
 // serveGateway opens the store and the ledger, and serves until the context ends.
 func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.Listener, options embedded.ServerOptions, grants []embedded.Grant, log *slog.Logger) (err error) {
 	g := &f.gateway
+	if g.keyFile == "" && strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")) == "" {
+		return &usageError{errors.New("no API key for the hosted service: set BULKCAT_API_KEY or --upstream-key-file")}
+	}
 	g.requests.baseURL, g.requests.apiKeyFile = g.upstream, g.keyFile
 	inFlight := min(limits.DefaultInFlight, freeDescriptors())
 	upstream, err := g.requests.open(inFlight, log)
