@@ -16,7 +16,7 @@ CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
+.PHONY: help build man release test servers gateway soak crash cuts test-duckdb test-pyarrow test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ endif
 
 servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs nginx); the table is in bin/servers.md
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat SERVERS_REPORT=$(CURDIR)/bin/servers.md go test . -full -count 1 -timeout 0 -v
+
+gateway: build ## 8 runs of 200,000 requests against a gateway that is killed 20 times (8 minutes)
+	go run ./scripts/gateway -bulkcat bin/bulkcat -requests 200000 -kills 20
 
 soak: ## run against a faulty service for SOAKTIME (20m)
 	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline -soak $(SOAKTIME)

@@ -27,7 +27,7 @@ func main() {
 	flag.Float64Var(&o.Rate, "rate", 300, "of the upstream, in requests a second")
 	flag.BoolVar(&o.Learn, "learn", false, "have the gateway learn the rate")
 	flag.IntVar(&o.Kills, "kills", 20, "of the gateway")
-	flag.DurationVar(&o.Between, "between", 15*time.Second, "kills, on average")
+	flag.DurationVar(&o.Between, "between", 18*time.Second, "kills, on average")
 	flag.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "of orders, faults and kills")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
