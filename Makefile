@@ -16,7 +16,7 @@ CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift
+.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs ng
 
 drift: ## refresh a list of 100,000 websites that drift for a year, with ten seeds
 	go test -run TestDrift -count 1 -timeout 0 -v ./pipeline/refresh -websites 100000
+
+gateway: build ## 8 runs of 200,000 requests against a gateway that is killed 20 times (8 minutes)
+	go run ./scripts/gateway -bulkcat bin/bulkcat -requests 200000 -kills 20
 
 soak: ## run against a faulty service for SOAKTIME (20m)
 	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline -soak $(SOAKTIME)

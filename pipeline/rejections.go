@@ -155,7 +155,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	r.Counters.Rechecks.Add(1)
 	answer, err := r.exchange(t)
 	err = r.tolerate(err)
-	result := resultOf(answer, err)
+	result := client.ResultOf(answer, err)
 	e, failed := errors.AsType[*client.Error](err)
 	refused := failed && e.Class == client.Rejected
 	if refused {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -245,11 +246,11 @@ func (s *Session) newLimits(parts Parts) (*limits.Controller, error) {
 	o, service := s.options.Limits, &s.options.Service
 	o.CanAsk = s.quota.known()
 	if service.Hosted && o.Rate == 0 && parts.Store != nil {
-		learned, err := parts.Store.LearnedRate()
+		learned, err := parts.Store.Learned()
 		if err != nil {
 			return nil, err
 		}
-		o.Learned = learned
+		o.Learned, o.Background = learned.Rate, learned.Background
 	}
 	if service.Hosted && o.Rate == 0 && o.Learned == 0 {
 		o.Learned = service.Rate
@@ -262,11 +263,11 @@ func keepLearned(parts Parts) error {
 	if parts.Store == nil {
 		return nil
 	}
-	learned := parts.Limits.Learned()
-	if learned == 0 {
+	learned := answers.Learned{Rate: parts.Limits.Learned(), Background: parts.Limits.Background()}
+	if learned.Rate == 0 {
 		return nil
 	}
-	return parts.Store.KeepLearnedRate(learned)
+	return parts.Store.KeepLearned(learned)
 }
 
 // publish leaves the account, which from then on says which run has written the output.

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -195,7 +194,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	}
 	answer, err := r.exchange(t)
 	err = r.tolerate(err)
-	r.report(r.Limits.End(time.Now(), permit, resultOf(answer, err)))
+	r.report(r.Limits.End(time.Now(), permit, client.ResultOf(answer, err)))
 	var e *client.Error
 	switch {
 	case err == nil:
@@ -248,43 +247,6 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		d.latency.observe(time.Since(t.sent))
 	}
 	return answer, err
-}
-
-// resultOf is what an attempt tells the limits. A service that rejects an input, or is still calculating
-// an answer, works.
-func resultOf(answer client.Answer, err error) limits.Result {
-	if err == nil {
-		result := limits.Result{Signal: limits.Answered, Rate: answer.Limit.PerSecond}
-		if answer.Limit.Remaining == 0 {
-			result.Wait = answer.Limit.Reset
-		}
-		return result
-	}
-	e, ok := errors.AsType[*client.Error](err)
-	if !ok {
-		return limits.Result{Signal: limits.Canceled}
-	}
-	result := limits.Result{Rate: e.Limit.PerSecond, Wait: e.RetryAfter}
-	switch e.Class {
-	case client.Rejected:
-		result.Signal = limits.Answered
-	case client.Transient:
-		result.Signal = limits.Failed
-		result.Broken = e.Status == 0 && !e.Timeout()
-		if e.Status == http.StatusTooManyRequests || e.RetryAfter > 0 {
-			result.Signal = limits.Refused
-		}
-	case client.Unsent:
-		result.Signal = limits.Unsent
-	case client.Quota:
-		result.Signal = limits.OutOfQuota
-	default:
-		result.Signal = limits.Canceled // the run ends
-	}
-	if e.Status == http.StatusAccepted {
-		result = limits.Result{Signal: limits.Answered}
-	}
-	return result
 }
 
 // waitForQuota says whether the run waits until there is quota again; else the run stops.

@@ -508,7 +508,7 @@ func FuzzLog(f *testing.F) {
 		b.Add(numbered(i))
 	}
 	b.Add(client.Request{Kind: client.Product, Input: "hat", Classification: client.ProductTaxonomy}, Outcome{Rejection: &client.Error{Status: 404}})
-	if err := errors.Join(b.Commit(), s.KeepLearnedRate(3), s.Close()); err != nil {
+	if err := errors.Join(b.Commit(), s.KeepLearned(Learned{Rate: 3}), s.Close()); err != nil {
 		f.Fatal(err)
 	}
 	file, err := disk.Open(dir + "/00000001.log")

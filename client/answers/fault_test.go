@@ -179,12 +179,12 @@ func TestFullDiskIsForGood(t *testing.T) {
 	full.Store(false)
 	r, _ := numbered(0)
 	_, _, lookup := s.Lookup(r)
-	_, rate := s.LearnedRate()
+	_, rate := s.Learned()
 	_, size := s.Size()
 	s.must(size)
 	scan := s.Scan(func(Stored) error { return nil })
 	for name, err := range map[string]error{
-		"commit": s.tryPut(2, 3, 0), "lookup": lookup, "rate": rate, "keep": s.KeepLearnedRate(1), "scan": scan,
+		"commit": s.tryPut(2, 3, 0), "lookup": lookup, "rate": rate, "keep": s.KeepLearned(Learned{Rate: 1}), "scan": scan,
 		"compact": s.Compact(t.Context()), "close": s.Store.Close(), "second close": s.Store.Close(),
 	} {
 		if again, ok := errors.AsType[*FailedError](err); !ok || again != failed {
@@ -334,7 +334,7 @@ func TestFolderAndFileOfAKilledStartAreDurable(t *testing.T) {
 func TestReadErrorIsForGood(t *testing.T) {
 	calls := map[string]func(s *suite) error{
 		"lookup":  func(s *suite) error { r, _ := numbered(0); _, _, err := s.Lookup(r); return err },
-		"rate":    func(s *suite) error { _, err := s.LearnedRate(); return err },
+		"rate":    func(s *suite) error { _, err := s.Learned(); return err },
 		"scan":    func(s *suite) error { return s.Scan(func(Stored) error { return nil }) },
 		"compact": func(s *suite) error { return s.Compact(t.Context()) },
 	}
@@ -347,7 +347,7 @@ func TestReadErrorIsForGood(t *testing.T) {
 			return nil
 		})))
 		s.put(0, 1, 0)
-		s.must(s.KeepLearnedRate(3))
+		s.must(s.KeepLearned(Learned{Rate: 3}))
 		bad.Store(true)
 		first := call(s)
 		if failed, ok := errors.AsType[*FailedError](first); !ok || !errors.Is(failed, syscall.EIO) {

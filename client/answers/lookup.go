@@ -12,6 +12,7 @@ import (
 type Query struct {
 	Request client.Request
 	Source  string // "" for the store's own
+	Body    bool   // set Outcome.Answer.Body
 
 	Found   bool      // there is an outcome that still counts
 	Outcome Outcome   // set where Found
@@ -115,6 +116,10 @@ func (s *Store) answer(w sought) {
 		return
 	}
 	w.query.AskedAt = outcome.AskedAt()
+	if w.query.Body && outcome.Rejection == nil {
+		_, body := splitRecord(w.record)
+		outcome.Answer.Body = slices.Clone(body)
+	}
 	if s.counts(outcome) {
 		w.query.Outcome, w.query.Found = outcome, true
 	}

@@ -3,6 +3,7 @@ package answers
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -249,25 +250,31 @@ func (s *Store) Damaged() int64 { return s.damage.count() }
 // rateKey is the key of the learned rate of a source. It sorts before every request's key.
 func rateKey(source string) []byte { return []byte("\x00rate\x00" + source) }
 
-// LearnedRate is the rate of the service, in requests a second, that an earlier run has
-// learned; 0 if none has.
-func (s *Store) LearnedRate() (float64, error) {
-	rate := 0.0
-	w := []sought{{key: rateKey(s.options.Source)}}
-	err := s.seek(w, func(w sought) {
-		_, body := splitRecord(w.record)
-		rate, _ = strconv.ParseFloat(string(body), 64)
-	})
-	if !(rate > 0 && rate < 1e6) { // damaged: learned again
-		rate = 0
-	}
-	return rate, s.failure.set(err)
+// Learned is what a run has learned of the service; fields are 0 if unknown.
+type Learned struct {
+	Rate       float64 // that the service allows, in requests a second
+	Background float64 // the share of requests that fails at any rate
 }
 
-// KeepLearnedRate keeps the rate for the next run.
-func (s *Store) KeepLearnedRate(perSecond float64) error {
+// Learned is what an earlier run has learned of the service.
+func (s *Store) Learned() (l Learned, err error) {
+	w := []sought{{key: rateKey(s.options.Source)}}
+	err = s.seek(w, func(w sought) {
+		_, body := splitRecord(w.record)
+		rate, background, _ := strings.Cut(string(body), " ")
+		l.Rate, _ = strconv.ParseFloat(rate, 64)
+		l.Background, _ = strconv.ParseFloat(background, 64)
+	})
+	if !(l.Rate >= 0 && l.Rate < 1e6 && l.Background >= 0 && l.Background < 1) { // damaged: learned again
+		l = Learned{}
+	}
+	return l, s.failure.set(err)
+}
+
+// KeepLearned keeps what was learned for the next run.
+func (s *Store) KeepLearned(l Learned) error {
 	b := s.NewBatch()
-	key, body := rateKey(s.options.Source), strconv.AppendFloat(nil, perSecond, 'f', 3, 64)
+	key, body := rateKey(s.options.Source), fmt.Appendf(nil, "%.3f %.4f", l.Rate, l.Background)
 	b.add(key, appendRecord(nil, kindRate, 0, time.Now(), key, body))
 	return b.Commit()
 }

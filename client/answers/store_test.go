@@ -359,26 +359,26 @@ func TestOtherFormatIsRefused(t *testing.T) {
 	}
 }
 
-func TestLearnedRate(t *testing.T) {
+func TestLearned(t *testing.T) {
 	s := start(t, vfs.NewMem())
-	want := func(want float64) {
+	want := func(want Learned) {
 		t.Helper()
-		if got, err := s.LearnedRate(); got != want || err != nil {
+		if got, err := s.Learned(); got != want || err != nil {
 			t.Errorf("got %v, %v; want %v", got, err, want)
 		}
 	}
-	want(0)
-	s.must(s.KeepLearnedRate(12))
+	want(Learned{})
+	s.must(s.KeepLearned(Learned{Rate: 12}))
 	s.put(0, 10, 0)
-	s.must(s.KeepLearnedRate(287.5))
-	want(287.5)
+	s.must(s.KeepLearned(Learned{287.5, 0.05}))
+	want(Learned{287.5, 0.05})
 	s.reopen(func(*Options) {})
-	want(287.5)
+	want(Learned{287.5, 0.05})
 	s.must(s.Compact(t.Context()))
-	want(287.5)
+	want(Learned{287.5, 0.05})
 	s.wantAll(10, 0)
 	s.reopen(func(o *Options) { o.Source = "https://other.example.com" })
-	want(0)
+	want(Learned{})
 	s.close()
 }
 

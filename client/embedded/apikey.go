@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // digest replaces an API key in lookups and in files.
@@ -19,15 +21,51 @@ func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
 // apiKeys are the accepted keys by digest: the time of a lookup does not depend on how many
 // characters of a wrong key are right.
-type apiKeys map[digest]*apiKey
+type apiKeys map[digest]*Key
 
-// apiKey is an accepted key: its quota, its rate and the answers that it has used.
-type apiKey struct {
-	name  string
-	usage []byte // the body of the usage operation up to the number of answers left
-	quota int64  // answers; Unlimited, or 0 and more
-	limit *limiter
-	used  atomic.Int64 // answers
+// Key is an accepted key: its quota, its rate and the answers that it has used.
+type Key struct {
+	name     string
+	priority int
+	usage    []byte // the body of the usage operation up to the number of answers left
+	quota    int64  // answers; Unlimited, or 0 and more
+	limit    *limiter
+	used     atomic.Int64 // answers
+	reserved atomic.Int64 // answers that a Backend has been asked for; it charges or releases them
+}
+
+// Name is the name of the grant, for logs and metrics.
+func (a *Key) Name() string { return a.name }
+
+// Priority is the share of the key in relation to the shares of other keys; 1 or more.
+func (a *Key) Priority() int { return a.priority }
+
+// Admit applies the rate of the key to one request. If the request comes too early, it returns the
+// time until a request may pass.
+func (a *Key) Admit() (wait time.Duration, ok bool) {
+	if problem := a.limit.admit(http.Header{}); problem != nil {
+		return problem.Wait, false
+	}
+	return 0, true
+}
+
+// Reserve sets one answer of the quota aside. It returns false if none is left. The caller charges
+// or releases each reserved answer.
+func (a *Key) Reserve() bool {
+	if a.reserved.Add(1)+a.used.Load() > a.quota && !a.isUnlimited() {
+		a.reserved.Add(-1)
+		return false
+	}
+	return true
+}
+
+// Release gives a reserved answer back.
+func (a *Key) Release() { a.reserved.Add(-1) }
+
+// Charge uses up a reserved answer.
+func (a *Key) Charge() {
+	a.used.Add(1)
+	a.reserved.Add(-1)
 }
 
 // newAPIKeys returns the keys of the options, with the used quota from the ledger.
@@ -47,12 +85,13 @@ func newAPIKeys(o Options) apiKeys {
 	return all
 }
 
-func newAPIKey(g Grant) *apiKey {
+func newAPIKey(g Grant) *Key {
 	g = g.applyDefaults()
-	a := &apiKey{
-		name:  strings.ToValidUTF8(g.Name, "?"), // metrics need valid UTF-8
-		quota: max(int64(g.Quota), int64(Unlimited)),
-		limit: newLimiter(g.Rate, g.Burst),
+	a := &Key{
+		name:     strings.ToValidUTF8(g.Name, "?"), // metrics need valid UTF-8
+		priority: max(1, g.Priority),
+		quota:    max(int64(g.Quota), int64(Unlimited)),
+		limit:    newLimiter(g.Rate, g.Burst),
 	}
 	a.usage = append(a.usage, `{"plan":`...)
 	a.usage = append(a.usage, marshal(g.Plan)...)
@@ -61,23 +100,23 @@ func newAPIKey(g Grant) *apiKey {
 }
 
 // anonymous is the key of all requests to a service without keys.
-func anonymous() *apiKey { return newAPIKey(Grant{Name: "anyone", Quota: Unlimited}) }
+func anonymous() *Key { return newAPIKey(Grant{Name: "anyone", Quota: Unlimited}) }
 
 // byName returns the keys sorted by name.
-func (all apiKeys) byName() []*apiKey {
-	return slices.SortedFunc(maps.Values(all), func(a, b *apiKey) int { return strings.Compare(a.name, b.name) })
+func (all apiKeys) byName() []*Key {
+	return slices.SortedFunc(maps.Values(all), func(a, b *Key) int { return strings.Compare(a.name, b.name) })
 }
 
 // remaining is the number of answers left. It is 0 if the quota was lowered below the answers
 // used.
-func (a *apiKey) remaining() int64 { return max(0, a.quota-a.used.Load()) }
+func (a *Key) remaining() int64 { return max(0, a.quota-a.used.Load()) }
 
-func (a *apiKey) isUnlimited() bool { return a.quota == int64(Unlimited) }
+func (a *Key) isUnlimited() bool { return a.quota == int64(Unlimited) }
 
-func (a *apiKey) isUsedUp() bool { return !a.isUnlimited() && a.remaining() == 0 }
+func (a *Key) isUsedUp() bool { return !a.isUnlimited() && a.remaining() == 0 }
 
 // take uses up one answer, and returns false if none was left.
-func (a *apiKey) take() bool {
+func (a *Key) take() bool {
 	if a.isUnlimited() {
 		a.used.Add(1)
 		return true
@@ -93,11 +132,15 @@ func (a *apiKey) take() bool {
 	}
 }
 
-func (a *apiKey) appendUsage(b []byte) []byte {
+// appendUsage appends the body of the usage operation; with none, no answer is left to any key.
+func (a *Key) appendUsage(b []byte, none bool) []byte {
 	b = append(b, a.usage...)
-	if a.isUnlimited() {
+	switch {
+	case none:
+		b = append(b, '0')
+	case a.isUnlimited():
 		b = append(b, "unlimited"...)
-	} else {
+	default:
 		b = strconv.AppendInt(b, a.remaining(), 10)
 	}
 	return append(b, `"}`...)

@@ -22,6 +22,8 @@ type Rate struct {
 	Window   time.Duration // whole seconds; a shorter window counts as one second
 }
 
+const mostPriority = 1000
+
 // Grant is an accepted API key with its limits. It prints as its name.
 type Grant struct {
 	Key   string
@@ -30,6 +32,10 @@ type Grant struct {
 	Quota Quota  // 0 allows no answer
 	Rate  Rate
 	Burst int // requests at once; default: the requests of a second, 1 at least
+
+	// Priority is the share of the key in relation to other keys, from 1 to 1000; 0 for 1. Only a
+	// Backend that schedules requests uses it.
+	Priority int
 }
 
 // String returns the name; the key is never printed.
@@ -51,7 +57,7 @@ func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 //
 //	KEY
 //	KEY 100000
-//	KEY quota=100000 rate=50/s burst=100 plan=team name=alice
+//	KEY quota=100000 rate=50/s burst=100 priority=2 plan=team name=alice
 //
 // A number after the key is its quota. Limits that are not given are unlimited. Empty lines and
 // lines that start with # are skipped. Errors are *KeyError, ErrNoKeys, or those of r.
@@ -137,6 +143,10 @@ func (g *Grant) set(attribute, value string) (problem string) {
 		if g.Burst, ok = parseCount(value); !ok {
 			return "the burst must be a whole number from 1"
 		}
+	case "priority":
+		if g.Priority, ok = parseCount(value); !ok || g.Priority > mostPriority {
+			return "the priority must be a whole number from 1 to 1000"
+		}
 	case "plan":
 		if g.Plan, ok = value, isLabel(value); !ok {
 			return "the plan must be of letters, digits, and any of ._@-, 64 at most"
@@ -146,7 +156,7 @@ func (g *Grant) set(attribute, value string) (problem string) {
 			return "the name must be of letters, digits, and any of ._@-, 64 at most"
 		}
 	default:
-		return "an attribute is unknown: use quota=, rate=, burst=, plan= and name=, or a quota alone"
+		return "an attribute is unknown: use quota=, rate=, burst=, priority=, plan= and name=, or a quota alone"
 	}
 	return ""
 }

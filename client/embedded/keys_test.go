@@ -29,8 +29,8 @@ func TestLoadKeys(t *testing.T) {
 		{"as an editor on Windows writes it", "\ufeffabc 1\r\ndef\r\n", []Grant{plain("abc", 1), plain("def", Unlimited)}},
 		{"a key with a number sign", "a#b", []Grant{plain("a#b", Unlimited)}},
 		{"a key with an equals sign", "quota=5", []Grant{plain("quota=5", Unlimited)}},
-		{"all there is", "abc quota=100000 rate=50/s burst=100 plan=team name=alice@acme", []Grant{{
-			Key: "abc", Name: "alice@acme", Plan: "team", Quota: 100000, Rate: Rate{50, time.Second}, Burst: 100}}},
+		{"all there is", "abc quota=100000 rate=50/s burst=100 priority=2 plan=team name=alice@acme", []Grant{{
+			Key: "abc", Name: "alice@acme", Plan: "team", Quota: 100000, Rate: Rate{50, time.Second}, Burst: 100, Priority: 2}}},
 		{"a quota alone before the rest", "abc 5 plan=p name=n", []Grant{{Key: "abc", Name: "n", Plan: "p", Quota: 5}}},
 		{"an unlimited quota", "abc quota=unlimited", []Grant{plain("abc", Unlimited)}},
 		{"a rate a second", "abc rate=50", []Grant{limited(Rate{50, time.Second}, 50)}},
@@ -62,6 +62,8 @@ func TestLoadKeysErrors(t *testing.T) {
 		{"a rate a fortnight", "secret rate=10/f", 1},
 		{"a burst of nothing", "secret rate=10/s burst=0", 1},
 		{"a burst without a rate", "secret burst=5", 1},
+		{"a priority of nothing", "secret priority=0", 1},
+		{"a priority too high", "secret priority=1001", 1},
 		{"a name with a space", "secret name=alice secret", 1},
 		{"a name that is empty", "secret name=", 1},
 		{"a name too long", "secret name=" + strings.Repeat("a", 65), 1},

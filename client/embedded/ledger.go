@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -25,13 +26,14 @@ const ledgerSlack = 1 << 20
 // theirs.
 //
 // The lock FILE.lock beside the file keeps a second service from using the ledger. A Ledger is
-// not safe for concurrent use.
+// not safe for concurrent use, except by [Service.SaveUsage] and [Service.KeepUsage].
 type Ledger struct {
 	files   vfs.FS
 	path    string
 	lock    io.Closer
 	damaged int
 
+	saving sync.Mutex       // held by save
 	used   map[digest]int64 // as in the file
 	file   vfs.File         // nil if the next save must rewrite the file
 	size   int64            // of the file, in bytes
@@ -107,6 +109,8 @@ func (l *Ledger) read() error {
 // save makes the used quota of all keys durable. After an error the content of the file is
 // unknown, and the next save rewrites it.
 func (l *Ledger) save(all apiKeys) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
 	changed := map[digest]int64{}
 	for d, a := range all {
 		if used := a.used.Load(); used != l.used[d] {

@@ -36,7 +36,7 @@ var statuses = []int{
 // choose them.
 const otherOperation = "other"
 
-func newMetrics(all apiKeys, inFlight *atomic.Int64) *metrics {
+func newMetrics(s *Service, inFlight *atomic.Int64) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(), operations: map[string]operationMetrics{}}
 	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bulkcat_service_requests_total", Help: "Requests answered, by operation and HTTP status.",
@@ -52,11 +52,14 @@ func newMetrics(all apiKeys, inFlight *atomic.Int64) *metrics {
 		}
 		m.operations[name] = op
 	}
-	m.registry.MustRegister(m.requests, duration, quotaCollector{all.byName()},
+	m.registry.MustRegister(m.requests, duration, quotaCollector{s.keys.byName()},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "bulkcat_service_requests_in_flight", Help: "Requests being answered now.",
 		}, func() float64 { return float64(inFlight.Load()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if s.opts.Backend != nil {
+		m.registry.MustRegister(s.opts.Backend)
+	}
 	return m
 }
 
@@ -86,7 +89,7 @@ func (m *metrics) handler() http.Handler {
 }
 
 // quotaCollector collects the used and remaining quota by the names of the keys.
-type quotaCollector struct{ keys []*apiKey }
+type quotaCollector struct{ keys []*Key }
 
 var (
 	answersDesc = prometheus.NewDesc("bulkcat_service_answers_total",

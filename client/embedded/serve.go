@@ -22,10 +22,12 @@ func (s *Service) Serve(ctx context.Context, listener net.Listener, options Serv
 		return serveUntil(ctx, s.Server(options), listener, grace)
 	})
 	g.Go(func() error { return s.KeepUsage(saving) })
-	g.Go(func() error {
-		s.WarmUp()
-		return nil
-	})
+	if s.opts.Backend == nil {
+		g.Go(func() error {
+			s.WarmUp()
+			return nil
+		})
+	}
 	return g.Wait()
 }
 

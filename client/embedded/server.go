@@ -54,6 +54,14 @@ func (s *Service) Server(o ServerOptions) *http.Server {
 	}
 }
 
+// SaveUsage saves the used quota to the ledger at once. Without a ledger it does nothing.
+func (s *Service) SaveUsage() error {
+	if s.opts.Ledger == nil {
+		return nil
+	}
+	return s.opts.Ledger.save(s.keys)
+}
+
 // KeepUsage saves the used quota to the ledger once a second, and for the last time when ctx is
 // done. It logs failures and returns only the failure of the last save: a service with a full
 // disk still answers.

@@ -49,6 +49,8 @@ type Options struct {
 	WebsiteParam string
 	// ProductParam is the name of the product operation's input. Default "query".
 	ProductParam string
+	// Backend answers the categorizations; nil for the taxonomies of this package.
+	Backend Backend
 	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }
@@ -70,7 +72,7 @@ func (o Options) applyDefaults() Options {
 type Service struct {
 	opts       Options
 	keys       apiKeys
-	anonymous  *apiKey               // the key of all requests if no key is needed
+	anonymous  *Key                  // the key of all requests if no key is needed
 	operations map[string]*operation // by path
 }
 
@@ -123,8 +125,8 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w,
 
 // access is what the metrics and the access log need to know about a request.
 type access struct {
-	operation string  // "" for no operation
-	key       *apiKey // nil if the key was not accepted or not checked
+	operation string // "" for no operation
+	key       *Key   // nil if the key was not accepted or not checked
 	status    int
 	bytes     int // of the body
 }
@@ -173,7 +175,10 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 		return b, wrongKey()
 	}
 	if op.input == "" {
-		return o.key.appendUsage(b), nil
+		return o.key.appendUsage(b, s.opts.Backend != nil && s.opts.Backend.Exhausted()), nil
+	}
+	if s.opts.Backend != nil {
+		return s.forward(b, w, r, op, o.key)
 	}
 	if problem := o.key.limit.admit(w.Header()); problem != nil {
 		return b, problem
@@ -182,7 +187,7 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 }
 
 // key looks up an API key; false if it is not accepted.
-func (s *Service) key(key string) (*apiKey, bool) {
+func (s *Service) key(key string) (*Key, bool) {
 	if len(s.keys) == 0 {
 		return s.anonymous, true
 	}
@@ -208,7 +213,7 @@ func (op *operation) methods() []string {
 const patience = 25 * time.Second
 
 // answer categorizes one input at the expense of a key.
-func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, key *apiKey) ([]byte, *apiError) {
+func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, key *Key) ([]byte, *apiError) {
 	params, problem := readParams(w, r, op.input)
 	if problem != nil {
 		return b, problem

@@ -14,6 +14,9 @@ type Options struct {
 	Learned  float64 // the rate, in requests a second, that an earlier run has learned; 0 for none
 	InFlight int     // the most attempts at once; default DefaultInFlight
 
+	// Background is the share of first attempts that fails at any rate, as an earlier run has learned.
+	Background float64
+
 	MaxWait   time.Duration // the longest wait that one response can cause; default 15 minutes
 	MaxOutage time.Duration // the longest outage that the run waits for; 0 for no bound
 
@@ -132,6 +135,7 @@ func New(o Options, now time.Time) *Controller {
 	c.pace = newPace(o, now)
 	c.flight = newFlight(o, now)
 	c.pressure.begin(now)
+	c.pressure.background = o.Background
 	return c
 }
 
@@ -330,6 +334,13 @@ func (c *Controller) Learned() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pace.ceiling
+}
+
+// Background is the share of first attempts that fails at any rate, to start the next run with.
+func (c *Controller) Background() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pressure.background
 }
 
 // Rate is the present rate in requests a second; +Inf without a limit.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -47,6 +48,7 @@ func TestMain(m *testing.M) {
 //	release                 lets those go
 //	asked N                 wants N categorizations since the service was started
 //	listening ADDR          waits until something accepts connections at ADDR
+//	get URL KEY             prints the status, the headers and the body that http://URL gives for KEY
 //	foreign [json] website=NAME product=NAME
 //	                        starts a service that reads its inputs under other names
 //	indiscreet              starts one that tells secrets, with TLS (see ca.pem), and
@@ -68,6 +70,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("KEY", testKey)
 			env.Setenv("BULKCAT_FETCH", "never") // no test uses the network
 			env.Setenv("ADDR", freeAddress(t))
+			env.Setenv("GATEWAY", freeAddress(t))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
@@ -79,6 +82,7 @@ func TestScripts(t *testing.T) {
 			"release":   cmdRelease,
 			"asked":     cmdAsked,
 			"listening": cmdListening,
+			"get":       cmdGet,
 
 			"foreign":    cmdForeign,
 			"requests":   cmdRequests,
@@ -313,6 +317,19 @@ func cmdListening(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("%v", err)
 		}
 	}
+}
+
+func cmdGet(ts *testscript.TestScript, _ bool, args []string) {
+	request, err := http.NewRequest(http.MethodGet, "http://"+args[0], nil)
+	ts.Check(err)
+	request.Header.Set("X-Api-Key", args[1])
+	response, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	defer response.Body.Close()
+	fmt.Fprintln(ts.Stdout(), response.Status)
+	ts.Check(response.Header.Write(ts.Stdout()))
+	_, err = io.Copy(ts.Stdout(), response.Body)
+	ts.Check(err)
 }
 
 // addresses were given to scripts.

@@ -30,6 +30,7 @@ type serveFlags struct {
 	grace       time.Duration
 	taxonomies  customFlags
 	log         logFlags
+	gateway     gatewayFlags
 }
 
 func newServe(s streams) *cobra.Command {
@@ -43,31 +44,41 @@ a key and its limits; all but the key is optional:
   KEY quota=100000 rate=50/s burst=100 plan=team name=alice
 
 Logs and metrics show the name, never the key. With --state a restart keeps the used quota.
+
+With --upstream and --store it is a gateway: it answers from the store, and asks the hosted
+service for the rest, with the key in BULKCAT_API_KEY. The quotas of the keys count paid
+answers, and priority=2 gives a key twice the share of others.
+
 /healthz, /metrics (Prometheus) and /openapi.json need no key: do not expose them to the
 internet.`,
 		Example: `  bulkcat serve --api-key-file keys.txt --state used.ledger --access-log
-  BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage`,
+  BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage
+  BULKCAT_API_KEY=... bulkcat serve --upstream https://api.example.com --store answers/ --api-key-file keys.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("max-in-flight") && f.gateway.upstream != "" {
+				f.maxInFlight = gatewayInFlight
+			}
 			return f.serve(cmd.Context(), s)
 		},
 	}
 	addGroup(cmd, "Service", f.bindService)
 	addGroup(cmd, "Limits", f.bindLimits)
+	addGroup(cmd, "Gateway", f.gateway.bind)
 	addGroup(cmd, "Run", f.bindRun)
 	return cmd
 }
 
 func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
-	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota=, rate=, burst=, plan= and name= after it")
-	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage. Without FILE a restart loses all")
+	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota=, rate=, burst=, priority=, plan= and name= after it")
+	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage, and none of a gateway. Without FILE a restart loses all; a gateway has the default used.ledger in its store")
 	f.fetch.bind(flags)
 	f.taxonomies.bind(flags)
 }
 
 func (f *serveFlags) bindLimits(flags *pflag.FlagSet) {
-	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` requests at once; further requests get 503")
+	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` requests at once; further requests get 503. A gateway, whose requests mostly wait, answers 16384")
 	flags.IntVar(&f.maxConns, "max-connections", 8192, "keep `N` connections open; further connections wait")
 	flags.DurationVar(&f.grace, "grace", 20*time.Second, "time for requests in flight after the service is stopped")
 }
@@ -84,7 +95,7 @@ func (f *serveFlags) check() error {
 	case f.maxConns < 1:
 		return fmt.Errorf("--max-connections: %d must be 1 at least", f.maxConns)
 	}
-	return f.log.check()
+	return errors.Join(f.gateway.check(f.taxonomies), f.log.check())
 }
 
 // serve listens until the context ends, then lets requests in flight finish.
@@ -105,17 +116,21 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 		return fmt.Errorf("listen on %s: %w", f.addr, err)
 	}
 	defer listener.Close() // unless the server has closed it
+	options := embedded.ServerOptions{Addr: f.addr, MaxInFlight: f.maxInFlight}
+	if f.accessLog {
+		options.AccessLog = log
+	}
+	limited := netutil.LimitListener(listener, f.maxConns)
+	if f.gateway.upstream != "" {
+		return f.serveGateway(ctx, s, limited, options, grants, log)
+	}
 	ledger, err := f.ledger(log)
 	if err != nil {
 		return err
 	}
 	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
-	options := embedded.ServerOptions{Addr: f.addr, MaxInFlight: f.maxInFlight}
-	if f.accessLog {
-		options.AccessLog = log
-	}
-	err = service.Serve(ctx, netutil.LimitListener(listener, f.maxConns), options, f.grace)
+	err = service.Serve(ctx, limited, options, f.grace)
 	if ledger != nil {
 		err = errors.Join(err, ledger.Close())
 	}

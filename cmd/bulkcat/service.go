@@ -44,6 +44,11 @@ func (f *serviceFlags) bindService(flags *pflag.FlagSet) {
 	f.flags = flags
 	flags.StringVar(&f.baseURL, "base-url", "", "the hosted service's `URL`; without it the embedded service answers")
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "read the API key from `FILE` instead of BULKCAT_API_KEY")
+	f.bindRequests(flags)
+}
+
+// bindRequests binds the flags that say how requests are sent.
+func (f *serviceFlags) bindRequests(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.headers, "header", nil, "send another header, `'Name: value'`, with every request; may be given several times")
 	flags.StringVar(&f.headerFile, "header-file", "", "more headers from `FILE`, one on a line: for secrets, which are never printed")
 	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) in addition to the system's")

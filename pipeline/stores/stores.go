@@ -255,9 +255,9 @@ func (s *Store) add(ctx context.Context, from *answers.Store) (archive.Imported,
 	if err != nil {
 		return added, err
 	}
-	rate, err := from.LearnedRate()
-	if mine, _ := s.LearnedRate(); err == nil && rate > 0 && mine == 0 {
-		err = s.KeepLearnedRate(rate)
+	learned, err := from.Learned()
+	if mine, _ := s.Learned(); err == nil && learned.Rate > 0 && mine.Rate == 0 {
+		err = s.KeepLearned(learned)
 	}
 	return added, err
 }

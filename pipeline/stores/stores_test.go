@@ -104,7 +104,7 @@ func TestTakeOver(t *testing.T) {
 	f.put(second, "old", noon.Add(time.Hour))
 	f.put(second, "new", noon.Add(time.Hour))
 	f.put(third, "new", noon)
-	if err := third.KeepLearnedRate(12); err != nil {
+	if err := third.KeepLearned(answers.Learned{Rate: 12}); err != nil {
 		t.Fatal(err)
 	}
 	f.closed(first)
@@ -120,8 +120,8 @@ func TestTakeOver(t *testing.T) {
 	f.wantThere(Name)
 	f.want(s, "old", Name+".2")
 	f.want(s, "new", Name+".2")
-	if rate, err := s.LearnedRate(); rate != 12 || err != nil {
-		t.Errorf("the rate is %v, %v", rate, err)
+	if learned, err := s.Learned(); learned.Rate != 12 || err != nil {
+		t.Errorf("the learned.Rate is %v, %v", learned.Rate, err)
 	}
 }
 

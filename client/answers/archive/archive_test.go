@@ -95,7 +95,7 @@ func TestExportAndBack(t *testing.T) {
 	if got := s.importAll(exportedLines); got != (Imported{Added: 5}) {
 		t.Errorf("imported %+v", got)
 	}
-	s.must(s.KeepLearnedRate(5)) // which is no answer
+	s.must(s.KeepLearned(answers.Learned{Rate: 5})) // which is no answer
 	if text := s.exported(); text != exportedLines {
 		t.Errorf("exported\n%s", text)
 	}

@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded"
+)
+
+// The response headers of a cache. Age is in whole seconds (RFC 9111 §5.1).
+const (
+	cacheHeader = "X-Cache" // hit, miss or join
+	ageHeader   = "Age"
+)
+
+// patience is how long a request waits for its flight. Clients of this project wait for 30 seconds.
+const patience = 25 * time.Second
+
+// Answer returns the body of the answer to a request: from the store, or from the upstream once the
+// answer is durable. It implements [embedded.Backend].
+func (g *Gateway) Answer(h http.Header, r *http.Request, key *embedded.Key, request client.Request) ([]byte, error) {
+	arrived := time.Now()
+	request, err := normalize(request)
+	if err != nil {
+		return nil, err
+	}
+	oldest := arrived.Add(-g.maxAge(r.Header))
+	o, found, err := g.lookUp(request, oldest)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		g.metrics.hits.Add(1)
+		return hit(h, o, arrived)
+	}
+	f, joined, err := g.join(key, request)
+	if err != nil {
+		g.metrics.refused.Add(1)
+		return nil, err
+	}
+	if joined {
+		g.metrics.joined.Add(1)
+		h.Set(cacheHeader, "join")
+		return g.wait(r.Context(), f)
+	}
+	// An equal flight may have ended between the lookup and the join.
+	switch o, found, err = g.lookUp(request, oldest); {
+	case err != nil:
+		g.end(f, false, nil, err)
+	case found:
+		body, err := hit(h, o, time.Now())
+		g.end(f, false, body, err)
+		g.metrics.hits.Add(1)
+		return body, err
+	default:
+		g.metrics.misses.Add(1)
+		g.enqueue(f)
+	}
+	h.Set(cacheHeader, "miss")
+	return g.wait(r.Context(), f)
+}
+
+// normalize returns the request with a normalized input. The error is a rejection.
+func normalize(r client.Request) (client.Request, error) {
+	if err := client.CheckClassification(r.Kind, r.Classification); err != nil {
+		return r, noClassification(err)
+	}
+	r, err := client.Normalizer{}.Request(r.Kind, r.Input, r.Classification)
+	if err != nil {
+		return r, malformed(err)
+	}
+	return r, nil
+}
+
+// lookUp returns the stored outcome of a request that is not older than a time.
+func (g *Gateway) lookUp(request client.Request, oldest time.Time) (answers.Outcome, bool, error) {
+	queries := []answers.Query{{Request: request, Body: true}}
+	if err := g.options.Store.LookupAll(queries); err != nil {
+		return answers.Outcome{}, false, unavailable("the store of answers has failed")
+	}
+	q := &queries[0]
+	return q.Outcome, q.Found && !q.AskedAt.Before(oldest), nil
+}
+
+// hit returns a stored outcome.
+func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
+	h.Set(cacheHeader, "hit")
+	h.Set(ageHeader, strconv.Itoa(max(0, int(now.Sub(o.Answer.AnsweredAt).Seconds()))))
+	if o.Rejection != nil {
+		return nil, o.Rejection
+	}
+	return o.Answer.Body, nil
+}
+
+// wait returns the end of a flight.
+func (g *Gateway) wait(ctx context.Context, f *flight) ([]byte, error) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-f.done:
+		return f.body, f.err
+	case <-g.outages():
+		return nil, outage()
+	case <-timer.C:
+		return nil, notReady()
+	case <-g.stopped:
+		return nil, stopping()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// anyAge is the age of the oldest answers that count, without a limit.
+const anyAge time.Duration = 100 * 365 * 24 * time.Hour
+
+// maxAge is the lower of Options.MaxAge and the age that a request accepts (RFC 9111 §5.2.1): max-age in
+// seconds, or none at all with no-cache or no-store. Values that cannot be read are ignored.
+func (g *Gateway) maxAge(h http.Header) time.Duration {
+	age := anyAge
+	if g.options.MaxAge > 0 {
+		age = g.options.MaxAge
+	}
+	for _, line := range h["Cache-Control"] {
+		for directive := range strings.SplitSeq(line, ",") {
+			name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
+			switch name {
+			case "no-cache", "no-store":
+				return 0
+			case "max-age":
+				if seconds, err := strconv.ParseInt(strings.Trim(value, `"`), 10, 64); err == nil && seconds >= 0 {
+					age = min(age, time.Duration(min(seconds, math.MaxInt64/int64(time.Second)))*time.Second)
+				}
+			}
+		}
+	}
+	return age
+}

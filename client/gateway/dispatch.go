@@ -1,0 +1,198 @@
+package gateway
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// dispatch sends attempts as the limits allow, until soft ends. Attempts last until hard ends.
+func (g *Gateway) dispatch(soft, hard context.Context) {
+	for soft.Err() == nil {
+		now := time.Now()
+		queue, due := g.waiting(now)
+		switch d := g.limits.Next(now, queue); d.Action {
+		case limits.SendFirst, limits.SendRetry:
+			f := g.next(d.Action)
+			if f == nil { // ended meanwhile
+				g.report(g.limits.End(now, d.Permit, limits.Result{Signal: limits.Canceled}))
+				continue
+			}
+			g.asking.Go(func() { g.attempt(hard, f, d.Permit) })
+		case limits.AskQuota:
+			g.askQuota(soft)
+		case limits.Stop:
+			g.used.Store(true)
+			g.log.Error("no more requests are sent until the gateway is started again", "error", d.Err)
+			g.endAll(noUpstreamQuota())
+			<-soft.Done()
+		default:
+			g.sleep(soft, now, d.For, due)
+		}
+	}
+}
+
+// sleep waits for a while (0 for no bound), until a retry is due, or until something happens.
+func (g *Gateway) sleep(ctx context.Context, now time.Time, wait time.Duration, due time.Time) {
+	if untilDue := due.Sub(now); untilDue > 0 && (wait == 0 || untilDue < wait) {
+		wait = untilDue
+	}
+	var over <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-over:
+	case <-g.wake:
+	case <-ctx.Done():
+	}
+}
+
+// newsDelay is how long a flight without attempts left waits for news of the upstream.
+const newsDelay = 50 * time.Millisecond
+
+// waiting says which flights wait for an attempt, and when the next retry is due; zero for none.
+func (g *Gateway) waiting(now time.Time) (q limits.Queue, due time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q.First = g.queue.length > 0
+	for len(g.parked) > 0 {
+		f := g.parked[0]
+		if f.due.After(now) {
+			return q, f.due
+		}
+		if g.again(now, f, q) {
+			q.Retry = true
+			return q, f.due
+		}
+	}
+	return q, time.Time{}
+}
+
+// again reports whether a flight that is due is to be asked again. A flight without attempts left ends
+// once an answer has shown that the upstream works. The caller holds mu.
+func (g *Gateway) again(now time.Time, f *flight, q limits.Queue) bool {
+	if f.failed.IsZero() {
+		return true
+	}
+	switch cause := g.limits.CauseOf(now, f.failed, q, f.spent); {
+	case cause == limits.CauseOutage:
+		f.forgiven++
+		f.spent = false
+	case f.spent && cause == limits.CauseUnknown:
+		f.due = now.Add(newsDelay)
+		heap.Fix(&g.parked, 0)
+		return false
+	case f.spent:
+		heap.Pop(&g.parked)
+		err := noAnswer(f.attempts-f.forgiven, f.reason)
+		g.failed.add(now, f.request, err)
+		g.metrics.failed.Add(1)
+		g.endLocked(f, false, nil, err)
+		return false
+	}
+	f.failed = time.Time{}
+	return true
+}
+
+// next takes the flight that is asked next; nil if there is none.
+func (g *Gateway) next(action limits.Action) *flight {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if action == limits.SendFirst {
+		return g.queue.pop()
+	}
+	if len(g.parked) == 0 {
+		return nil
+	}
+	f := heap.Pop(&g.parked).(*flight)
+	g.queue.advance(f.key)
+	return f
+}
+
+// attempt asks the upstream once. Then the flight is committed, parked for a retry, or ended.
+func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) {
+	f.attempts++
+	f.sent = time.Now()
+	g.metrics.attempts.Add(1)
+	answer, err := g.options.Upstream.Categorize(ctx, f.request)
+	var e *client.Error
+	if errors.As(err, &e) && (e.Class == client.Auth || e.Class == client.Fatal) {
+		passing := *e // the operator can mend it while the gateway runs
+		passing.Class = client.Transient
+		e, err = &passing, &passing
+	}
+	g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
+	switch {
+	case err == nil:
+		f.outcome.Answer = answer
+		g.save(ctx, f)
+	case e == nil: // ctx has ended
+		g.end(f, false, nil, stopping())
+	case e.Class == client.Rejected:
+		f.outcome.Rejection, f.outcome.Answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
+		g.save(ctx, f)
+	case e.Class == client.Unsent:
+		f.attempts--
+		g.park(f, 0)
+	case e.Class == client.Quota:
+		if g.limits.Exhausted(time.Now()) {
+			g.log.Warn("the upstream's quota is used up: paid answers wait until there is quota again", "error", e)
+		}
+		g.end(f, false, nil, noUpstreamQuota())
+		g.endAll(noUpstreamQuota())
+	default:
+		g.log.Debug("attempt failed", "attempt", f.attempts, "error", e)
+		g.lastErr.Store(e)
+		f.reason, f.failed = e, time.Now()
+		wait, again := g.options.Retry.Next(f.attempts-f.forgiven, e)
+		f.spent = !again
+		g.park(f, wait)
+	}
+}
+
+// askQuota asks how much of the upstream's quota is left, for the limits.
+func (g *Gateway) askQuota(ctx context.Context) {
+	usage, err := g.askUsage(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	quota := limits.Quota{Err: err, Transient: isPassing(err)}
+	quota.Left, quota.Metered = usage.Requests()
+	g.report(g.limits.ReportQuota(time.Now(), quota))
+	if g.Exhausted() {
+		g.endAll(noUpstreamQuota())
+	}
+}
+
+// report acts on a change of the upstream.
+func (g *Gateway) report(change limits.Change) {
+	switch change.State {
+	case limits.Out:
+		g.log.Warn("the upstream is out: new requests get 503, stored answers are served", "error", g.lastErr.Load())
+		g.mu.Lock()
+		if !g.isDown() {
+			close(g.down)
+		}
+		g.mu.Unlock()
+	case limits.Up:
+		g.log.Info("the upstream answers again", "after", change.After.Round(time.Second).String())
+		g.mu.Lock()
+		if g.isDown() {
+			g.down = make(chan struct{})
+		}
+		g.mu.Unlock()
+	}
+	if change.Refilled {
+		g.log.Info("the upstream has quota again")
+	}
+	if change.Wake {
+		g.wakeUp()
+	}
+}

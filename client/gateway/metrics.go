@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// metrics are the counters of a gateway. The numbers of answers and of quota by key are metrics of the
+// service.
+type metrics struct {
+	hits, misses, joined, refused atomic.Int64 // requests
+	attempts                      atomic.Int64
+	failed                        atomic.Int64 // flights
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("bulkcat_gateway_"+name, help, labels, nil)
+}
+
+var (
+	requestsDesc = desc("requests_total", "Requests, by what the gateway did: hit (stored), miss (asked), join (equal request in flight) or refused.", "cache")
+	attemptsDesc = desc("upstream_attempts_total", "Attempts at the upstream.")
+	failedDesc   = desc("upstream_failures_total", "Requests that the upstream did not answer in all attempts.")
+	rateDesc     = desc("upstream_rate", "The present limit of attempts at the upstream, in requests a second.")
+	quotaDesc    = desc("upstream_quota_remaining", "What the upstream's key may still ask, as told in the last minute; absent if unlimited or unknown.")
+	upDesc       = desc("upstream_up", "1 while the upstream answers, 0 during an outage.")
+	waitingDesc  = desc("waiting_requests", "Requests that wait for an attempt or a retry.")
+)
+
+// Describe lists the metrics.
+func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{requestsDesc, attemptsDesc, failedDesc, rateDesc, quotaDesc, upDesc, waitingDesc} {
+		to <- d
+	}
+}
+
+// Collect reads the counters and the state of the upstream.
+func (g *Gateway) Collect(to chan<- prometheus.Metric) {
+	count := func(d *prometheus.Desc, n *atomic.Int64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n.Load()), labels...)
+	}
+	gauge := func(d *prometheus.Desc, v float64) { to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	m := &g.metrics
+	count(requestsDesc, &m.hits, "hit")
+	count(requestsDesc, &m.misses, "miss")
+	count(requestsDesc, &m.joined, "join")
+	count(requestsDesc, &m.refused, "refused")
+	count(attemptsDesc, &m.attempts)
+	count(failedDesc, &m.failed)
+	status := g.limits.Status()
+	gauge(rateDesc, status.Rate)
+	up := 1.0
+	if status.State == limits.Out {
+		up = 0
+	}
+	gauge(upDesc, up)
+	if usage := g.usage.Load(); usage != nil {
+		if left, ok := usage.Requests(); ok {
+			gauge(quotaDesc, float64(left))
+		}
+	}
+	g.mu.Lock()
+	waiting := g.queue.length + len(g.parked)
+	g.mu.Unlock()
+	gauge(waitingDesc, float64(waiting))
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/time/rate"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/gateway"
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// gatewayFlags make `serve` a gateway to a hosted service.
+type gatewayFlags struct {
+	upstream string
+	keyFile  string
+	store    string
+	maxAge   ageValue
+	rate     rateValue
+	burst    int
+	reserve  int64
+	requests serviceFlags
+}
+
+// gatewayInFlight is the number of requests that a gateway answers at once: most wait for the upstream.
+const gatewayInFlight = 16384
+
+// ledgerName is the ledger in the folder of the store.
+const ledgerName = "used.ledger"
+
+func (f *gatewayFlags) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&f.upstream, "upstream", "", "be a gateway to the hosted service at `URL`, with the API key in BULKCAT_API_KEY")
+	flags.StringVar(&f.keyFile, "upstream-key-file", "", "read the API key of the hosted service from `FILE` instead of BULKCAT_API_KEY")
+	flags.StringVar(&f.store, "store", "", "keep the answers of the hosted service in `DIR`")
+	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age")
+	flags.Var(&f.rate, "rate", "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows")
+	flags.IntVar(&f.burst, "burst", 1, "requests at once within --rate, after a pause")
+	flags.Int64Var(&f.reserve, "reserve", -1, "leave `N` requests of the hosted service's quota; -1 for no bound")
+	f.requests.bindRequests(flags)
+}
+
+func (f *gatewayFlags) check(taxonomies customFlags) error {
+	switch {
+	case (f.upstream == "") != (f.store == ""):
+		return errors.New("a gateway needs both --upstream and --store")
+	case f.burst < 1:
+		return fmt.Errorf("--burst: %d must be at least 1", f.burst)
+	case f.upstream != "" && len(taxonomies.given) > 0:
+		return errHostedTaxonomy
+	}
+	return nil
+}
+
+// limits gives the limits of the hosted service.
+func (f *gatewayFlags) limits(inFlight int) limits.Options {
+	o := limits.Options{Rate: float64(f.rate), Burst: f.burst, InFlight: inFlight, KeepReserve: f.reserve >= 0, Reserve: f.reserve}
+	if rate.Limit(f.rate) == rate.Inf {
+		o.Rate = math.Inf(1)
+	}
+	return o
+}
+
+// serveGateway opens the store and the ledger, and serves until the context ends.
+func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.Listener, options embedded.ServerOptions, grants []embedded.Grant, log *slog.Logger) (err error) {
+	g := &f.gateway
+	if g.keyFile == "" && strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")) == "" {
+		return &usageError{errors.New("no API key for the hosted service: set BULKCAT_API_KEY or --upstream-key-file")}
+	}
+	g.requests.baseURL, g.requests.apiKeyFile = g.upstream, g.keyFile
+	inFlight := min(limits.DefaultInFlight, freeDescriptors())
+	upstream, err := g.requests.open(inFlight, log)
+	if err != nil {
+		return err
+	}
+	defer upstream.Close()
+	store, err := answers.Open(answers.Options{Dir: g.store, Source: upstream.source, Log: log})
+	if err != nil {
+		return fmt.Errorf("--store: %w", err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if f.state == "" {
+		f.state = filepath.Join(g.store, ledgerName)
+	}
+	ledger, err := f.ledger(log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ledger.Close()) }()
+	gw, err := gateway.New(ctx, gateway.Options{
+		Upstream: upstream.categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits(inFlight),
+		Retry: client.DefaultRetryPolicy(), MaxAge: time.Duration(g.maxAge), Grants: grants, Ledger: ledger, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "bulkcat serves http://%s as a gateway to %s until it is interrupted\n", listener.Addr(), upstream.source)
+	return gw.Serve(ctx, listener, options, f.grace)
+}
