@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -135,8 +135,8 @@ func (e *InputChangedError) Error() string {
 // of a run is not full and is written again, because more records may follow. A folder without a manifest
 // gets a new one, and with overwrite so does a folder of another run.
 func openManifest(folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
-	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
-	text, err := os.ReadFile(m.path)
+	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: writer.Join(folder, manifestName)}
+	text, err := objects.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
 		return m, nil
 	}
@@ -157,7 +157,7 @@ func openManifest(folder string, account *Account, overwrite bool, keeps func(st
 		return nil, &OutputTakenError{Path: folder, Reason: writtenByAnother, Changes: changes}
 	}
 	for _, part := range last.Parts {
-		part.Name = filepath.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
+		part.Name = writer.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
 		if part.Rows < m.Settings.PartRows || !part.Statuses.settled(keeps) || !part.intact() {
 			break
 		}
@@ -169,13 +169,13 @@ func openManifest(folder string, account *Account, overwrite bool, keeps func(st
 
 // hasManifest says whether a folder has a manifest.
 func hasManifest(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, manifestName))
-	return err == nil
+	found, err := objects.Exists(writer.Join(folder, manifestName))
+	return found && err == nil
 }
 
 // intact says whether the file is as it was published.
 func (p publishedPart) intact() bool {
-	f, err := os.Open(p.Name)
+	f, err := objects.OpenFile(p.Name)
 	if err != nil {
 		return false
 	}
@@ -268,7 +268,7 @@ func (m *manifest) addPart(f writer.File) error {
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
-	return writer.PublishFile(m.path, append(text, '\n'))
+	return objects.Publish(m.path, append(text, '\n'))
 }
 
 func (m *manifest) seal() string {

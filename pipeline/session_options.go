@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -118,6 +120,10 @@ func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
 // it is an *OverwriteError if the session would write where it reads.
 func (o SessionOptions) Check() error {
 	var errs []error
+	o, err := o.settled()
+	if err != nil {
+		return err
+	}
 	refuse := func(wrong bool, option, format string, args ...any) {
 		if wrong {
 			errs = append(errs, &OptionError{option, fmt.Errorf(format, args...)})
@@ -152,6 +158,24 @@ func (o SessionOptions) Check() error {
 	return o.protect()
 }
 
+// settled takes the parameters off the URLs among the paths.
+func (o SessionOptions) settled() (SessionOptions, error) {
+	var err error
+	if o.Output.Path, err = objects.Settle(o.Output.Path); err != nil {
+		return o, &OptionError{"Output.Path", err}
+	}
+	o.Input.Paths = slices.Clone(o.Input.Paths)
+	for i, path := range o.Input.Paths {
+		if o.Input.Paths[i], err = objects.Settle(path); err != nil {
+			return o, &OptionError{"Input.Paths", err}
+		}
+	}
+	if objects.IsURL(o.Store.Dir) {
+		return o, &OptionError{"Store.Dir", fmt.Errorf("%s: the store must be a folder of this machine, for answers are made durable one by one: name a local folder", o.Store.Dir)}
+	}
+	return o, nil
+}
+
 func (o SessionOptions) withStreams() SessionOptions {
 	if o.Input.Stdin == nil {
 		o.Input.Stdin = os.Stdin
@@ -184,6 +208,8 @@ func (o SessionOptions) checkParts() error {
 
 func (o SessionOptions) withDefaults() SessionOptions {
 	o = o.withStreams()
+	o, _ = o.settled() // checked by Check
+	o.Input.Storage = objects.Files{}
 	if len(o.Classifications) == 0 {
 		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies)
 	}
@@ -239,7 +265,7 @@ func (o *SessionOptions) requests() Options {
 func (o *SessionOptions) stored() (stores.Options, bool) {
 	return stores.Options{
 		Options: answers.Options{Dir: o.Store.Dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
-		Output:  o.Output.Path,
+		Output:  objects.Local(o.Output.Path),
 	}, o.Store.Dir != "" || o.Output.Path != "-" && o.Output.Path != ""
 }
 

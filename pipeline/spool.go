@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -23,7 +23,7 @@ func (o *SessionOptions) spoolPath() string {
 	if o.NoSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
 		return ""
 	}
-	return filepath.Clean(o.Output.Path) + spoolSuffix
+	return objects.Local(o.Output.Path) + spoolSuffix
 }
 
 // isRegular says whether standard input is a file that the shell has opened.
@@ -69,7 +69,7 @@ func (s *Session) removeReadSpool() error {
 	if o.Offline || o.Limit > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
 		return nil
 	}
-	path := filepath.Clean(o.Output.Path) + spoolSuffix
+	path := objects.Local(o.Output.Path) + spoolSuffix
 	read, err := o.Input.Stdin.(*os.File).Stat()
 	if err != nil {
 		return nil

@@ -31,6 +31,9 @@ var flagOf = map[string]string{
 	"reader.Format":                 "--input-format",
 	"reader.Sheet":                  "--sheet",
 	"page.Mode":                     "--fetch",
+	"pipeline.Input.Paths":          "the input",
+	"pipeline.Output.Path":          "--output",
+	"pipeline.Store.Dir":            "--store",
 }
 
 // adviceOf ends the message of an error that another value of an option may prevent.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,9 +13,11 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // verifyFlags are the flags of `verify`.
@@ -54,14 +56,17 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if f.output == "-" || f.output == "" {
 		return &usageError{errors.New("standard output cannot be verified: name the file or folder that a run has written")}
 	}
-	if _, err := os.Stat(f.output); err != nil {
-		return fmt.Errorf("verify %s: %w", f.output, errors.Unwrap(err))
+	if f.output, err = objects.Settle(f.output); err != nil {
+		return &usageError{err}
+	}
+	if err := f.find(); err != nil {
+		return fmt.Errorf("verify %s: %w", f.output, err)
 	}
 	account, err := pipeline.ReadAccount(pipeline.AccountPath(f.output))
 	if err != nil {
 		return err
 	}
-	options := verify.Options{Output: filepath.Clean(f.output), Account: account}
+	options := verify.Options{Output: writer.Clean(f.output), Account: account}
 	if options.Input, err = f.openInput(account); err != nil {
 		return err
 	}
@@ -87,6 +92,18 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 		return fmt.Errorf("%s is not balanced", f.output)
 	}
 	return nil
+}
+
+// find returns an error if the output does not exist.
+func (f *verifyFlags) find() error {
+	found, err := objects.Exists(f.output)
+	if err == nil && !found && objects.IsURL(f.output) {
+		found, err = objects.IsFolder(f.output)
+	}
+	if err == nil && !found {
+		err = syscall.ENOENT
+	}
+	return err
 }
 
 // openInput gives nil if no input is named. The defaults of the flags are the settings of the run.
@@ -115,7 +132,7 @@ func (f *verifyFlags) openStore(account *pipeline.Account) (*stores.Store, error
 		return nil, nil
 	}
 	store, err := stores.Look(stores.Options{
-		Options: answers.Options{Dir: f.store.dir, Source: account.Service}, Output: f.output,
+		Options: answers.Options{Dir: f.store.dir, Source: account.Service}, Output: objects.Local(f.output),
 	})
 	_, missing := errors.AsType[*answers.MissingError](err)
 	locked, isLocked := errors.AsType[*answers.LockedError](err)
