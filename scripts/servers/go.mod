@@ -239,8 +239,8 @@ require (
 	howett.net/plist v1.0.1 // indirect
 )
 
-tool (
-	// The tests run Caddy as a web server; they do not link it.
-	github.com/caddyserver/caddy/v2/cmd/caddy
-	github.com/versity/versitygw/cmd/versitygw
-)
+// The tests run Caddy as a web server; they do not link it.
+tool github.com/caddyserver/caddy/v2/cmd/caddy
+
+// The tests run versitygw as an S3 server; they do not link it.
+tool github.com/versity/versitygw/cmd/versitygw
