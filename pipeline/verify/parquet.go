@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 // parquetBatch is how many rows are read at once.
@@ -37,7 +38,7 @@ func guard(err *error) {
 	}
 }
 
-func newParquetReader(f *os.File) (_ *parquetReader, err error) {
+func newParquetReader(f reader.Source) (_ *parquetReader, err error) {
 	defer guard(&err)
 	info, err := f.Stat()
 	if err != nil {
