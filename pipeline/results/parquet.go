@@ -1,4 +1,4 @@
-package verify
+package results
 
 import (
 	"errors"
@@ -106,15 +106,15 @@ func isTime(t parquet.Type) bool {
 
 func (p *parquetReader) columns() []string { return p.names }
 
-func (p *parquetReader) next() (_ []row, err error) {
+func (p *parquetReader) next() (_ []Row, err error) {
 	defer guard(&err)
 	for len(p.ready) == 0 {
 		if err := p.read(); err != nil {
 			return nil, err
 		}
 	}
-	r := make(row, len(p.names))
-	var list []row
+	r := make(Row, len(p.names))
+	var list []Row
 	element := 0 // of the value, in the list
 	for _, v := range p.ready[0] {
 		k := v.Column()
@@ -131,11 +131,11 @@ func (p *parquetReader) next() (_ []row, err error) {
 		if v.DefinitionLevel() == 0 {
 			continue // the list is empty
 		}
-		if element == maxRows {
+		if element == MaxRows {
 			return nil, errLongList
 		}
 		if element == len(list) {
-			list = append(list, make(row, p.list[1]-p.list[0]))
+			list = append(list, make(Row, p.list[1]-p.list[0]))
 		}
 		list[element][k-p.list[0]] = cell(v, p.times[k])
 	}
