@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -19,6 +20,7 @@ const parquetBatch = 256
 type parquetReader struct {
 	names  []string
 	times  []bool // columns that are timestamps in microseconds
+	most   []byte // the definition levels of values that are not null
 	list   [2]int // the range of the columns of the list; empty for none
 	groups []parquet.RowGroup
 	rows   parquet.Rows // of the current group; nil between two groups
@@ -47,7 +49,17 @@ func newParquetReader(f *os.File) (_ *parquetReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parquetReader{groups: in.RowGroups(), batch: make([]parquet.Row, parquetBatch)}
+	p, err := parquetColumns(in)
+	if err != nil {
+		return nil, err
+	}
+	p.groups, p.batch = in.RowGroups(), make([]parquet.Row, parquetBatch)
+	return p, nil
+}
+
+// parquetColumns returns a reader with the columns of a file only.
+func parquetColumns(in *parquet.File) (*parquetReader, error) {
+	p := new(parquetReader)
 	for _, c := range in.Root().Columns() {
 		if isFlat(c) {
 			p.add(c.Name(), c)
@@ -68,6 +80,14 @@ func newParquetReader(f *os.File) (_ *parquetReader, err error) {
 func (p *parquetReader) add(name string, c *parquet.Column) {
 	p.names = append(p.names, name)
 	p.times = append(p.times, isTime(c.Type()))
+	level := byte(0)
+	if c.Optional() {
+		level++
+	}
+	if strings.HasPrefix(name, listPrefix) { // of the repeated level between
+		level++
+	}
+	p.most = append(p.most, level)
 }
 
 func isFlat(c *parquet.Column) bool { return c.Leaf() && !c.Repeated() }
