@@ -44,6 +44,7 @@ var names = []struct {
 // next one.
 type Batch struct {
 	Len        int
+	First      bool // it begins a file
 	Records    []int64
 	Ranks      []int64   // 0 is null
 	Confidence []float64 // NaN is null
@@ -113,7 +114,7 @@ func (b *Batch) whole(c Columns) *[]int64 {
 
 // reset empties the batch, but keeps the memory of numbers.
 func (b *Batch) reset() {
-	b.Len, b.input = 0, nil
+	b.Len, b.First, b.input = 0, false, nil
 	for _, n := range names {
 		if t := b.text(n.column); t != nil {
 			t.Distinct, t.Index = nil, t.Index[:0]

@@ -117,6 +117,7 @@ func inOrder(ctx context.Context, workers int, fill func(i int, b *Batch) error,
 					b.reset()
 				default:
 				}
+				b.First = i == 0
 				err := fill(i, b)
 				<-running
 				slot <- filled{b, err}
