@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 )
 
 // mostDecoders bounds the row groups that are decoded at a time, and so the memory.
@@ -155,7 +156,7 @@ func eachPage(chunk parquet.ColumnChunk, use func(parquet.Page) error) (err erro
 func (c *parquetColumn) read(chunk parquet.ColumnChunk, b *Batch) error {
 	var words dictionary
 	return eachPage(chunk, func(p parquet.Page) error {
-		data, levels := p.Data(), p.DefinitionLevels()
+		levels := p.DefinitionLevels()
 		if c.most == 0 {
 			levels = nil
 		}
@@ -168,21 +169,44 @@ func (c *parquetColumn) read(chunk parquet.ColumnChunk, b *Batch) error {
 			t.Index, err = appendPresent(t.Index, indexes, levels, c.most, 0)
 			return err
 		case c.column == Confidence:
-			if p.Type().Kind() != parquet.Double {
-				return errDamaged
+			values, err := numbersOf(p, parquet.Double, (*encoding.Values).Double)
+			if err == nil {
+				b.Confidence, err = appendPresent(b.Confidence, values, levels, c.most, null)
 			}
-			var err error
-			b.Confidence, err = appendPresent(b.Confidence, data.Double(), levels, c.most, null)
 			return err
 		}
-		if p.Type().Kind() != parquet.Int64 {
-			return errDamaged
-		}
 		w := b.whole(c.column)
-		var err error
-		*w, err = appendPresent(*w, data.Int64(), levels, c.most, 0)
+		values, err := numbersOf(p, parquet.Int64, (*encoding.Values).Int64)
+		if err == nil {
+			*w, err = appendPresent(*w, values, levels, c.most, 0)
+		}
 		return err
 	})
+}
+
+// numbersOf returns the values of a page of numbers. bulkcat writes no dictionaries of numbers; engines that rewrite an
+// output do.
+func numbersOf[T any](p parquet.Page, kind parquet.Kind, get func(*encoding.Values) []T) ([]T, error) {
+	data, d := p.Data(), p.Dictionary()
+	if d == nil {
+		if p.Type().Kind() != kind {
+			return nil, errDamaged
+		}
+		return get(&data), nil
+	}
+	if d.Type().Kind() != kind {
+		return nil, errDamaged
+	}
+	distinct := d.Page().Data()
+	all, indexes := get(&distinct), data.Int32()
+	values := make([]T, len(indexes))
+	for i, n := range indexes {
+		if n < 0 || int(n) >= len(all) {
+			return nil, errDamaged
+		}
+		values[i] = all[n]
+	}
+	return values, nil
 }
 
 // appendPresent appends the values, and null where a definition level is not that of a value.
@@ -217,6 +241,9 @@ func (d *dictionary) add(t *Text, p parquet.Page) ([]int32, error) {
 	}
 	if p.Dictionary() == nil {
 		return d.addPlain(t, p)
+	}
+	if p.Dictionary().Type().Kind() != parquet.ByteArray {
+		return nil, errDamaged
 	}
 	if p.Dictionary() != d.of {
 		d.of, d.first = p.Dictionary(), int32(len(t.Distinct))
