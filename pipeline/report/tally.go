@@ -245,7 +245,7 @@ func inputOf(b *results.Batch, i int) (string, error) {
 	return strings.Clone(text), err // without the texts around
 }
 
-// kindOf is an error without the place of the record, with 0 for numbers and … for quoted text.
+// kindOf is an error without the place of the record, with 0 for numbers other than HTTP statuses, and … for quoted text.
 func kindOf(text string) string {
 	if place, rest, ok := strings.Cut(text, ": "); ok {
 		if colon := strings.LastIndexByte(place, ':'); colon > 0 && isNumber(place[colon+1:]) {
@@ -261,10 +261,15 @@ func kindOf(text string) string {
 			}
 			kind.WriteString("…")
 		case isDigit(b):
+			begin := i
 			for i+1 < len(text) && isDigit(text[i+1]) {
 				i++
 			}
-			kind.WriteByte('0')
+			if strings.HasSuffix(text[:begin], "HTTP ") {
+				kind.WriteString(text[begin : i+1])
+			} else {
+				kind.WriteByte('0')
+			}
 		default:
 			kind.WriteByte(b)
 		}
