@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -64,11 +63,10 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 		return &usageError{err}
 	}
 	o := diff.Options{Level: f.level}
-	var ended time.Time
-	if o.Old, _, err = sideOf(old); err != nil {
+	if o.Old, err = sideOf(old); err != nil {
 		return err
 	}
-	if o.New, ended, err = sideOf(fresh); err != nil {
+	if o.New, err = sideOf(fresh); err != nil {
 		return err
 	}
 	for _, output := range []string{old, fresh} {
@@ -81,7 +79,7 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 	}
 	var summary diff.Summary
 	compare := func(out io.Writer) error {
-		rows, err := f.rows(out, format, ended)
+		rows, err := f.rows(out, format)
 		if err != nil {
 			return err
 		}
@@ -131,16 +129,16 @@ func (f *diffFlags) check() (writer.Format, error) {
 	return writer.FormatOf(f.path)
 }
 
-// sideOf gives an output, and when its run ended; zero without an account.
-func sideOf(output string) (side diff.Side, ended time.Time, err error) {
+// sideOf gives an output, with the time of its run if there is an account.
+func sideOf(output string) (side diff.Side, err error) {
 	if side.Parts, err = partsOf(output); err != nil {
-		return side, ended, err
+		return side, err
 	}
 	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
 	if err == nil && account != nil {
-		side.Time, ended = account.Ended, account.Ended
+		side.Time = account.Ended
 	}
-	return side, ended, err
+	return side, err
 }
 
 // diffRows writes changes as rows.
@@ -149,7 +147,7 @@ type diffRows struct {
 	close func() error
 }
 
-func (f *diffFlags) rows(out io.Writer, format writer.Format, ended time.Time) (diffRows, error) {
+func (f *diffFlags) rows(out io.Writer, format writer.Format) (diffRows, error) {
 	if !f.feed {
 		t, err := diff.NewTable[diff.Row](out, format)
 		if err != nil {
@@ -162,7 +160,7 @@ func (f *diffFlags) rows(out io.Writer, format writer.Format, ended time.Time) (
 		return diffRows{}, err
 	}
 	return diffRows{func(c diff.Change) error {
-		rows, err := c.Feed(ended)
+		rows, err := c.Feed()
 		for _, row := range rows {
 			err = errors.Join(err, t.Write(row))
 		}

@@ -47,7 +47,8 @@ type Change struct {
 	Kind                  Kind
 	Level                 int // the first level that differs, from 1, of Category; else 0
 	Input, Classification string
-	Old, New              *Version // nil for Added and Removed
+	Old, New              *Version  // nil for Added and Removed
+	Ended                 time.Time // of Removed: when the new run ended, or else the time of its latest answer
 }
 
 // Version is what a side says about a key.
@@ -180,6 +181,7 @@ type comparison struct {
 	words   *words
 	moves   map[moveKey]int64
 	places  map[placeKey]string // of values, at Level
+	latest  time.Time           // of the times of versions of the side that was read last
 }
 
 // kindOf compares two versions. Kind is "" if they are equal.

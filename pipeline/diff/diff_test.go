@@ -278,7 +278,7 @@ func exampleChanges() []Change {
 	return []Change{
 		{Kind: Category, Level: 2, Input: `a, "b"`, Classification: "c", Old: a, New: &Version{Record: 2, Status: "ok", Value: "A > C", Confidence: 0.25, At: tuesday}},
 		{Kind: Added, Input: "<new>", Classification: "c", New: b},
-		{Kind: Removed, Input: "", Classification: "c", Old: a},
+		{Kind: Removed, Input: "", Classification: "c", Old: a, Ended: tuesday},
 	}
 }
 
@@ -327,7 +327,7 @@ func rowsOf(*testing.T) (rows []Row) {
 
 func feedOf(t *testing.T) (rows []FeedRow) {
 	for _, c := range exampleChanges() {
-		feed, err := c.Feed(tuesday)
+		feed, err := c.Feed()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -370,7 +370,7 @@ func TestFeed(t *testing.T) {
 		t.Errorf("Parquet: got %+v, %v", read, err)
 	}
 	unknown := Change{Kind: Removed, Input: "a", Old: &Version{At: monday}}
-	if _, err := unknown.Feed(time.Time{}); err == nil || !strings.Contains(err.Error(), `"a"`) {
+	if _, err := unknown.Feed(); err == nil || !strings.Contains(err.Error(), `"a"`) {
 		t.Errorf("got %v", err)
 	}
 }

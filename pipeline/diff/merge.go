@@ -33,7 +33,11 @@ func (c *comparison) readChange(from *[]byte) (change Change) {
 		v := c.words.readVersion(from)
 		change.Old = &v
 	}
-	if change.Kind != Removed {
+	if change.Kind == Removed {
+		if change.Ended = c.New.Time; change.Ended.IsZero() {
+			change.Ended = c.latest
+		}
+	} else {
 		v := c.words.readVersion(from)
 		change.New = &v
 	}

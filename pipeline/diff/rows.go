@@ -69,11 +69,11 @@ func (c Change) Row() Row {
 	return r
 }
 
-// Feed gives the change as one or two rows: the end of the old version, and the beginning of the new one. ended is when
-// versions that are removed ended. It fails if a time is unknown.
-func (c Change) Feed(ended time.Time) ([]FeedRow, error) {
+// Feed gives the change as one or two rows: the end of the old version, and the beginning of the new one. It fails if a
+// time is unknown.
+func (c Change) Feed() ([]FeedRow, error) {
 	var rows []FeedRow
-	until := ended
+	until := c.Ended
 	if c.New != nil {
 		until = c.New.At
 	}

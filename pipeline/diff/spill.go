@@ -190,6 +190,7 @@ func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
 		begun          bool
 		hash           xxhash.Digest
 	)
+	c.latest = side.Time
 	return results.Scan(ctx, side.Parts, columns, func(b *results.Batch) error {
 		begun = begun && !b.First
 		for i := range b.Len {
@@ -203,7 +204,10 @@ func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
 				Confidence: b.Confidence[i], At: side.Time,
 			}
 			if len(b.AnsweredAt) > 0 && b.AnsweredAt[i] != 0 {
-				v.At = time.UnixMicro(b.AnsweredAt[i])
+				v.At = time.UnixMicro(b.AnsweredAt[i]).UTC()
+			}
+			if v.At.After(c.latest) {
+				c.latest = v.At
 			}
 			input := b.Inputs.At(i)
 			hash.Reset()

@@ -209,7 +209,7 @@ func newChart(spans []Span) *chart {
 		}
 		c.Changes = append(c.Changes, s)
 	}
-	c.Text = fmt.Sprintf("%s a second over %s of work, at most %.1f. Waiting and outages have other colours; a dashed line is a new start.", what, total.Round(time.Second), most)
+	c.Text = fmt.Sprintf("%s a second over %s of work, at most %.1f. Waiting and outages have other colours; a dashed line is a new start.", what, rounded(total), most)
 	c.Text = strings.ToUpper(c.Text[:1]) + c.Text[1:]
 	return c
 }

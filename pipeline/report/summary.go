@@ -40,9 +40,9 @@ type Coverage struct {
 	Reasons []Reason      `json:"reasons,omitempty"` // the most frequent first
 }
 
-// Reason is an error of records without a category. Numbers and quoted text in it may differ between the records.
+// Reason is an error of records without a category. The records may have other numbers and quoted text in it.
 type Reason struct {
-	Text    string  `json:"reason"`
+	Text    string  `json:"reason"` // of the first record, without the place in the input
 	Records int64   `json:"records"`
 	Example Example `json:"example"` // the first record
 }

@@ -224,15 +224,16 @@ func (c *class) reason(b *results.Batch, i int) (err error) {
 	if text == "" {
 		return nil
 	}
-	key := kindOf(text)
+	said := withoutPlace(text)
+	key := kindOf(said)
 	n := c.byStatus[b.Statuses.Index[i]]
 	r := n.reasons[key]
 	if r == nil && len(n.reasons) >= mostReasons {
-		key = others
+		key, said = others, others
 		r = n.reasons[key]
 	}
 	if r == nil {
-		r = &Reason{Text: key, Example: Example{Record: b.Records[i], Error: strings.Clone(text)}}
+		r = &Reason{Text: strings.Clone(said), Example: Example{Record: b.Records[i], Error: strings.Clone(text)}}
 		r.Example.Input, err = inputOf(b, i)
 		n.reasons[key] = r
 	}
@@ -245,13 +246,18 @@ func inputOf(b *results.Batch, i int) (string, error) {
 	return strings.Clone(text), err // without the texts around
 }
 
-// kindOf is an error without the place of the record, with 0 for numbers other than HTTP statuses, and … for quoted text.
-func kindOf(text string) string {
+// withoutPlace is an error without file and line.
+func withoutPlace(text string) string {
 	if place, rest, ok := strings.Cut(text, ": "); ok {
 		if colon := strings.LastIndexByte(place, ':'); colon > 0 && isNumber(place[colon+1:]) {
-			text = rest
+			return rest
 		}
 	}
+	return text
+}
+
+// kindOf is an error with 0 for numbers other than HTTP statuses, and … for quoted text.
+func kindOf(text string) string {
 	var kind strings.Builder
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {

@@ -37,10 +37,14 @@ func took(r *Run) string {
 	for _, s := range r.Starts {
 		total += s.Ended.Sub(s.Started)
 	}
-	if total > time.Second {
-		return total.Round(time.Second).String()
+	return rounded(total).String()
+}
+
+func rounded(d time.Duration) time.Duration {
+	if d > time.Second {
+		return d.Round(time.Second)
 	}
-	return total.Round(time.Millisecond).String()
+	return d.Round(time.Millisecond)
 }
 
 // longest is the most characters of a text of the input or the service in a report.
