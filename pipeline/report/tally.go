@@ -91,11 +91,11 @@ func (t *tally) begin(b *results.Batch) {
 		c := t.byName[name]
 		if c == nil {
 			c = &class{
-				name: name, statuses: make(map[writer.Status]*statusCount), byValue: make(map[string]*leaf),
+				name: strings.Clone(name), statuses: make(map[writer.Status]*statusCount), byValue: make(map[string]*leaf),
 				custom: strings.HasPrefix(name, "product_taxonomy_custom"),
 			}
 			c.low.most, c.close.most = mostExamples, mostExamples
-			if t.byName[name] = c; name != "" {
+			if t.byName[c.name] = c; name != "" {
 				t.classes = append(t.classes, c)
 			}
 		}
@@ -115,7 +115,7 @@ func (c *class) begin(b *results.Batch) {
 		n := c.statuses[writer.Status(status)]
 		if n == nil {
 			n = &statusCount{reasons: make(map[string]*Reason)}
-			c.statuses[writer.Status(status)] = n
+			c.statuses[writer.Status(strings.Clone(status))] = n
 		}
 		c.byStatus = append(c.byStatus, n)
 	}

@@ -7,15 +7,11 @@ import (
 	"io"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 )
-
-// mostDecoders bounds the row groups that are decoded at a time, and so the memory.
-const mostDecoders = 8
 
 // parquetScan makes a batch of each row group of a file.
 type parquetScan struct {
@@ -42,7 +38,14 @@ func scanParquet(ctx context.Context, path string, columns Columns, use func(*Ba
 	if err != nil {
 		return err
 	}
-	return inOrder(ctx, min(runtime.GOMAXPROCS(0), mostDecoders), s.fill, use)
+	group := -1
+	return inOrder(ctx, func() (job, error) {
+		if group++; group >= len(s.groups) {
+			return nil, io.EOF
+		}
+		n := group
+		return func(b *Batch) error { return s.fill(n, b) }, nil
+	}, use)
 }
 
 func newParquetScan(f *os.File, columns Columns) (_ *parquetScan, err error) {
@@ -79,9 +82,6 @@ func newParquetScan(f *os.File, columns Columns) (_ *parquetScan, err error) {
 // fill decodes a row group.
 func (s *parquetScan) fill(i int, b *Batch) (err error) {
 	defer guard(&err)
-	if i >= len(s.groups) {
-		return io.EOF
-	}
 	chunks := s.groups[i].ColumnChunks()
 	b.Len = int(s.groups[i].NumRows())
 	var rows []int32 // of the group, by row of the batch; nil if they are the same

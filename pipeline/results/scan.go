@@ -1,11 +1,13 @@
 package results
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -34,20 +36,36 @@ func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) err
 	if content, _, _ := strings.Cut(string(p.Format), "."); writer.Format(content) == writer.Parquet {
 		return scanParquet(ctx, p.Path, columns, use)
 	}
+	names, err := columnsOf(p)
+	if err != nil || names == nil { // JSONL without rows
+		return err
+	}
+	body, err := os.Open(p.Path)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	plain, err := decompress(bufio.NewReaderSize(body, 64<<10))
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	content, _, _ := strings.Cut(string(p.Format), ".")
+	next, err := textJobs(plain, writer.Format(content), names, columns)
+	if err != nil {
+		return err
+	}
+	return inOrder(ctx, next, use)
+}
+
+// columnsOf returns the names of the columns of a text file.
+func columnsOf(p Part) ([]string, error) {
 	f, err := OpenFile(p.Path, p.Format, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	if f.Columns() == nil { // JSONL without rows
-		return nil
-	}
-	places, err := placesOf(f.Columns())
-	if err != nil {
-		return err
-	}
-	text := newTextScan(f, places, columns)
-	return inOrder(ctx, 1, text.fill, use)
+	return f.Columns(), nil
 }
 
 // placesOf returns the indexes of the columns among the names of a file, without those that an optional column lacks.
@@ -81,9 +99,16 @@ func placesOf(found []string) (map[Columns]int, error) {
 // listPrefix begins the names of the columns that are members of the structs in the list of the shape nested.
 const listPrefix = "categories."
 
-// inOrder calls fill with 0, 1, 2, ... and empty batches, in so many goroutines, until it returns io.EOF, and calls use
-// with the batches in this order. With one worker, the calls of fill are in order and one at a time.
-func inOrder(ctx context.Context, workers int, fill func(i int, b *Batch) error, use func(*Batch) error) error {
+// job fills an empty batch.
+type job func(*Batch) error
+
+// mostWorkers bounds the batches that are filled at a time, and so the memory.
+const mostWorkers = 8
+
+// inOrder calls next until it returns io.EOF, runs the jobs in several goroutines, and calls use with the batches in the
+// order of the jobs.
+func inOrder(ctx context.Context, next func() (job, error), use func(*Batch) error) error {
+	workers := min(runtime.GOMAXPROCS(0), mostWorkers)
 	type filled struct {
 		*Batch
 		err error
@@ -110,6 +135,11 @@ func inOrder(ctx context.Context, workers int, fill func(i int, b *Batch) error,
 			case <-ctx.Done():
 				return
 			}
+			fill, err := next()
+			if err != nil {
+				slot <- filled{nil, err}
+				return
+			}
 			all.Go(func() {
 				b := new(Batch)
 				select {
@@ -118,7 +148,7 @@ func inOrder(ctx context.Context, workers int, fill func(i int, b *Batch) error,
 				default:
 				}
 				b.First = i == 0
-				err := fill(i, b)
+				err := fill(b)
 				<-running
 				slot <- filled{b, err}
 			})
