@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -29,6 +30,9 @@ type Session struct {
 	eta       eta
 	monitor   *monitor // nil until the output is claimed, and for standard output
 	claimed   bool     // this run may write the output
+	account   *Account // nil before Run
+	final     atomic.Pointer[Status]
+	total     atomic.Int64 // see Progress.Total, as estimated last
 }
 
 // Open checks the options, locks the output and opens the input. Nothing is asked and no output is
@@ -48,6 +52,9 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 
 func newSession(options SessionOptions) *Session {
 	s := &Session{options: options.withDefaults(), counters: new(Counters)}
+	if options.Details {
+		s.counters.details = newDetails()
+	}
 	s.quota = newQuota(s.options.Service, s.counters, s.options.Log)
 	return s
 }
@@ -93,6 +100,7 @@ func (s *Session) Close() error {
 // nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account := s.newAccount()
+	s.account = account
 	last, err := ReadAccount(AccountPath(s.options.Output.Path))
 	if err != nil {
 		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
@@ -113,6 +121,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account.finish(err, s.counters.Snapshot(), published)
 	err = errors.Join(err, s.publish(account))
 	s.monitor.end(err)
+	s.end(err)
 	err = errors.Join(err, s.endSpool(err == nil))
 	if c := account.Counts; err == nil && c.Failed+c.Pending == 0 {
 		err = s.removeReadSpool()
@@ -143,6 +152,9 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 		return published, err
 	}
 	s.monitor = newMonitor(s, account)
+	if o.Service.Hosted {
+		parts.Attempted = s.monitor.attempted
+	}
 	if !options.Offline {
 		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
 			return published, err

@@ -53,6 +53,8 @@ type SessionOptions struct {
 
 	Log *slog.Logger // warnings and notices; nil for none
 
+	Details bool // gather Status.Details
+
 	// Watch is called before the first record is read, and its result after the last row is written.
 	// Between the two the session's Progress says how far the run is. May be nil.
 	Watch func(*Session) (ended func())
@@ -107,6 +109,9 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
 func (e *OptionError) Unwrap() error { return e.Err }
+
+// OptionName returns the package and the field, such as "pipeline.Output.Levels".
+func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
 
 // Check finds options that cannot be used. Required options may still be missing. The error joins an
 // *OptionError for each, and a *writer.FormatError if the extension of Output.Path names no format; or

@@ -239,8 +239,15 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 	t.attempts++
 	t.sent = time.Now()
 	r.Counters.InFlight.Add(1)
-	defer r.Counters.InFlight.Add(-1)
-	return r.Categorizer.Categorize(r.asks, t.request)
+	defer func() {
+		r.Counters.InFlight.Add(-1)
+		r.Attempted()
+	}()
+	answer, err := r.Categorizer.Categorize(r.asks, t.request)
+	if d := r.Counters.details; d != nil {
+		d.latency.observe(time.Since(t.sent))
+	}
+	return answer, err
 }
 
 // resultOf is what an attempt tells the limits. A service that rejects an input, or is still calculating

@@ -31,6 +31,7 @@ type runFlags struct {
 	store          storeFlags
 	log            logFlags
 	notify         notifyFlags
+	listen         listenFlags
 	notices        *notices // nil if no program hears of the run
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
@@ -68,6 +69,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 	addGroup(cmd, "Store", f.store.bind)
 	addGroup(cmd, "Run", f.bindRun)
 	addGroup(cmd, "Notification", f.notify.bind)
+	addGroup(cmd, "Page", f.listen.bind)
 	return cmd, f
 }
 
@@ -137,15 +139,19 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	defer svc.Close()
 	if f.dryRun {
 		if f.forecast, err = pipeline.DryRun(ctx, f.SessionOptions); err != nil {
-			return flagged(err)
+			return err
 		}
 		f.printForecast(f.forecast)
 		return nil
 	}
-	f.Watch = f.watch
+	if err := f.listen.open(f.streams.err); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.listen.close()) }()
+	f.Watch, f.Details = f.watch, f.listen.server != nil
 	session, err := pipeline.Open(ctx, f.SessionOptions)
 	if err != nil {
-		return flagged(err)
+		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	profiled, err := f.profiling.start()
@@ -201,7 +207,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 func (f *runFlags) ending(account *pipeline.Account, err error) error {
 	switch {
 	case err != nil:
-		return flagged(err)
+		return err
 	case f.partial && account.Counts.Pending > 0:
 		return errPending
 	case account.Counts.Unanswered() > 0:
@@ -221,7 +227,9 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 	}
 	progress := startProgress(f.log.quiet, f.streams.err, f.Log, session)
 	noticed := f.notices.watch(session)
+	shown := f.listen.watch(session)
 	return func() {
+		shown()
 		noticed()
 		progress.stop()
 		leave()
@@ -313,8 +321,7 @@ func (f *inputFlags) open(kind client.Kind, stdin io.Reader) (*reader.Reader, er
 		return nil, &usageError{err}
 	}
 	options.Candidates = pipeline.InputColumns(kind)
-	input, err := reader.Open(options)
-	return input, flagged(err)
+	return reader.Open(options)
 }
 
 func parseDelimiter(text string) (rune, error) {
