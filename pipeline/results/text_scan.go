@@ -13,12 +13,13 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// textBlock is the bytes of a text file that become a batch, or more if a row is longer.
+// textBlock is the bytes of a text file that become a batch.
 const textBlock = 2 << 20
 
 // blocks cuts a text file into blocks of whole rows.
 type blocks struct {
 	in     io.Reader
+	size   int    // of a block, in bytes, or more if a row is longer
 	quoted bool   // newlines inside quotes do not end a row, as in CSV
 	rest   []byte // read, but after the last block
 	err    error  // of in
@@ -26,11 +27,11 @@ type blocks struct {
 
 // next returns the next block; io.EOF after the last one. The caller may keep it.
 func (s *blocks) next() (string, error) {
-	block := append(make([]byte, 0, len(s.rest)+textBlock), s.rest...)
+	block := append(make([]byte, 0, len(s.rest)+s.size), s.rest...)
 	for {
 		if s.err == nil {
 			n := len(block)
-			block = append(block, make([]byte, textBlock)...)
+			block = append(block, make([]byte, s.size)...)
 			var read int
 			read, s.err = io.ReadFull(s.in, block[n:])
 			if block = block[:n+read]; errors.Is(s.err, io.ErrUnexpectedEOF) {
@@ -477,7 +478,7 @@ func textJobs(in io.Reader, content writer.Format, names []string, columns Colum
 	if err != nil {
 		return nil, err
 	}
-	source := &blocks{in: in, quoted: content != writer.JSONL}
+	source := &blocks{in: in, size: textBlock, quoted: content != writer.JSONL}
 	members, isFirst := jsonMembersOf(names), true
 	return func() (job, error) {
 		block, err := source.next()
