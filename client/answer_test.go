@@ -159,7 +159,7 @@ func TestParseUsage(t *testing.T) {
 	} {
 		t.Run(tt.remaining, func(t *testing.T) {
 			got, err := parseUsage([]byte(`{"plan":"pro","remaining":` + tt.remaining + `}`))
-			if err != nil || got != (Usage{"pro", tt.want}) {
+			if err != nil || got != (Usage{Plan: "pro", Remaining: tt.want}) {
 				t.Errorf("got %v, %v", got, err)
 			}
 			if n, ok := got.Requests(); n != tt.requests || ok != tt.number {

@@ -255,7 +255,7 @@ func TestUsage(t *testing.T) {
 		io.WriteString(w, `{"plan":"pro","remaining":"12"}`)
 	}, nil)
 	usage, err := c.Usage(t.Context())
-	if err != nil || usage != (Usage{"pro", "12"}) {
+	if err != nil || usage != (Usage{Plan: "pro", Remaining: "12"}) {
 		t.Errorf("got %v, %v", usage, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 type Usage struct {
 	Plan      string // name of the plan; "" if the service gave none
 	Remaining string // as the service gave it: usually a number of requests, or a word such as "unlimited"
+	Gateway   bool   // the service is a gateway, which shares rate and quota between its clients: see GatewayHeader
 }
 
 // Requests returns Remaining as a number of whole requests. ok is false if Remaining is not such a number.
@@ -52,8 +53,12 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 	if err != nil {
 		return Usage{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
+	usage.Gateway = resp.Header.Get(GatewayHeader) != ""
 	return usage, nil
 }
+
+// GatewayHeader is the header that only a gateway sends, with every answer.
+const GatewayHeader = "X-Bulkcat-Gateway"
 
 var errUsage = errors.New(`the answer is not {"plan": ..., "remaining": ...}`)
 

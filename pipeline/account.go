@@ -86,6 +86,7 @@ type Settings struct {
 	MinConfidence  float64  `json:"min_confidence,omitempty"`
 	PartRows       int64    `json:"part_rows,omitempty"`
 	Limit          int64    `json:"limit,omitempty"`
+	Shard          string   `json:"shard,omitempty"` // such as "3/16"; "" for the whole input
 }
 
 // The values of SessionOptions.Dedupe.

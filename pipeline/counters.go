@@ -9,7 +9,8 @@ import (
 
 // Counters are a run's numbers, which the progress, the summary and the account read.
 type Counters struct {
-	Read    atomic.Int64 // records read
+	Read    atomic.Int64 // records read, without those of other shards
+	Others  atomic.Int64 // records read that other shards have
 	Written atomic.Int64 // records whose rows are in the sink
 	Rows    atomic.Int64
 
@@ -48,6 +49,7 @@ type Counters struct {
 // Snapshot is the state of the Counters at one moment, as it goes into the account.
 type Snapshot struct {
 	Read     int64 `json:"read"`
+	Others   int64 `json:"other_shards,omitempty"` // records of the input that other shards have
 	Written  int64 `json:"written"`
 	Rows     int64 `json:"rows"`
 	OK       int64 `json:"ok"`
@@ -86,7 +88,7 @@ type Snapshot struct {
 // in between; after the run the sums are exact.
 func (c *Counters) Snapshot() Snapshot {
 	return Snapshot{
-		Read: c.Read.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
+		Read: c.Read.Load(), Others: c.Others.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
 		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Rejections: c.Rejections.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), Kept: c.Kept.Load(),
 		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Attempts: c.attempts.count(), Reasons: c.reasons.list(),

@@ -33,6 +33,7 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if err := options.Check(); err != nil {
 		return Forecast{}, err
 	}
+	options = options.inShard()
 	s := newSession(options)
 	defer func() { err = causeOf(ctx, errors.Join(err, s.Close())) }()
 	if err := s.openInput(ctx); err != nil {
@@ -101,7 +102,8 @@ func forecast(ctx context.Context, parts Parts, options Options) (Forecast, erro
 	}
 	defer distinct.close()
 	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct}
-	for options.Limit == 0 || f.Records < options.Limit {
+	split := options.splitter()
+	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {
 		if ctx.Err() != nil {
 			return f, &StopError{Cause: Interrupted}
 		}
@@ -111,6 +113,9 @@ func forecast(ctx context.Context, parts Parts, options Options) (Forecast, erro
 		}
 		if err != nil {
 			return f, err
+		}
+		if !split.holds(&record) {
+			continue
 		}
 		f.Records++
 		parts.Counters.Read.Add(1)

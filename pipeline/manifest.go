@@ -208,11 +208,13 @@ func (m *manifest) count(c *Counters) {
 		return
 	}
 	for _, p := range m.kept {
+		settled := p.Statuses.sum()
+		records := settled / max(1, c.Classifications.Load())
 		c.countStatuses(p.Statuses)
-		c.countWritten(p.LastRecord-p.FirstRecord+1, int(p.Rows))
+		c.countWritten(records, int(p.Rows))
+		c.Kept.Add(records)
+		c.LookedUp.Add(settled)
 	}
-	c.Kept.Add(m.keptRecords())
-	c.LookedUp.Add(m.keptRecords() * c.Classifications.Load())
 }
 
 // check compares the input, at the last record of each kept part, with the input that the part was written

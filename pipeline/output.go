@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +28,11 @@ func beside(output, suffix string) string {
 	if output == "-" {
 		return ""
 	}
-	return filepath.Clean(output) + suffix
+	output = filepath.Clean(output)
+	if _, ok := ShardOf(output); ok { // within the folder, under a name that query engines ignore
+		return filepath.Join(output, "_"+strings.TrimPrefix(suffix, "."))
+	}
+	return output + suffix
 }
 
 // folder says whether the output is a folder of parts: its path ends in "/", or the folder exists.
@@ -116,6 +122,21 @@ func (o *OutputOptions) manifest(account *Account, keeps func(statuses) bool) (*
 	return openManifest(filepath.Clean(o.Path), account, o.Overwrite, keeps)
 }
 
+// makeFolder makes the folder of all shards, unless it exists, and wants other folders to exist.
+func (o *SessionOptions) makeFolder() error {
+	if o.Shard == (Shard{}) {
+		return o.Output.checkFolder()
+	}
+	all := OutputOptions{Path: filepath.Dir(filepath.Clean(o.Output.Path))}
+	if err := all.checkFolder(); err != nil {
+		return err
+	}
+	if err := os.Mkdir(all.Path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
 // checkFolder wants the folder that the output lies in to exist.
 func (o *OutputOptions) checkFolder() error {
 	if info, err := os.Stat(filepath.Dir(filepath.Clean(o.Path))); err != nil || !info.IsDir() {
@@ -130,6 +151,9 @@ func (o *OutputOptions) checkFolder() error {
 func (o *OutputOptions) claim(account *Account, lock *writer.Lock) error {
 	if lock == nil {
 		return nil
+	}
+	if shards, err := ReadShards(o.Path); err != nil || shards != nil {
+		return errors.Join(err, fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path))
 	}
 	if !o.Overwrite && o.occupied() && lock.Claimed() != account.run() {
 		if err := o.checkOwner(account); err != nil {
@@ -162,11 +186,11 @@ func (o *OutputOptions) checkOwner(account *Account) error {
 	return account.takenBy(last, o.Path)
 }
 
-// occupied says whether the output exists; an empty folder does not count.
+// occupied says whether the output exists; an empty folder, and one with the store of a shard, do not count.
 func (o *OutputOptions) occupied() bool {
 	if o.folder() {
 		entries, err := os.ReadDir(o.Path)
-		return err == nil && len(entries) > 0
+		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != shardStore })
 	}
 	_, err := os.Lstat(o.Path)
 	return err == nil
@@ -180,7 +204,7 @@ func (s *Session) newAccount() *Account {
 		Inputs: o.Input.Paths, Column: o.Input.Column, Scheme: o.Scheme,
 		Output: o.Output.Path, OutputFormat: string(format),
 		Levels: o.Output.Levels, Carry: o.Output.Carry, SourceColumns: o.Output.SourceColumns,
-		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, Limit: o.Limit,
+		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, Limit: o.Limit, Shard: o.Shard.String(),
 	}
 	if o.Output.Shape != writer.ShapeLong {
 		settings.Shape = string(o.Output.Shape)

@@ -47,7 +47,7 @@ func (s *Session) Progress() Progress {
 	p := Progress{Counts: s.counters.Snapshot(), Allowed: status.Rate}
 	p.Quota, p.Metered = s.quotaLeft()
 	p.State = stateOf(status, p.Counts.Finishing)
-	p.Total = estimateTotal(p.Counts.Read, read, total, s.options.Limit)
+	p.Total = p.Counts.ofShard(estimateTotal(p.Counts.Read+p.Counts.Others, read, total, s.options.Limit))
 	s.total.Store(p.Total)
 	s.eta.estimate(&p, time.Now(), status, &s.options)
 	return p
@@ -77,6 +77,14 @@ func estimateTotal(records, read, total, limit int64) int64 {
 		estimate = min(estimate, limit)
 	}
 	return estimate
+}
+
+// ofShard is the shard's part of so many records of the input, estimated from the records read so far.
+func (s *Snapshot) ofShard(records int64) int64 {
+	if s.Others == 0 {
+		return records
+	}
+	return int64(float64(records) * float64(s.Read) / float64(s.Read+s.Others))
 }
 
 // quotaLeft is the quota as told last. A run that asks nothing does not ask for the quota either.

@@ -14,7 +14,8 @@ func (r *run) read() error {
 	var tasks tasks
 	var digest digest
 	hash := xxhash.New()
-	for r.options.Limit == 0 || r.Counters.Read.Load() < r.options.Limit {
+	split := r.options.splitter()
+	for all := int64(0); r.options.Limit == 0 || all < r.options.Limit; all++ {
 		record, err := r.Source.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -32,14 +33,21 @@ func (r *run) read() error {
 				if r.soft.Err() != nil {
 					return nil
 				}
-				r.Counters.Read.Add(1)
+				r.countRead(split.holds(&record))
 				if err := m.check(record.Number, digest); err != nil {
 					return err
 				}
 				continue
 			}
 		}
-		r.Counters.Read.Add(1)
+		own := split.holds(&record)
+		r.countRead(own)
+		if !own {
+			if r.soft.Err() != nil {
+				return nil
+			}
+			continue
+		}
 		for class := range r.options.Classifications {
 			t := tasks.next(record, r.answerSize.Load())
 			t.class, t.digest = class, digest
@@ -49,12 +57,21 @@ func (r *run) read() error {
 		}
 	}
 	if m := r.options.manifest; m != nil {
-		if err := m.checkEnd(r.Counters.Read.Load()); err != nil {
+		if err := m.checkEnd(r.Counters.Read.Load() + r.Counters.Others.Load()); err != nil {
 			return err
 		}
 	}
 	r.readAll.Store(true)
 	return nil
+}
+
+// countRead counts a record of the shard, or of another.
+func (r *run) countRead(own bool) {
+	if own {
+		r.Counters.Read.Add(1)
+	} else {
+		r.Counters.Others.Add(1)
+	}
 }
 
 // admit lets a task into the window; false when the run has stopped.

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -43,7 +42,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 	if err := options.checkParts(); err != nil {
 		return nil, err
 	}
-	s := newSession(options)
+	s := newSession(options.inShard())
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -52,6 +51,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 
 func newSession(options SessionOptions) *Session {
 	s := &Session{options: options.withDefaults(), counters: new(Counters)}
+	s.options.shareQuota()
 	if options.Details {
 		s.counters.details = newDetails()
 	}
@@ -62,7 +62,7 @@ func newSession(options SessionOptions) *Session {
 func (s *Session) open(ctx context.Context) (err error) {
 	o := &s.options
 	if o.Output.Path != "-" {
-		if err := o.Output.checkFolder(); err != nil {
+		if err := o.makeFolder(); err != nil {
 			return err
 		}
 		if s.lock, err = writer.TryLock(o.Output.Path); err != nil {
@@ -95,7 +95,7 @@ func (s *Session) Close() error {
 // flight get the grace period, and their answers are stored.
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
-// *[OutputTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
+// *[OutputTakenError], a *[ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
 // *[ServiceError], *[MisconfiguredError], *[InputChangedError], and those of the store, the input and the output. With a
 // nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*Account, error) {
@@ -132,8 +132,11 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 // ask opens the store, claims the output and runs the stages.
 func (s *Session) ask(ctx context.Context, account *Account) (published writer.Published, err error) {
 	o := &s.options
-	options, err := s.runOptions()
+	options, err := s.runOptions(account.Settings)
 	if err != nil {
+		return published, err
+	}
+	if err := s.joinShards(account); err != nil {
 		return published, err
 	}
 	store, err := s.openStore(ctx, options.Offline)
@@ -159,6 +162,7 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
 			return published, err
 		}
+		s.shareLimits()
 	}
 	if s.limits, err = s.newLimits(parts); err != nil {
 		return published, err
@@ -167,7 +171,7 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	if options.manifest, err = o.Output.manifest(account, o.Store.keeps); err != nil {
 		return published, err
 	}
-	if parts.Sink, err = o.Output.open(options.Schema, o.metadata(), options.manifest); err != nil {
+	if parts.Sink, err = o.Output.open(options.Schema, account.Settings.Metadata(), options.manifest); err != nil {
 		return published, err
 	}
 	ended := func() {}
@@ -194,19 +198,14 @@ func (s *Session) claim(account *Account) error {
 	return nil
 }
 
-func (s *Session) runOptions() (Options, error) {
+func (s *Session) runOptions(settings Settings) (Options, error) {
 	o := &s.options
 	carry, places, err := o.Output.carried(s.input.Columns())
 	if err != nil {
 		return Options{}, err
 	}
-	schema := writer.Schema{
-		Levels: o.Output.Levels, SourceColumns: o.Output.SourceColumns, Carry: carry,
-		Shape: o.Output.Shape, Top: o.Output.Top, MinConfidence: o.Output.MinConfidence,
-	}
-	if slices.Contains(o.Classifications, client.NAICS) {
-		schema.NAICS = client.NAICS
-	}
+	schema := settings.Schema()
+	schema.Carry = carry
 	options := o.requests()
 	options.Retry = o.Retry
 	options.SourceName = o.Service.Name
@@ -292,6 +291,12 @@ func (s *Session) warnUnknownKeys() {
 			"members", strings.Join(names, ","), "records", records)
 	}
 }
+
+// AccountPath is the path of the run's account; "" if the run leaves none.
+func (s *Session) AccountPath() string { return AccountPath(s.options.Output.Path) }
+
+// Shard is the shard that the run is; zero for a run of its own.
+func (s *Session) Shard() Shard { return s.options.Shard }
 
 // Counts gives the run's counters. Counts may be called while the run goes on.
 func (s *Session) Counts() Snapshot { return s.counters.Snapshot() }

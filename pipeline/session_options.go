@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -44,6 +43,7 @@ type SessionOptions struct {
 	Strict    bool          // the first invalid record fails the run
 	KeepGoing bool          // go on though the service rejects every input
 	Limit     int64         // records read at most; 0 for all
+	Shard     Shard         // the run is one of the shards in the folder Output.Path; zero for a run of its own
 	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
 	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
 
@@ -129,6 +129,11 @@ func (o SessionOptions) Check() error {
 	}
 	refuse(o.Scheme != "" && o.Scheme != "https" && o.Scheme != "http", "Scheme", "%q must be https or http", o.Scheme)
 	refuse(o.Dedupe != "" && o.Dedupe != DedupeSite && o.Dedupe != DedupeExact, "Dedupe", "%q must be %s or %s", o.Dedupe, DedupeSite, DedupeExact)
+	err := o.Shard.check()
+	refuse(err != nil, "Shard", "%w", err)
+	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.folder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
+	refuse(o.Shard.Count > 0 && o.Store.Dir != "" && answers.IsStore(o.Store.Dir), "Store.Dir", "%s is a store, which only one process can open: name a folder for the stores of all shards", o.Store.Dir)
+	refuse(o.Limits.MaxRequests > 0 && o.Limits.MaxRequests < int64(o.Shard.Count), "Limits.MaxRequests", "%d must be at least the number of shards, %d", o.Limits.MaxRequests, o.Shard.Count)
 	refuse(o.Grace < 0, "Grace", "%v must not be negative", o.Grace)
 	refuse(o.Limit < 0, "Limit", "%d must not be negative", o.Limit)
 	refuse(o.Output.Levels < LevelsOfTaxonomy || o.Output.Levels > writer.MaxLevels, "Output.Levels", "%d must be 0 to %d, or %d", o.Output.Levels, writer.MaxLevels, LevelsOfTaxonomy)
@@ -148,7 +153,7 @@ func (o SessionOptions) Check() error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	o = o.withStreams()
+	o = o.inShard().withStreams()
 	return o.protect()
 }
 
@@ -226,7 +231,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 func (o *SessionOptions) requests() Options {
 	options := Options{
 		Kind: o.Kind, Normalizer: client.Normalizer{Scheme: o.Scheme},
-		BySite: o.Dedupe == DedupeSite, Limit: o.Limit,
+		BySite: o.Dedupe == DedupeSite, Limit: o.Limit, Shard: o.Shard,
 	}
 	for _, name := range o.Classifications {
 		options.Classifications = append(options.Classifications, o.classification(name))
@@ -237,8 +242,12 @@ func (o *SessionOptions) requests() Options {
 // stored says where the store is, or would be; false if there is no place for one: the output is a
 // stream and no folder is named.
 func (o *SessionOptions) stored() (stores.Options, bool) {
+	dir := o.Store.Dir
+	if o.Shard != (Shard{}) && o.Output.Path != "" {
+		dir = o.Shard.Store(dir, o.Output.Path)
+	}
 	return stores.Options{
-		Options: answers.Options{Dir: o.Store.Dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
+		Options: answers.Options{Dir: dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
 		Output:  o.Output.Path,
 	}, o.Store.Dir != "" || o.Output.Path != "-" && o.Output.Path != ""
 }
@@ -252,21 +261,4 @@ func (o *SessionOptions) keepsAnswers() bool {
 // keeps says whether stored answers to these records count.
 func (o *StoreOptions) keeps(s statuses) bool {
 	return o.MaxAge == 0 && !(o.RetryRejected && s.Rejected > 0)
-}
-
-// metadata goes into the file, and so holds only what is the same in every run over the same input.
-func (o *SessionOptions) metadata() map[string]string {
-	metadata := map[string]string{
-		"bulkcat.format":         "2",
-		"bulkcat.kind":           string(o.Kind),
-		"bulkcat.classification": strings.Join(o.Classifications, ","),
-		"bulkcat.shape":          string(o.Output.Shape),
-	}
-	if o.Output.Top > 0 {
-		metadata["bulkcat.top"] = strconv.Itoa(o.Output.Top)
-	}
-	if o.Output.MinConfidence > 0 {
-		metadata["bulkcat.min_confidence"] = strconv.FormatFloat(o.Output.MinConfidence, 'g', -1, 64)
-	}
-	return metadata
 }

@@ -1,13 +1,19 @@
 package pipeline
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // sameRun says whether two accounts are of the same run.
@@ -89,6 +95,37 @@ func shown(value any) string {
 		return "not given"
 	}
 	return fmt.Sprint(value)
+}
+
+// Schema is the schema of the output, without the carried columns.
+func (s Settings) Schema() writer.Schema {
+	schema := writer.Schema{
+		Levels: s.Levels, SourceColumns: s.SourceColumns,
+		Shape: s.shape(), Top: s.Top, MinConfidence: s.MinConfidence,
+	}
+	if slices.Contains(s.Classifications(), client.NAICS) {
+		schema.NAICS = client.NAICS
+	}
+	return schema
+}
+
+func (s Settings) shape() writer.Shape { return cmp.Or(writer.Shape(s.Shape), writer.ShapeLong) }
+
+// Metadata is the metadata of the output. It holds only what is the same in every run over the same input.
+func (s Settings) Metadata() map[string]string {
+	metadata := map[string]string{
+		"bulkcat.format":         "2",
+		"bulkcat.kind":           s.Kind,
+		"bulkcat.classification": s.Classification,
+		"bulkcat.shape":          string(s.shape()),
+	}
+	if s.Top > 0 {
+		metadata["bulkcat.top"] = strconv.Itoa(s.Top)
+	}
+	if s.MinConfidence > 0 {
+		metadata["bulkcat.min_confidence"] = strconv.FormatFloat(s.MinConfidence, 'g', -1, 64)
+	}
+	return metadata
 }
 
 // seenFrom gives a path relative to the folder of an output. So a file has the same path whether its name

@@ -23,7 +23,16 @@ func (o *SessionOptions) spoolPath() string {
 	if o.NoSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
 		return ""
 	}
-	return filepath.Clean(o.Output.Path) + spoolSuffix
+	return o.spoolPlace()
+}
+
+// spoolPlace is the path of the spool. The folder of a shard does not exist yet when the spool is made.
+func (o *SessionOptions) spoolPlace() string {
+	path := filepath.Clean(o.Output.Path) + spoolSuffix
+	if o.Shard != (Shard{}) {
+		path = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)) // query engines ignore the name
+	}
+	return path
 }
 
 // isRegular says whether standard input is a file that the shell has opened.
@@ -69,7 +78,7 @@ func (s *Session) removeReadSpool() error {
 	if o.Offline || o.Limit > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
 		return nil
 	}
-	path := filepath.Clean(o.Output.Path) + spoolSuffix
+	path := o.spoolPlace()
 	read, err := o.Input.Stdin.(*os.File).Stat()
 	if err != nil {
 		return nil

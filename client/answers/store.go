@@ -93,6 +93,12 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
+// IsStore says whether a folder is a store, also one of an older format.
+func IsStore(dir string) bool {
+	names, err := vfs.Default.List(dir)
+	return err == nil && slices.ContainsFunc(names, isOurs)
+}
+
 // isOurs says whether a file belongs to a store, also to one of an older format.
 func isOurs(name string) bool {
 	return parseLogName(name) != 0 || name == ownerFile || strings.HasPrefix(name, "MANIFEST-")

@@ -16,6 +16,9 @@ var flagOf = map[string]string{
 	"pipeline.Scheme":               "--scheme",
 	"pipeline.Dedupe":               "--dedupe",
 	"pipeline.Limit":                "--limit",
+	"pipeline.Shard":                "--shard",
+	"pipeline.Limits.MaxRequests":   "--max-requests",
+	"pipeline.Store.Dir":            "--store",
 	"pipeline.Grace":                "--grace",
 	"pipeline.Output.Format":        "--output-format",
 	"pipeline.Output.PartRows":      "--part-rows",
@@ -95,6 +98,10 @@ func flagged(err error) error {
 		return &usageError{advised(err)}
 	case *pipeline.OutputTakenError:
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))
+	case *pipeline.ShardsTakenError:
+		return &usageError{errors.New(e.Describe(changedFlags(e.Changes)))}
+	case *pipeline.ShardCountError:
+		return &usageError{fmt.Errorf("%w: a task that is started again alone is not told the count of its array, so name its shard with --shard K/%d; 'bulkcat finish %s' names the shards that are missing", err, e.Count, e.Folder)}
 	case *pipeline.InputChangedError:
 		return fmt.Errorf("%w: use --overwrite to write the folder anew", err)
 	case *pipeline.NoStoreError:

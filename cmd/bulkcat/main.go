@@ -37,6 +37,17 @@ func boundMemory() {
 	}
 }
 
+// memoryOfShard is the heap in bytes that the reader of a shard takes in addition: a page of each column, and
+// rows. With the limit of a run, the collector would take most of the time of a merge of a hundred shards.
+const memoryOfShard = 4 << 20
+
+// boundMemoryOf raises the memory limit for so many shards that are read at the same time.
+func boundMemoryOf(shards int) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit + int64(shards)*memoryOfShard)
+	}
+}
+
 // run is the whole program. It gives the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := streams{in: stdin, out: stdout, err: newConsole(stderr, args), signals: new(signals)}

@@ -183,9 +183,7 @@ func (n *notices) facts() notify.Facts {
 		Records: c.Settled(), Rows: c.Rows, OK: c.OK, Empty: c.Empty, Unanswered: c.Unanswered(),
 		Requests: c.Requests, Retries: c.Retries, FromStore: c.FromStore,
 	}
-	if f.output.Path != "-" {
-		facts.Account = pipeline.AccountPath(f.output.Path)
-	}
+	facts.Account = session.AccountPath()
 	return facts
 }
 

@@ -301,7 +301,7 @@ func TestResumeCommandHidesURL(t *testing.T) {
 		"bulkcat product in.txt --notify":                        "bulkcat product in.txt",
 		"bulkcat product in.txt --notify-on end":                 "bulkcat product in.txt --notify-on end",
 	} {
-		args, hidden := withoutURL(strings.Fields(given))
+		args, hidden := without("--notify", strings.Fields(given))
 		if got := strings.Join(args, " "); got != want || hidden != (given != want) {
 			t.Errorf("%s: got %s and %v", given, got, hidden)
 		}

@@ -14,7 +14,12 @@ func resumeCommand(session *pipeline.Session, err error) string {
 	if !ok {
 		return ""
 	}
-	args, hidden := withoutURL(os.Args)
+	// The URL is a secret, and standard error may be kept in a file.
+	args, hidden := without("--notify", os.Args)
+	if shard := session.Shard().String(); shard != "" { // the environment of another task may have another shard
+		args, _ = without("--shard", args)
+		args = append(args, "--shard", shard)
+	}
 	command := commandLine(args)
 	switch {
 	case resumption.Stdin == "-":
@@ -31,20 +36,20 @@ func resumeCommand(session *pipeline.Session, err error) string {
 	return command
 }
 
-// withoutURL removes --notify and its value: the URL is a secret, and standard error may be kept in a file.
-func withoutURL(args []string) (others []string, hidden bool) {
+// without removes a flag and its values.
+func without(flag string, args []string) (others []string, found bool) {
 	for i := 0; i < len(args); i++ {
 		switch {
-		case args[i] == "--notify":
+		case args[i] == flag:
 			i++
-		case strings.HasPrefix(args[i], "--notify="):
+		case strings.HasPrefix(args[i], flag+"="):
 		default:
 			others = append(others, args[i])
 			continue
 		}
-		hidden = true
+		found = true
 	}
-	return others, hidden
+	return others, found
 }
 
 // commandLine is a command line that can be typed again. A command line has no secrets, because every user of

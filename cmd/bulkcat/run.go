@@ -36,6 +36,7 @@ type runFlags struct {
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
 	classification string            // several with a comma between
+	shard          string
 	partial        bool
 	dryRun         bool
 	profiling      profilingFlags
@@ -88,6 +89,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 
 func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.Limit, "limit", 0, "read only the first `N` records")
+	flags.StringVar(&f.shard, "shard", "", "ask only for the `K/N`th part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish")
 	flags.BoolVar(&f.Strict, "strict", false, "stop at the first invalid record")
 	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input: the inputs are wrong, not the settings")
 	flags.BoolVar(&f.NoSpool, "no-spool", false, "keep no copy of standard input beside the output during the run")
@@ -118,9 +120,22 @@ func (f *runFlags) complete() error {
 	if f.Input, err = f.input.options(f.streams.in); err != nil {
 		return err
 	}
+	if f.Shard, err = parseShard(f.shard); err != nil {
+		return fmt.Errorf("--shard: %w", err)
+	}
 	err = errors.Join(flagged(f.Check()), f.output.check(), f.checkReport(), f.pace.check(), f.log.check())
 	f.Grace = max(f.Grace, 1) // 0 stands for the default
 	return err
+}
+
+func parseShard(text string) (pipeline.Shard, error) {
+	switch text {
+	case "":
+		return pipeline.Shard{}, nil
+	case "auto":
+		return pipeline.ShardFromEnvironment(os.Getenv)
+	}
+	return pipeline.ParseShard(text)
 }
 
 // run runs the session and reports.

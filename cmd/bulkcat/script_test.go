@@ -283,7 +283,7 @@ func await(ended <-chan struct{}, isSo func() bool) {
 // scriptEnv gives commands the environment of the script.
 func scriptEnv(ts *testscript.TestScript) []string {
 	env := []string{}
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "BULKCAT_BASE_URL", "BULKCAT_API_KEY", "BULKCAT_FETCH", "GORACE", "TESTSCRIPT_COVER_DIR"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "BULKCAT_BASE_URL", "BULKCAT_API_KEY", "BULKCAT_FETCH", "GORACE", "TESTSCRIPT_COVER_DIR", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

@@ -57,6 +57,12 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if _, err := os.Stat(f.output); err != nil {
 		return fmt.Errorf("verify %s: %w", f.output, errors.Unwrap(err))
 	}
+	if shards, err := pipeline.ReadShards(f.output); err != nil || shards != nil {
+		if err != nil {
+			return err
+		}
+		return f.runShards(ctx, shards)
+	}
 	account, err := pipeline.ReadAccount(pipeline.AccountPath(f.output))
 	if err != nil {
 		return err
@@ -68,7 +74,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if options.Input != nil {
 		defer options.Input.Close()
 	}
-	store, err := f.openStore(account)
+	store, err := f.openStore(f.output, account)
 	if err != nil {
 		return err
 	}
@@ -80,13 +86,40 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.print(report); err != nil {
+	return reportBalance(f.streams, report, f.output, f.asJSON)
+}
+
+// runShards verifies the folder of all shards.
+func (f *verifyFlags) runShards(ctx context.Context, shards *pipeline.Shards) (err error) {
+	boundMemoryOf(shards.Count)
+	options := verify.ShardsOptions{Folder: filepath.Clean(f.output), Shards: shards, Finished: true}
+	if options.Accounts, err = shards.Accounts(options.Folder); err != nil {
 		return err
 	}
-	if !report.Balanced {
-		return fmt.Errorf("%s is not balanced", f.output)
+	common := &pipeline.Account{Settings: shards.Settings}
+	if options.Input, err = f.openInput(common); err != nil {
+		return err
 	}
-	return nil
+	if options.Input != nil {
+		defer options.Input.Close()
+	}
+	for i, folder := range shards.Folders(options.Folder) {
+		store, openErr := f.openStore(folder, options.Accounts[i])
+		if openErr != nil {
+			return openErr
+		}
+		if store == nil {
+			options.Stores = append(options.Stores, nil)
+			continue
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		options.Stores = append(options.Stores, store.Store)
+	}
+	report, err := verify.RunShards(ctx, options)
+	if err != nil {
+		return err
+	}
+	return reportBalance(f.streams, report, f.output, f.asJSON)
 }
 
 // openInput gives nil if no input is named. The defaults of the flags are the settings of the run.
@@ -107,15 +140,19 @@ func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, erro
 
 // openStore gives nil if no store is named, and there is none or a run holds it: the output can be verified
 // without a store. It also gives nil without an account, which names the service of the answers.
-func (f *verifyFlags) openStore(account *pipeline.Account) (*stores.Store, error) {
+func (f *verifyFlags) openStore(output string, account *pipeline.Account) (*stores.Store, error) {
 	if _, err := os.Stat(f.store.dir); f.store.dir != "" && err != nil {
 		return nil, &usageError{fmt.Errorf("--store: %s is not there", f.store.dir)}
 	}
 	if account == nil {
 		return nil, nil
 	}
+	dir := f.store.dir
+	if shard, ok := pipeline.ShardOf(output); ok {
+		dir = shard.Store(dir, output)
+	}
 	store, err := stores.Look(stores.Options{
-		Options: answers.Options{Dir: f.store.dir, Source: account.Service}, Output: f.output,
+		Options: answers.Options{Dir: dir, Source: account.Service}, Output: output,
 	})
 	_, missing := errors.AsType[*answers.MissingError](err)
 	locked, isLocked := errors.AsType[*answers.LockedError](err)
@@ -131,9 +168,9 @@ func (f *verifyFlags) openStore(account *pipeline.Account) (*stores.Store, error
 	return nil, err
 }
 
-func (f *verifyFlags) print(report verify.Report) error {
-	if f.asJSON {
-		return writeJSON(f.streams.out, report)
+func printReport(s streams, report verify.Report, asJSON bool) error {
+	if asJSON {
+		return writeJSON(s.out, report)
 	}
-	return report.WriteText(f.streams.text())
+	return report.WriteText(s.text())
 }

@@ -1,16 +1,17 @@
 package results
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
-// csvReader reads delimited text. Inside quotes encoding/csv reads CR LF as LF, so values that
-// are compared with its cells must be changed in the same way: see [sameText].
+// csvReader reads delimited text.
 type csvReader struct {
 	in     *csv.Reader
 	header []string
@@ -18,20 +19,61 @@ type csvReader struct {
 }
 
 func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
-	in := csv.NewReader(r)
+	in := csv.NewReader(&returnsKept{in: r})
 	in.Comma = comma
-	header, err := in.Read() // also sets the number of fields of all rows
+	c := &csvReader{in: in}
+	header, err := c.next() // also sets the number of fields of all rows
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("there is no header")
 	}
-	return &csvReader{in: in, header: header}, err
+	c.header = header[0]
+	return c, err
 }
 
 func (c *csvReader) columns() []string { return c.header }
 
 func (c *csvReader) next() (_ []Row, err error) {
 	c.one[0], err = c.in.Read()
+	for i, cell := range c.one[0] {
+		if strings.IndexByte(cell, escape) >= 0 {
+			c.one[0][i] = unescape.Replace(cell)
+		}
+	}
 	return c.one[:], err
+}
+
+// returnsKept escapes carriage returns: encoding/csv reads CR LF as LF inside quotes, where the text of a cell may
+// have both.
+type returnsKept struct {
+	in      io.Reader
+	chunk   [16 << 10]byte
+	escaped []byte // not returned yet
+	err     error  // of in, returned after escaped
+}
+
+// escape is a control character, which hardly any text has.
+const escape = 0x1a
+
+var (
+	escapes  = strings.NewReplacer("\x1a", "\x1as", "\r", "\x1ar")
+	unescape = strings.NewReplacer("\x1as", "\x1a", "\x1ar", "\r")
+)
+
+func (k *returnsKept) Read(p []byte) (int, error) {
+	for len(k.escaped) == 0 && k.err == nil {
+		var n int
+		n, k.err = k.in.Read(k.chunk[:])
+		k.escaped = k.chunk[:n]
+		if bytes.ContainsAny(k.escaped, "\x1a\r") {
+			k.escaped = []byte(escapes.Replace(string(k.escaped)))
+		}
+	}
+	if len(k.escaped) == 0 {
+		return 0, k.err
+	}
+	n := copy(p, k.escaped)
+	k.escaped = k.escaped[n:]
+	return n, nil
 }
 
 // jsonlReader reads JSON objects, one after the other. The first object defines the columns; all

@@ -86,6 +86,18 @@ func (in *inputs) drain(ctx context.Context) error {
 	return nil
 }
 
+// checkAll reads the input to its end, and compares its records with those of the output.
+func (in *inputs) checkAll(ctx context.Context, report *Report, records int64) error {
+	if err := in.drain(ctx); err != nil {
+		return err
+	}
+	if !errors.Is(in.err, io.EOF) {
+		report.add(Finding{What: "input", Expected: "to be read to its end", Got: in.err.Error()})
+	}
+	expect(report, Finding{}, "records, by the input", in.record.Number, records)
+	return nil
+}
+
 // check compares the input's files with those in the account after all were read.
 func (in *inputs) check(report *Report, account *pipeline.Account) {
 	files := in.source.Files()

@@ -41,7 +41,7 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 	names, input = sameTexts(names), sameTexts(input)
 	schema := schemaOf(names)
 	if account != nil {
-		schema = accountSchema(account)
+		schema = account.Settings.Schema()
 	}
 	fixed := columnNames(schema)
 	long := schema
@@ -70,19 +70,6 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 		}
 	}
 	return l, nil
-}
-
-// accountSchema returns the schema of a run, without Carry.
-func accountSchema(account *pipeline.Account) writer.Schema {
-	settings := account.Settings
-	s := writer.Schema{
-		Levels: settings.Levels, SourceColumns: settings.SourceColumns,
-		Shape: writer.Shape(settings.Shape), Top: settings.Top, MinConfidence: settings.MinConfidence,
-	}
-	if slices.Contains(settings.Classifications(), client.NAICS) {
-		s.NAICS = client.NAICS
-	}
-	return s
 }
 
 // listPrefix begins the names of the columns that are members of the structs in the list.
@@ -150,7 +137,7 @@ func membersOf(account *pipeline.Account) []string {
 		return nil
 	}
 	var members []string
-	for _, c := range accountSchema(account).Columns() {
+	for _, c := range account.Settings.Schema().Columns() {
 		for _, e := range c.Elements {
 			members = append(members, e.Name)
 		}

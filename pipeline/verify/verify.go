@@ -27,6 +27,15 @@ type Options struct {
 // report. The error says why the output could not be verified: it does not exist, the store
 // cannot be read, or ctx is done.
 func Run(ctx context.Context, o Options) (Report, error) {
+	v := newVerification(o)
+	if err := v.run(ctx); err != nil {
+		return Report{}, err
+	}
+	v.report.Balanced = len(v.report.Findings) == 0
+	return v.report, nil
+}
+
+func newVerification(o Options) *verification {
 	v := &verification{Options: o, report: Report{
 		Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{},
 	}}
@@ -37,21 +46,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Input != nil {
 		v.input = &inputs{source: o.Input, limit: limitOf(o.Account)}
 	}
-	parts, err := v.list()
-	if err != nil {
-		return Report{}, err
-	}
-	v.checkAccount(parts)
-	for _, p := range parts {
-		if err := v.file(ctx, p); err != nil {
-			return Report{}, err
-		}
-	}
-	if err := v.checkEnd(ctx); err != nil {
-		return Report{}, err
-	}
-	v.report.Balanced = len(v.report.Findings) == 0
-	return v.report, nil
+	return v
 }
 
 // verification is the state of Run.
@@ -62,6 +57,29 @@ type verification struct {
 	layout *layout // of the files so far; nil before the first
 	group  group   // the group that is being read
 	last   int64   // the greatest record number so far
+
+	inShards bool                     // the other records and the end of the input are checked by RunShards
+	begin    func(record int64) error // called before the first row of each record; nil for none
+	merge    *merge                   // nil for none
+}
+
+func (v *verification) run(ctx context.Context) error {
+	parts, err := v.list()
+	if err != nil {
+		return err
+	}
+	v.checkAccount(parts)
+	for _, p := range parts {
+		if err := v.file(ctx, p); err != nil {
+			return err
+		}
+	}
+	return v.checkEnd(ctx)
+}
+
+// isShard reports whether the output is a shard, which has some of the records.
+func (v *verification) isShard() bool {
+	return v.Account != nil && v.Account.Settings.Shard != ""
 }
 
 func (v *verification) file(ctx context.Context, p part) error {
@@ -99,6 +117,9 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 		return figures, nil
 	}
 	v.group.start(p.path, v.layout)
+	if err := v.merge.start(v.layout); err != nil {
+		return figures, err
+	}
 	for {
 		rows, err := f.Next()
 		if errors.Is(err, io.EOF) {
@@ -144,7 +165,10 @@ func (v *verification) endBefore(ctx context.Context, record int64, r results.Ro
 	if err := v.endRecord(); err != nil {
 		return err
 	}
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil || v.begin == nil {
+		return err
+	}
+	return v.begin(record)
 }
 
 // endRecord checks the present record after its last row.
@@ -171,6 +195,9 @@ func (v *verification) endGroup() error {
 	}
 	g.check()
 	v.report.Statuses[g.status()]++
+	if err := v.merge.add(g); err != nil {
+		return err
+	}
 	var record *reader.Record
 	if v.input != nil {
 		record = v.input.at(g)
@@ -190,7 +217,7 @@ func (v *verification) checkOrder(g *group) {
 		where.Expected, where.Got = fmt.Sprintf("record %d or later", v.last+1), "a record out of order, or again"
 		v.report.add(where)
 		return
-	case g.record > v.last+1:
+	case g.record > v.last+1 && !v.isShard():
 		where.Expected = fmt.Sprintf("%d after %d", v.last+1, v.last)
 		where.Got = fmt.Sprintf("%d: %d missing", g.record, g.record-v.last-1)
 		v.report.add(where)

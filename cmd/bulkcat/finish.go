@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/finish"
+	"github.com/bulkcat/bulkcat/pipeline/verify"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+func newFinish(s streams) *cobra.Command {
+	var (
+		options finish.Options
+		format  string
+		asJSON  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "finish OUT",
+		Short: "Check that all shards of a folder are complete, and merge their rows",
+		Long: `Check that all shards of a run (see --shard) are there, complete and undamaged, and
+that each record of the input is in one of them. If so, write OUT/_SUCCESS, and with -o
+one file with the rows of all shards in input order, which is the file that a run without
+shards writes. The exit status is that of verify: 1 if a shard is missing or incomplete,
+or if the folder is not balanced.`,
+		Example: `  bulkcat finish out/
+  bulkcat finish out/ -o domains.parquet`,
+		Args: operands(1, 1, "no folder: name the output of the shards"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options.Folder, options.Format = args[0], writer.Format(format)
+			if shards, err := pipeline.ReadShards(options.Folder); err == nil && shards != nil { // finish.Run gives the error
+				boundMemoryOf(shards.Count)
+			}
+			report, err := finish.Run(cmd.Context(), options)
+			if _, exists := errors.AsType[*finish.ExistsError](err); exists {
+				return &usageError{fmt.Errorf("%w: use --overwrite to replace it", err)}
+			}
+			if err != nil {
+				return flagged(err)
+			}
+			return reportBalance(s, report, filepath.Clean(options.Folder), asJSON)
+		},
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.StringVarP(&options.Output, "output", "o", "", "a `FILE` for the rows of all shards, in input order")
+		flags.StringVar(&format, "output-format", "", "parquet, csv or jsonl (default: by the output's extension)")
+		flags.BoolVar(&options.Overwrite, "overwrite", false, "replace a file that exists")
+		flags.BoolVar(&asJSON, "json", false, "the report as one line of JSON")
+	})
+	return cmd
+}
+
+// reportBalance prints a report. The error says that the output is not balanced.
+func reportBalance(s streams, report verify.Report, output string, asJSON bool) error {
+	if err := printReport(s, report, asJSON); err != nil {
+		return err
+	}
+	if !report.Balanced {
+		return fmt.Errorf("%s is not balanced", output)
+	}
+	return nil
+}

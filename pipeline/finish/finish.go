@@ -1,0 +1,202 @@
+// Package finish ends a run that was split into shards: it verifies the folder of all shards, says that the folder
+// is complete, and can merge the rows of the shards into one file in input order.
+package finish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/verify"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Options are the folder of the shards, and the file for their rows.
+type Options struct {
+	Folder    string        // of all shards
+	Output    string        // a file for the rows of all shards, in input order; "" for none
+	Format    writer.Format // of the file; default by its extension
+	Overwrite bool          // replace a file that exists
+}
+
+// NoShardsError says that a folder has no shards.
+type NoShardsError struct{ Folder string }
+
+func (e *NoShardsError) Error() string {
+	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, pipeline.ShardsPath(e.Folder))
+}
+
+// Run verifies the shards of a folder: see verify.RunShards. If the report is balanced, Run publishes the file with
+// the rows and its account, if Options ask for that, and then the file _SUCCESS in the folder. Otherwise Run removes a
+// _SUCCESS. No shard can be written meanwhile. Errors are *NoShardsError, *writer.BusyError if a shard or the file is being
+// written, *pipeline.OverwriteError, *writer.FormatError, and those of reading and writing files.
+func Run(ctx context.Context, o Options) (report verify.Report, err error) {
+	o.Folder = filepath.Clean(o.Folder)
+	shards, err := pipeline.ReadShards(o.Folder)
+	if err != nil {
+		return report, err
+	}
+	if shards == nil {
+		return report, &NoShardsError{o.Folder}
+	}
+	f := &finishing{Options: o, shards: shards}
+	defer f.release()
+	if err := f.lock(); err != nil {
+		return report, err
+	}
+	if f.accounts, err = shards.Accounts(o.Folder); err != nil {
+		return report, err
+	}
+	return f.run(ctx)
+}
+
+// finishing is the state of Run.
+type finishing struct {
+	Options
+	shards   *pipeline.Shards
+	accounts []*pipeline.Account
+	locks    []*writer.Lock
+	sink     writer.Sink // nil until the columns are known
+}
+
+// lock locks the shards, which no task can write then, and the file.
+func (f *finishing) lock() error {
+	paths := f.shards.Folders(f.Folder)
+	if f.Output != "" {
+		if err := f.checkOutput(); err != nil {
+			return err
+		}
+		paths = append(paths, f.Output)
+	}
+	for _, path := range paths {
+		lock, err := writer.TryLock(path)
+		if err != nil {
+			return err
+		}
+		f.locks = append(f.locks, lock)
+	}
+	return nil
+}
+
+func (f *finishing) release() {
+	for _, lock := range f.locks {
+		lock.Release()
+	}
+}
+
+func (f *finishing) checkOutput() error {
+	format, err := f.format()
+	if err != nil {
+		return err
+	}
+	if err := writer.Shape(f.shards.Settings.Shape).CheckFormat(format); err != nil {
+		return err
+	}
+	if err := pipeline.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {
+		return err
+	}
+	within, err := isWithin(f.Output, f.Folder)
+	switch {
+	case err != nil:
+		return err
+	case within:
+		return fmt.Errorf("%s is in %s, whose readers would read its rows twice: choose a file elsewhere", f.Output, f.Folder)
+	}
+	switch _, err := os.Lstat(f.Output); {
+	case err == nil && !f.Overwrite:
+		return &ExistsError{f.Output}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return nil
+}
+
+// ExistsError says that the file for the rows exists.
+type ExistsError struct{ Path string }
+
+func (e *ExistsError) Error() string { return e.Path + " exists" }
+
+func isWithin(path, folder string) (bool, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return false, err
+	}
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return false, err
+	}
+	return strings.HasPrefix(path, folder+string(filepath.Separator)), nil
+}
+
+func (f *finishing) format() (writer.Format, error) {
+	if f.Format != "" {
+		return writer.ParseFormat(string(f.Format))
+	}
+	return writer.FormatOf(f.Output)
+}
+
+func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
+	options := verify.ShardsOptions{
+		Folder: f.Folder, Shards: f.shards, Accounts: f.accounts, Stores: make([]*answers.Store, f.shards.Count),
+	}
+	if f.Output != "" {
+		options.Sink = f.open
+	}
+	defer func() {
+		if f.sink != nil {
+			err = errors.Join(err, f.sink.Abort())
+		}
+	}()
+	if report, err = verify.RunShards(ctx, options); err != nil {
+		return report, err
+	}
+	success := pipeline.SuccessPath(f.Folder)
+	if !report.Balanced {
+		if err := os.Remove(success); !errors.Is(err, fs.ErrNotExist) {
+			return report, err
+		}
+		return report, nil
+	}
+	if err := f.publish(); err != nil {
+		return report, err
+	}
+	return report, writer.PublishFile(success, nil)
+}
+
+// open opens the sink for the rows, with the columns and the metadata of a run over the whole input.
+func (f *finishing) open(carried []string) (writer.Sink, error) {
+	format, err := f.format()
+	if err != nil {
+		return nil, err
+	}
+	schema := f.shards.Settings.Schema()
+	schema.Carry = carried
+	f.sink, err = writer.Open(writer.Options{Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata()})
+	return f.sink, err
+}
+
+func (f *finishing) publish() error {
+	if f.Output == "" {
+		return nil
+	}
+	if f.sink == nil { // no part has columns: JSON lines without a line
+		if _, err := f.open(nil); err != nil {
+			return err
+		}
+	}
+	published, err := f.sink.Close()
+	if err != nil {
+		return err
+	}
+	format, err := f.format()
+	if err != nil {
+		return err
+	}
+	return f.shards.WriteAccount(f.Folder, f.accounts, f.Output, format, published)
+}
