@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -70,7 +71,7 @@ func (g *group) appendTyped(rows []writer.Row) []writer.Row {
 }
 
 // typed is a row as the writer takes it, with zero values for malformed cells.
-func (l *layout) typed(r row) writer.Row {
+func (l *layout) typed(r results.Row) writer.Row {
 	record, _ := number(r[atRecord])
 	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
 	t := writer.Row{
