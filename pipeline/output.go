@@ -40,8 +40,8 @@ func beside(output, suffix string) string {
 }
 
 func besideLocal(output, suffix string) string {
-	if output == "-" {
-		return ""
+	if !objects.IsURL(output) {
+		return beside(output, suffix)
 	}
 	return objects.Local(output) + suffix
 }
