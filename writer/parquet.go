@@ -67,7 +67,8 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("record"))),
 	}
 	for _, l := range leaves {
-		if l.categorical() { // useless bounds: every page has nearly all categories
+		// The bounds of categories are useless: every page has nearly all categories.
+		if l.categorical() || l.field == fieldCarried && l.valueType().unordered() {
 			options = append(options, parquet.SkipPageBounds(l.path...))
 		}
 	}
@@ -131,22 +132,32 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	values = slices.Grow(values, len(rows))[:start+len(rows)]
 	add := values[start:]
 	null := parquet.NullValue()
-	switch c.Type {
-	case TypeInt64:
+	switch {
+	case c.field == fieldCarried:
+		typ := c.valueType()
+		for i := range rows {
+			add[i] = null
+			if text, ok := rows[i].carried(c.index); ok {
+				if v, fits := typ.parse(text); fits {
+					add[i] = v
+				}
+			}
+		}
+	case c.Type == TypeInt64:
 		for i := range rows {
 			add[i] = null
 			if n, ok := rows[i].integer(c); ok {
 				add[i] = parquet.Int64Value(n)
 			}
 		}
-	case TypeDouble:
+	case c.Type == TypeDouble:
 		for i := range rows {
 			add[i] = null
 			if x, ok := rows[i].confidence(); ok {
 				add[i] = parquet.DoubleValue(x)
 			}
 		}
-	case TypeTimestamp:
+	case c.Type == TypeTimestamp:
 		for i := range rows {
 			add[i] = null
 			if t := rows[i].AnsweredAt; !t.IsZero() {
