@@ -28,6 +28,7 @@ type manifest struct {
 	Format   int             `json:"format"` // of this file and the parts' columns; 2
 	Service  string          `json:"service"`
 	Settings Settings        `json:"settings"`
+	Carried  []Carried       `json:"carried_columns,omitempty"`
 	Parts    []publishedPart `json:"parts"`
 	Checksum string          `json:"checksum"` // SHA-256 of the other members, in hex
 
@@ -43,6 +44,7 @@ type publishedPart struct {
 	Output
 	Digest   string   `json:"digest"` // of all records of the input to the end of the part
 	Statuses statuses `json:"statuses"`
+	Misfits  int64    `json:"misfits,omitempty"`
 }
 
 // statuses counts records by status, each once for each classification.
@@ -88,6 +90,8 @@ type recordEnd struct {
 	record int64
 	digest digest
 	status writer.Status
+
+	misfits int64
 }
 
 const (
@@ -133,9 +137,10 @@ func (e *InputChangedError) Error() string {
 // to keep: the first parts that are full, as they were published, and of records that are settled. A
 // record is settled if it is neither failed nor pending, and keeps agrees; keeps may be nil. The last part
 // of a run is not full and is written again, because more records may follow. A folder without a manifest
-// gets a new one, and with overwrite so does a folder of another run.
+// gets a new one, and with overwrite so does a folder of another run. No part is kept if the carried columns or
+// their types have changed with the input, so that all parts have the same columns.
 func openManifest(folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
-	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: filepath.Join(folder, manifestName)}
+	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried, path: filepath.Join(folder, manifestName)}
 	text, err := os.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
 		return m, nil
@@ -155,6 +160,9 @@ func openManifest(folder string, account *Account, overwrite bool, keeps func(st
 	}
 	if changes := account.changes(last.Service, last.Settings); len(changes) > 0 {
 		return nil, &OutputTakenError{Path: folder, Reason: writtenByAnother, Changes: changes}
+	}
+	if !slices.Equal(last.Carried, m.Carried) {
+		last.Parts = nil
 	}
 	for _, part := range last.Parts {
 		part.Name = filepath.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
@@ -209,6 +217,7 @@ func (m *manifest) count(c *Counters) {
 	}
 	for _, p := range m.kept {
 		c.countStatuses(p.Statuses)
+		c.misfits.count.Add(p.Misfits)
 		c.countWritten(p.LastRecord-p.FirstRecord+1, int(p.Rows))
 	}
 	c.Kept.Add(m.keptRecords())
@@ -247,6 +256,7 @@ func (m *manifest) expect(records []recordEnd) {
 func (p *publishedPart) add(records []recordEnd) {
 	for _, r := range records {
 		p.Statuses.add(r.status)
+		p.Misfits += r.misfits
 		p.Digest = r.digest.String()
 	}
 }
@@ -297,6 +307,11 @@ func (d digest) next(h *xxhash.Digest, r *reader.Record) digest {
 	for _, field := range r.Fields {
 		write(uint64(len(field)))
 		_, _ = h.WriteString(field)
+	}
+	for i, null := range r.Nulls {
+		if null {
+			write(uint64(i))
+		}
 	}
 	if r.Err != nil {
 		_, _ = h.WriteString(r.Err.Error())

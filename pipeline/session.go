@@ -93,6 +93,11 @@ func (s *Session) Close() error {
 // nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account := s.newAccount()
+	options, err := s.runOptions()
+	if err != nil {
+		return nil, err
+	}
+	account.Carried = carriedOf(options.Schema)
 	last, err := ReadAccount(AccountPath(s.options.Output.Path))
 	if err != nil {
 		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
@@ -105,7 +110,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 			return nil, err
 		}
 	}
-	published, err := s.ask(ctx, account)
+	published, err := s.ask(ctx, account, options)
 	if !s.claimed {
 		return nil, err // the output has an account of its own
 	}
@@ -121,12 +126,8 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 }
 
 // ask opens the store, claims the output and runs the stages.
-func (s *Session) ask(ctx context.Context, account *Account) (published writer.Published, err error) {
+func (s *Session) ask(ctx context.Context, account *Account, options Options) (published writer.Published, err error) {
 	o := &s.options
-	options, err := s.runOptions()
-	if err != nil {
-		return published, err
-	}
 	store, err := s.openStore(ctx, options.Offline)
 	if err != nil {
 		return published, err
@@ -167,6 +168,7 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	s.monitor.stop()
 	ended()
 	s.warnUnknownKeys()
+	s.warnMisfits()
 	return published, joinClose(err, keepLearned(parts))
 }
 
@@ -190,7 +192,7 @@ func (s *Session) runOptions() (Options, error) {
 	}
 	schema := writer.Schema{
 		Levels: o.Output.Levels, SourceColumns: o.Output.SourceColumns, Carry: carry,
-		Shape: o.Output.Shape, Top: o.Output.Top, MinConfidence: o.Output.MinConfidence,
+		Shape: o.Output.Shape, Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, CarryTypes: s.carryTypes(places),
 	}
 	if slices.Contains(o.Classifications, client.NAICS) {
 		schema.NAICS = client.NAICS
@@ -205,6 +207,9 @@ func (s *Session) runOptions() (Options, error) {
 	options.Offline = o.Offline && !o.Service.Free
 	options.Grace = o.Grace
 	options.Schema, options.Carry = schema, places
+	if o.Output.content() == writer.Parquet {
+		options.types = schema.CarryTypes
+	}
 	return options, nil
 }
 

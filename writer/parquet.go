@@ -68,7 +68,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 	}
 	for _, l := range leaves {
 		// The bounds of categories are useless: every page has nearly all categories.
-		if l.categorical() || l.field == fieldCarried && l.valueType().unordered() {
+		if l.categorical() || l.field == fieldCarried && l.ValueType().unordered() {
 			options = append(options, parquet.SkipPageBounds(l.path...))
 		}
 	}
@@ -134,7 +134,7 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	null := parquet.NullValue()
 	switch {
 	case c.field == fieldCarried:
-		typ := c.valueType()
+		typ := c.ValueType()
 		for i := range rows {
 			add[i] = null
 			if text, ok := rows[i].carried(c.index); ok {

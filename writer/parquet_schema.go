@@ -45,7 +45,7 @@ func newColumnNode(c Column) parquet.Node {
 	var n parquet.Node
 	switch {
 	case c.field == fieldCarried:
-		n = c.valueType().newNode()
+		n = c.ValueType().newNode()
 	case c.Type == TypeList:
 		n = parquet.List(newRecordNode(c.Elements))
 	case c.Type == TypeInt64:

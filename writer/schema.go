@@ -182,8 +182,8 @@ func alternative(name string, n int) string {
 	return fmt.Sprintf("input_%s_%d", name, n)
 }
 
-// valueType is the type of a carried column.
-func (c *Column) valueType() ValueType { return ValueType{c.Type, c.Precision, c.Scale} }
+// ValueType is the type of a carried column.
+func (c *Column) ValueType() ValueType { return ValueType{c.Type, c.Precision, c.Scale} }
 
 // isNAICS reports whether the values of a classification are NAICS codes.
 func (s Schema) isNAICS(classification string) bool {

@@ -1,12 +1,16 @@
 package verify
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // csvReader reads delimited text. Inside quotes encoding/csv reads CR LF as LF, so values that
@@ -33,6 +37,11 @@ func (c *csvReader) next() (_ []row, err error) {
 	c.one[0], err = c.in.Read()
 	return c.one[:], err
 }
+
+func (c *csvReader) types() []writer.ValueType { return nil }
+
+// expected does not distinguish null from empty text.
+func (c *csvReader) expected(_ int, text string, _ bool) string { return sameText(text) }
 
 // jsonlReader reads JSON objects, one after the other. The first object defines the columns; all
 // objects have the same members in the same order. One member may be a list of objects, which also
@@ -73,6 +82,19 @@ func (j *jsonlReader) next() ([]row, error) {
 		err = fmt.Errorf("object %d has %d members, not %d", j.n, len(rows[0]), len(j.names))
 	}
 	return rows, err
+}
+
+func (j *jsonlReader) types() []writer.ValueType { return nil }
+
+// expected ignores the type: numbers and booleans have the text of the input.
+func (j *jsonlReader) expected(_ int, text string, null bool) string {
+	switch {
+	case null:
+		return ""
+	case text == "":
+		return emptyText
+	}
+	return sameText(text)
 }
 
 // define adds the columns of a member of the first object; false for a second list.
@@ -238,14 +260,16 @@ func inside(err error) error {
 	return err
 }
 
-var errNoCell = errors.New("is neither text, number nor null")
+var errNoCell = errors.New("is neither text, number, boolean nor null")
 
 func cellOf(value json.Token) (string, error) {
 	switch v := value.(type) {
 	case nil:
 		return "", nil
 	case string:
-		return v, nil
+		return cmp.Or(v, emptyText), nil
+	case bool:
+		return strconv.FormatBool(v), nil
 	case json.Number:
 		return v.String(), nil
 	}
