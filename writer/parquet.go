@@ -28,7 +28,17 @@ const (
 	// pageBytes bounds a page of a column before compression. Readers decompress whole pages, and skip pages by the
 	// page index, so pages are smaller than the usual 1 MiB; smaller still would compress worse.
 	pageBytes = 256 << 10
+
+	// pagesBytes bounds the pages of all columns that are filled at the same time: many carried columns have smaller
+	// pages, but not smaller than leastPageBytes.
+	pagesBytes     = 16 << 20
+	leastPageBytes = 16 << 10
 )
+
+// pageSize returns the size of the pages of a file with a number of columns, in bytes before compression.
+func pageSize(columns int) int {
+	return min(pageBytes, max(leastPageBytes, pagesBytes/columns))
+}
 
 // parquetEncoder writes Parquet with zstd, and with bounds per column chunk and page for all columns except those of
 // categories.
@@ -55,7 +65,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 	options := []parquet.WriterOption{
 		parquet.NewSchema("bulkcat", newRecordNode(columns)),
 		parquet.Compression(codec),
-		parquet.PageBufferSize(pageBytes),
+		parquet.PageBufferSize(pageSize(len(leaves))),
 		parquet.WriteBufferSize(0), // w has a buffer
 		// Some engines cannot read version 2 pages.
 		parquet.DataPageVersion(1),
