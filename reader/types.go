@@ -17,7 +17,7 @@ type Type int
 const (
 	TypeString    Type = iota // text; the type of every column of CSV and Excel
 	TypeInt64                 // decimal digits, perhaps after a minus sign
-	TypeDouble                // the shortest decimal that is the same IEEE 754 double; NaN, +Inf, -Inf
+	TypeDouble                // a decimal: in JSON as written, else the shortest that is the same IEEE 754 double; NaN, +Inf, -Inf
 	TypeBool                  // true or false
 	TypeTimestamp             // an instant in UTC, RFC 3339, up to nanoseconds: 2026-01-02T03:04:05.6Z
 	TypeDateTime              // a time without a zone: 2026-01-02T03:04:05.6

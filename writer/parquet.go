@@ -144,14 +144,21 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	null := parquet.NullValue()
 	switch {
 	case c.field == fieldCarried:
-		typ := c.ValueType()
+		typ, last, value := c.ValueType(), "", null
 		for i := range rows {
 			add[i] = null
-			if text, ok := rows[i].carried(c.index); ok {
-				if v, fits := typ.parse(text); fits {
-					add[i] = v
-				}
+			text, ok := rows[i].carried(c.index)
+			if !ok {
+				continue
 			}
+			if value.IsNull() || text != last { // the rows of a record have the same value
+				v, fits := typ.parse(text)
+				if !fits {
+					v = null
+				}
+				last, value = text, v
+			}
+			add[i] = value
 		}
 	case c.Type == TypeInt64:
 		for i := range rows {
