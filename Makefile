@@ -16,7 +16,7 @@ CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
+.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,11 @@ test-duckdb: build ## read all shapes with DuckDB, and compare Parquet, CSV and 
 
 test-pyarrow: build ## the same with pyarrow, pandas and Polars (needs python3 and pip)
 	scripts/pyarrow/test.sh bin/bulkcat
+
+test-fixtures: ## read Parquet that DuckDB, pandas, Polars, pyarrow and Spark have just written (needs python3, PyPI, Java 17)
+	python3 -m venv bin/fixtures && bin/fixtures/bin/pip install -q -r scripts/fixtures/requirements.txt
+	bin/fixtures/bin/python scripts/fixtures/parquet.py bin/fixtures/parquet
+	go test ./reader -count 1 -v -run 'TestParquetOfOtherPrograms|TestParquetTypes' -fixtures $(CURDIR)/bin/fixtures/parquet
 
 test-airflow: ## run the task of scripts/schedulers in Airflow (needs Python 3.10 or later and PyPI)
 	python3 -m venv bin/airflow && bin/airflow/bin/pip install -q apache-airflow

@@ -78,7 +78,8 @@ type HTTP struct {
 	bodies  *room.Room // memory for bodies
 }
 
-// New returns a client, or an error that says which option cannot be used. It sends no request.
+// New returns a client. The error says which option cannot be used; it is an *[OptionError] for BaseURL, APIKey and
+// Headers. New sends no request.
 func New(options Options) (*HTTP, error) {
 	o := options.withDefaults()
 	base, err := parseBaseURL(o.BaseURL)
@@ -91,7 +92,7 @@ func New(options Options) (*HTTP, error) {
 		return nil, fmt.Errorf("parameters cannot be sent in %q: choose query, form or json", o.ParamIn)
 	}
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the API key has a character that is not allowed in a header: check BULKCAT_API_KEY or --api-key-file")
+		return nil, &OptionError{"APIKey", errors.New("the API key has a character that is not allowed in a header: check the API key")}
 	}
 	header, err := o.header()
 	if err != nil {
@@ -127,9 +128,9 @@ func parseBaseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		return nil, errors.New("the base URL must look like https://api.example.com: check --base-url or BULKCAT_BASE_URL")
+		return nil, &OptionError{"BaseURL", errors.New("the base URL must look like https://api.example.com")}
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("the base URL must have no user name, password, query or fragment: the key goes into BULKCAT_API_KEY")
+		return nil, &OptionError{"APIKey", errors.New("the base URL must have no user name, password, query or fragment: give the API key separately")}
 	}
 	return u, nil
 }

@@ -121,7 +121,7 @@ func TestErrorClasses(t *testing.T) {
 		{"202", reply(202, soundAnswer), Transient, "HTTP 202"},
 		{"204", reply(204, ""), Transient, "not a JSON object"},
 		{"400", reply(400, `{"error":{"message":"no such site"}}`), Rejected, "HTTP 400 Bad Request: no such site"},
-		{"401", reply(401, ""), Auth, "BULKCAT_API_KEY"},
+		{"401", reply(401, ""), Auth, "check the API key"},
 		{"402", reply(402, `{"message":"pay"}`), Quota, "HTTP 402 Payment Required: pay: the quota of the API key is used up"},
 		{"403", reply(403, ""), Auth, "HTTP 403"},
 		{"404", reply(404, ""), Rejected, "HTTP 404"},

@@ -133,15 +133,41 @@ func (e *Error) advice() string {
 	switch e.Class {
 	case Fatal:
 		if e.Status/100 == 3 {
-			return "the service has another address: check --base-url"
+			return "the service has another address"
 		}
 	case Auth:
-		return "check the API key in BULKCAT_API_KEY or --api-key-file"
+		return "check the API key"
 	case Quota:
 		return "the quota of the API key is used up"
 	}
 	return ""
 }
+
+// OptionName returns the option that may help: "client.APIKey" or "client.BaseURL"; "" for none.
+func (e *Error) OptionName() string {
+	var option *OptionError
+	switch {
+	case e.Class == Auth:
+		return "client.APIKey"
+	case e.Class == Fatal && e.Status/100 == 3:
+		return "client.BaseURL"
+	case errors.As(e.Err, &option):
+		return option.OptionName()
+	}
+	return ""
+}
+
+// OptionError says that another value of an option is needed.
+type OptionError struct {
+	Option string // the field of Options: APIKey, BaseURL or Headers
+	Err    error
+}
+
+func (e *OptionError) Error() string { return e.Err.Error() }
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// OptionName returns the package and the field, such as "client.BaseURL".
+func (e *OptionError) OptionName() string { return "client." + e.Option }
 
 // ClassOf returns the class of an error of a Categorizer. An error that is not an *Error is Fatal.
 func ClassOf(err error) Class {
@@ -187,15 +213,15 @@ func isLocal(err error) bool {
 }
 
 var (
-	errTimeout      = errors.New("the service did not answer in time")
-	errRedirectLoop = errors.New("the service redirects in a circle: check --base-url")
+	errTimeout            = errors.New("the service did not answer in time")
+	errRedirectLoop error = &OptionError{"BaseURL", errors.New("the service redirects in a circle")}
 )
 
 // redirectError refuses a redirect to another host, which would receive the API key.
 type redirectError struct{ from, to string }
 
 func (e *redirectError) Error() string {
-	return fmt.Sprintf("%s redirects to %s: if that is right, set --base-url to it", e.from, e.to)
+	return fmt.Sprintf("%s redirects to %s: if that is right, use it as the base URL", e.from, e.to)
 }
 
 func errText(err error) string {

@@ -23,7 +23,7 @@ const keyHeader = "X-Api-Key"
 
 // ownHeaders are the headers that a Header cannot set, with advice; "" for none.
 var ownHeaders = map[string]string{
-	keyHeader:             "the key comes from BULKCAT_API_KEY or --api-key-file",
+	keyHeader:             "give the API key separately",
 	"Host":                "the host comes from the base URL",
 	"Content-Type":        "",
 	"Content-Length":      "",
@@ -48,7 +48,7 @@ var credentials = []string{"Authorization", "Cookie"}
 func ParseHeader(text string) (Header, error) {
 	h, err := parseHeader(text)
 	if err == nil && slices.Contains(credentials, http.CanonicalHeaderKey(h.Name)) {
-		err = fmt.Errorf("%s holds a secret, which other users can see here: put the header into a --header-file", h.Name)
+		err = &OptionError{"Headers", fmt.Errorf("%s holds a secret, which other users can see here: put the header into a file", h.Name)}
 	}
 	return h, err
 }
@@ -95,6 +95,8 @@ func (h Header) check() error {
 	}
 	instead, own := ownHeaders[http.CanonicalHeaderKey(h.Name)]
 	switch {
+	case own && http.CanonicalHeaderKey(h.Name) == keyHeader:
+		return &OptionError{"APIKey", fmt.Errorf("the header %s cannot be set: %s", h.Name, instead)}
 	case own && instead != "":
 		return fmt.Errorf("the header %s cannot be set: %s", h.Name, instead)
 	case own:

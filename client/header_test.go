@@ -30,15 +30,15 @@ func TestParseHeader(t *testing.T) {
 		{"X-Tenant:", "has no value"},
 		{"X-Tenant: hush\r\nX-Other: hush", "not allowed in a header"},
 		{"X-Tenant: hush\x00", "not allowed in a header"},
-		{"x-api-key: hush", "BULKCAT_API_KEY"},
-		{"X-API-KEY: hush", "BULKCAT_API_KEY"},
+		{"x-api-key: hush", "give the API key separately"},
+		{"X-API-KEY: hush", "give the API key separately"},
 		{"Host: hush", "base URL"},
 		{"content-length: 5", "cannot be set"},
 		{"Transfer-Encoding: chunked", "cannot be set"},
 		{"Accept-Encoding: hush", "cannot be set"},
 		{"Proxy-Authorization: hush", "HTTPS_PROXY"},
-		{"Authorization: Bearer hush", "--header-file"},
-		{"cookie: hush", "--header-file"},
+		{"Authorization: Bearer hush", "put the header into a file"},
+		{"cookie: hush", "put the header into a file"},
 	} {
 		if _, err := ParseHeader(tt.text); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%q: got %v, want %q", tt.text, err, tt.want)

@@ -51,6 +51,7 @@ var (
 	errUTF8        = errors.New("the input is not valid UTF-8")
 	errNotURL      = errors.New("not a website URL")
 	errScheme      = errors.New("not a website URL: the scheme must be http or https")
+	errProductURL  = errors.New("a product that begins with http:// or https:// is a URL, and this one is malformed")
 	errCredentials = errors.New("a URL with a user name or password is not sent to a service")
 	errNoDot       = errors.New("not a website: a bare domain needs a dot")
 )
@@ -249,7 +250,11 @@ func (n Normalizer) product(input string) (string, error) {
 		return "", errEmpty
 	}
 	if isURL(title) {
-		return n.website(title)
+		website, err := n.website(title)
+		if errors.Is(err, errNotURL) {
+			err = errProductURL
+		}
+		return website, err
 	}
 	return title, nil
 }

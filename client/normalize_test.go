@@ -260,3 +260,13 @@ func TestTidyTitlesNeedNoFolding(t *testing.T) {
 		t.Error("a plain title goes the long way")
 	}
 }
+
+// A product that is a malformed URL is not called a website.
+func TestMalformedURLOfAProduct(t *testing.T) {
+	for _, input := range []string{"http://", "https://[::1", "https://a..b/c"} {
+		_, err := Normalizer{}.Request(Product, input, ProductTaxonomy)
+		if e, ok := errors.AsType[*InputError](err); !ok || e.Reason != errProductURL.Error() {
+			t.Errorf("%q: got %v", input, err)
+		}
+	}
+}

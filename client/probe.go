@@ -28,13 +28,22 @@ type ProbeStep struct {
 
 // ProbeError says that an operation works with none of the names that a probe tried.
 type ProbeError struct {
-	Kind Kind
-	Seen string // result of the last attempt, in words
+	Kind   Kind
+	Seen   string // result of the last attempt, in words
+	Status int    // HTTP status of the last attempt; 0 if there was no response
 }
 
 // Error returns the kind and the last result.
 func (e *ProbeError) Error() string {
 	return fmt.Sprintf("the %s operation works with none of the names that were tried; the last result was: %s", e.Kind, e.Seen)
+}
+
+// OptionName returns "client.APIKey" if the service refused the key; "" otherwise.
+func (e *ProbeError) OptionName() string {
+	if classOf(e.Status) == Auth {
+		return "client.APIKey"
+	}
+	return ""
 }
 
 // PlanProbe returns the requests that Probe may send, in order, at most MaxProbeRequests. It sends none.
@@ -223,6 +232,7 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 		return Answer{}, seen, true, nil
 	}
 	p.refused++
+	s.status = p.transport.status
 	return Answer{}, seen, false, err
 }
 

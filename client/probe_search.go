@@ -23,6 +23,7 @@ type nameSearch struct {
 	closed     bool     // the service refuses the key for this operation
 	found      string   // the right name; "" if not known
 	last       string   // result of the last request that did not work, in words
+	status     int      // HTTP status of that request
 }
 
 func newSearch(kind Kind, place ParamIn, configured string, candidates []string) nameSearch {
@@ -61,7 +62,7 @@ func (s *nameSearch) failure() error {
 	if s.works() {
 		return nil
 	}
-	return &ProbeError{Kind: s.kind, Seen: s.last}
+	return &ProbeError{Kind: s.kind, Seen: s.last, Status: s.status}
 }
 
 // placesFrom returns all places, first the given one.
@@ -175,7 +176,7 @@ func newProbeTransport(next http.RoundTripper) *probeTransport {
 	return &probeTransport{next: next, headers: make(map[string]bool)}
 }
 
-var errProbeBudget = errors.New("redirects used up the requests of the probe: check --base-url")
+var errProbeBudget error = &OptionError{"BaseURL", errors.New("redirects used up the requests of the probe")}
 
 // RoundTrip sends one request.
 func (t *probeTransport) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -218,7 +218,7 @@ func TestProbeSaysWhatDoesNotWork(t *testing.T) {
 		{"unknown names", &foreign{website: "w", product: "p", badKey: 401, usage: "9"}, []string{"website operation", "product operation", "HTTP 422", "unknown parameters"}, 16},
 		{"no products", &foreign{website: "domain", only: Website, badKey: 401, usage: "9"}, []string{"product operation", "HTTP 422"}, 16},
 		{"no websites", &foreign{product: "query", only: Product, badKey: 401, usage: "9"}, []string{"website operation"}, 16},
-		{"the key is refused", &foreign{fail: 401}, []string{"website operation", "HTTP 401", "BULKCAT_API_KEY"}, 9},
+		{"the key is refused", &foreign{fail: 401}, []string{"website operation", "HTTP 401", "check the API key"}, 9},
 		{"too many requests", &foreign{fail: 429}, []string{"ended at its request 1", "HTTP 429"}, 1},
 		{"no quota", &foreign{fail: 402}, []string{"ended at its request 1", "HTTP 402"}, 1},
 		{"redirects to another host", &foreign{fail: 302, header: http.Header{"Location": {"http://other.invalid/" + testKey}}}, []string{"ended", "redirects to http://other.invalid"}, 1},

@@ -122,7 +122,7 @@ func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 			return nil, fmt.Errorf("the service redirects without an address: %w", err)
 		}
 		if next.Scheme != req.URL.Scheme || next.Host != req.URL.Host {
-			return nil, &redirectError{from: req.URL.Scheme + "://" + req.URL.Host, to: next.Scheme + "://" + next.Host}
+			return nil, &OptionError{"BaseURL", &redirectError{from: req.URL.Scheme + "://" + req.URL.Host, to: next.Scheme + "://" + next.Host}}
 		}
 		req = req.Clone(req.Context())
 		req.URL = next

@@ -130,21 +130,24 @@ func newAccount(bulkcat, service string, settings Settings) *Account {
 	}
 }
 
+// EndingOf returns the ending of a run with this error; nil is Complete.
+func EndingOf(err error) Ending {
+	if err == nil {
+		return Complete
+	}
+	if stop, stopped := errors.AsType[*StopError](err); stopped {
+		return Ending(stop.Cause)
+	}
+	return Failed
+}
+
 // finish completes the account with the results of Run.
 func (a *Account) finish(err error, counts Snapshot, published writer.Published) {
 	a.Ended, a.Counts = time.Now().UTC(), counts
 	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
 		a.Rates = Rates{perSecond(counts.SettledNow(), seconds), perSecond(counts.Requests, seconds)}
 	}
-	var stop *StopError
-	switch {
-	case err == nil:
-		a.Ending = Complete
-	case errors.As(err, &stop):
-		a.Ending = Ending(stop.Cause)
-	default:
-		a.Ending = Failed
-	}
+	a.Ending = EndingOf(err)
 	if err != nil {
 		a.Error = err.Error()
 	}

@@ -6,6 +6,10 @@
 // goes on, a journal ([JournalPath]) keeps its counts and states, and a [Status] tells other programs how far it
 // is. A [DryRun] says what a session would ask. [Run] is the part in between, over parts that the caller opens.
 //
+// An error that another value of an option may prevent has a method OptionName, in this package and in those that it
+// uses. The method returns the package and the field, such as "limits.MaxOutage", or "" if no option helps. A program
+// with flags can so tell the user which flag to set.
+//
 // # Terms
 //
 // A record is one line of input, and a row one line of output. A request is what is asked for a record

@@ -12,11 +12,12 @@ import (
 // eta estimates when a run ends. The time left is that of the requests to come, at the rate at which requests
 // have ended lately with an outcome: a record with a stored answer takes no time. That rate shows what the caller,
 // the learned limit and the latency allow. Only the time in which the run asks counts, so that an outage does
-// not lower the rate.
+// not lower the rate. The first requests after an outage, which are slow, do not count either.
 type eta struct {
 	mu      sync.Mutex
 	state   State
 	since   time.Time
+	slow    time.Time     // until then the pace recovers from an outage
 	asking  time.Duration // time in which the run has asked
 	at      time.Time     // of the last estimate
 	samples []sample
@@ -38,6 +39,9 @@ const (
 	etaWindow   = time.Minute
 	mostWindow  = 10 * time.Minute
 	enoughEnded = 60
+
+	// recovery is the time after an outage in which the pace rises again.
+	recovery = 20 * time.Second
 
 	// leastAsking and leastEnded are necessary for an estimate.
 	leastAsking = 5 * time.Second
@@ -78,6 +82,9 @@ func (e *eta) enter(state State, now, out time.Time) {
 	if state == e.state {
 		return
 	}
+	if e.state == Outage {
+		e.slow = now.Add(recovery)
+	}
 	e.state, e.since = state, now
 	if state != Outage {
 		return
@@ -99,6 +106,10 @@ func (e *eta) add(now time.Time, settled, ended int64) {
 	if ended == 0 && settled == 0 {
 		e.samples = e.samples[:0]
 	}
+	if n := len(e.samples); n > 0 && e.samples[n-1].asking >= leastAsking && now.Before(e.slow) {
+		e.leaveOut(settled, ended)
+		return
+	}
 	s := sample{now, e.asking, settled, ended}
 	if n := len(e.samples); n > 1 && e.asking-e.samples[n-2].asking < sampleEvery {
 		e.samples[n-1] = s
@@ -112,6 +123,17 @@ func (e *eta) add(now time.Time, settled, ended int64) {
 			return
 		}
 		e.samples = e.samples[1:]
+	}
+}
+
+// leaveOut leaves out what the run has done since the last sample, and the time: the samples become those of a
+// run that has done so before them.
+func (e *eta) leaveOut(settled, ended int64) {
+	last := e.samples[len(e.samples)-1]
+	e.asking = last.asking
+	for i := range e.samples {
+		e.samples[i].settled += settled - last.settled
+		e.samples[i].ended += ended - last.ended
 	}
 }
 

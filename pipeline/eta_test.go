@@ -186,8 +186,11 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 		check(60, slower-1, 0.1, func(s seen) float64 { return left(s) / fast })
 		check(slower+60, out-1, 0.1, func(s seen) float64 { return left(s) / slow })
 		const last = 20 // seconds: the few requests at the end say nothing about the rate
-		// The run learns the rate again: the first requests after an outage may be fewer or more.
-		check(up+15, int(end.Seconds())-last, 0.3, func(s seen) float64 { return end.Seconds() - float64(s.second) })
+		back := up + slices.IndexFunc(all[up-1:], func(s seen) bool { return !s.State.waits() })
+		if back < up || back > up+20 {
+			t.Fatalf("the outage ends after %d s, the run asks again after %d s", up, back)
+		}
+		check(back, int(end.Seconds())-last, 0.1, func(s seen) float64 { return end.Seconds() - float64(s.second) })
 		t.Logf("%.1f and %.1f requests/s; worst %.1f%%; %s", fast, slow, 100*worst, strings.Join(curve, ", "))
 
 		for _, s := range all[out+20-1 : up-1] {

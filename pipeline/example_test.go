@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,4 +46,32 @@ func Example() {
 	// Output:
 	// complete: 2 records, 0 without an answer
 	// categories.csv and categories.csv.run.json
+}
+
+// The errors of Check name options, so that a program can name settings of its own: a flag, or a key of a file.
+func ExampleSessionOptions_Check() {
+	err := pipeline.SessionOptions{
+		Kind:   client.Website,
+		Scheme: "ftp",
+		Output: pipeline.OutputOptions{Path: "out.csv"},
+	}.Check()
+	var option interface{ OptionName() string }
+	if errors.As(err, &option) {
+		fmt.Println(option.OptionName())
+	}
+	fmt.Println(err)
+	// Output:
+	// pipeline.Scheme
+	// Scheme: "ftp" must be https or http
+}
+
+// The ending of a run is in the account, and follows from the error of Run.
+func ExampleEndingOf() {
+	fmt.Println(pipeline.EndingOf(nil))
+	fmt.Println(pipeline.EndingOf(&pipeline.StopError{Cause: pipeline.Deadline}))
+	fmt.Println(pipeline.EndingOf(errors.New("the disk is full")))
+	// Output:
+	// complete
+	// deadline
+	// failed
 }

@@ -358,7 +358,7 @@ func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
 		n := newWholeRun(clienttest.Options{Down: func() bool { return true }}, 100)
 		start := time.Now()
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != OutageTooLong || !strings.Contains(stop.Error(), "--max-outage") || !strings.Contains(stop.Error(), "HTTP 503") {
+		if !ok || stop.Cause != OutageTooLong || !strings.Contains(stop.Error(), "out for 6h0m0s") || !strings.Contains(stop.Error(), "HTTP 503") {
 			t.Errorf("got %v", stop)
 		}
 		if took := time.Since(start); took < 6*time.Hour || took > 6*time.Hour+time.Minute {
@@ -430,7 +430,7 @@ func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
 		n.limits.Rate = 1000
 		n.limits.MaxRequests = 321
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != Budget || !strings.Contains(stop.Error(), "--max-requests 321") {
+		if !ok || stop.Cause != Budget || !strings.Contains(stop.Error(), "limit of 321 requests") {
 			t.Errorf("got %v", stop)
 		}
 		if made := len(n.server.Audit().Arrivals); made != 321 {
@@ -445,7 +445,7 @@ func TestReserveIsNeverTouched(t *testing.T) {
 		n.limits.Rate = 1000
 		n.limits.KeepReserve, n.limits.Reserve = true, 200
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != Budget || !strings.Contains(stop.Error(), "--reserve 200") {
+		if !ok || stop.Cause != Budget || !strings.Contains(stop.Error(), "reserve of 200 requests") {
 			t.Errorf("got %v", stop)
 		}
 		// What is refused or fails costs nothing here, so that exactly 200 can be left.

@@ -11,13 +11,13 @@ import (
 
 // journal is the record of a run on disk while the run goes on: JSON lines in OUTPUT.run.journal. Each start of
 // the run appends a line of its own, then the counts and the state at each change of state and once a second
-// while the counts change, and its ending. These lines are synced. In between, the last line is written again and
-// again without a sync. The counts are those of the start so far, so the next line replaces a line that cannot
-// be written.
+// while the counts change, and its ending. These lines are synced. In between, an attempt of a hosted service that
+// ends writes the last line again without a sync, if that line lacks more attempts than are in flight. The counts are
+// those of the start so far, so the next line replaces a line that cannot be written.
 //
-// The requests of a start that was killed come from its last line. Missing are at most the requests of the last
-// 100 ms and of one fsync, and after a power failure those of a second and of one fsync. A request in flight
-// counts, even if it did not reach the service.
+// The requests of a start that was killed come from its last line. They differ from those that reached the service
+// by at most the requests in flight: the line may lack as many, or count requests that did not reach the service.
+// After a power failure the requests of a second and of one fsync may be missing as well.
 type journal struct {
 	file *os.File
 	size int64 // bytes of whole lines
@@ -107,18 +107,15 @@ func (l *journalLine) addTo(start *EarlierRun) {
 	}
 }
 
-// append makes a line durable. After an error the journal has the lines before, and further lines can be
-// appended.
+// append writes a line that stays, and is durable after the next sync. After an error the journal has the lines
+// before, and further lines can be appended.
 func (j *journal) append(line journalLine) error {
 	n, err := j.write(line)
 	if err != nil {
 		return err
 	}
 	j.size += n
-	if err := j.file.Truncate(j.size); err != nil { // a longer line of write
-		return err
-	}
-	return j.file.Sync()
+	return j.file.Truncate(j.size) // a longer line of write
 }
 
 // write writes a line after the lines that were appended, in place of an earlier line there, and gives the
@@ -135,4 +132,5 @@ func (j *journal) write(line journalLine) (int64, error) {
 	return int64(len(text)), nil
 }
 
+func (j *journal) sync() error  { return j.file.Sync() }
 func (j *journal) close() error { return j.file.Close() }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -187,7 +188,7 @@ func TestJournalWritesItsLastLineAgain(t *testing.T) {
 	if starts := reopen(t, path, "run"); len(starts) != 2 || starts[1].Counts.Requests != 9 {
 		t.Errorf("got %+v", starts)
 	}
-	if err := errors.Join(j.append(journalLine{Event: journalEnd, Requests: 10, Ending: Complete}), j.close()); err != nil {
+	if err := errors.Join(j.append(journalLine{Event: journalEnd, Requests: 10, Ending: Complete}), j.sync(), j.close()); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.Stat(path)
@@ -257,5 +258,42 @@ func TestRunGoesOnWithoutJournalAndStatus(t *testing.T) {
 				t.Errorf("left behind: %v, %v", entries, err)
 			}
 		})
+	}
+}
+
+// Attempts that end write the last line again, so that the journal never lacks more attempts than are in flight.
+func TestJournalLacksNoMoreThanIsInFlight(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv.run.journal")
+	journalOf(t, path, "run")
+	j, _, err := openJournal(path, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.close()
+	session := &Session{counters: new(Counters)}
+	m, c := &monitor{session: session, journal: j}, session.counters
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for range 200 {
+				c.Requests.Add(1)
+				c.InFlight.Add(1)
+				c.InFlight.Add(-1)
+				m.attempted()
+			}
+		})
+	}
+	workers.Wait()
+	if got := reopen(t, path, "run")[1].Counts.Requests; got != 1600 {
+		t.Errorf("the journal has %d of 1600 attempts, and none is in flight", got)
+	}
+	c.InFlight.Add(5) // long ones
+	c.Requests.Add(10)
+	for range 50 {
+		m.attempted()
+		if got := reopen(t, path, "run")[1].Counts.Requests; c.Requests.Load()-got > 5 {
+			t.Fatalf("the journal has %d of %d attempts", got, c.Requests.Load())
+		}
+		c.Requests.Add(1)
 	}
 }

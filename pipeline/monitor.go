@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,11 +14,13 @@ import (
 type monitor struct {
 	session *Session
 	account *Account
-	journal *journal // nil if it cannot be opened
+	shown   time.Time // when the status was written
 
-	last    Progress // in the journal
-	written time.Time
-	warned  map[string]bool // by path
+	mu       sync.Mutex      // not held while the disk syncs
+	journal  *journal        // nil if it cannot be opened
+	last     Progress        // in a line that stays
+	warned   map[string]bool // by path
+	recorded atomic.Int64    // requests in the journal
 
 	done  chan struct{}
 	ended sync.WaitGroup
@@ -25,9 +28,7 @@ type monitor struct {
 
 const (
 	monitorEvery = time.Second
-	// lookEvery is how late a change of state is seen, and bounds the requests that a kill loses: at usual
-	// latencies no more requests than are in flight.
-	lookEvery = 100 * time.Millisecond
+	lookEvery    = 100 * time.Millisecond // how late a change of state is seen
 )
 
 // newMonitor opens the journal for a start, whose account gets the earlier starts. It is nil for standard output.
@@ -45,7 +46,8 @@ func newMonitor(s *Session, account *Account) *monitor {
 	}
 	account.addStarts(starts)
 	m.journal = journal
-	m.record(journalLine{At: account.Started, Event: journalStart, Run: account.run(), Bulkcat: account.Bulkcat, PID: os.Getpid()}, true)
+	m.append(journalLine{At: account.Started, Event: journalStart, Run: account.run(), Bulkcat: account.Bulkcat, PID: os.Getpid()})
+	m.sync()
 	return m
 }
 
@@ -79,18 +81,42 @@ func (m *monitor) stop() {
 // look writes the status and the journal if they are due.
 func (m *monitor) look(now time.Time) {
 	p := m.session.Progress()
-	due := p.State != m.last.State || now.Sub(m.written) >= monitorEvery
-	if due {
-		m.written = now
-		m.show(p, "", now) // before the sync of the journal, which may take long
+	if p.State == m.last.State && now.Sub(m.shown) < monitorEvery {
+		return
 	}
+	m.shown = now
+	m.show(p, "", now) // before the sync of the journal, which may take long
 	if p.State == m.last.State && p.Counts.Requests == m.last.Counts.Requests && maps.Equal(p.Counts.Attempts, m.last.Counts.Attempts) {
 		return
 	}
-	m.record(lineOf(journalCounts, p, now), due)
-	if due {
-		m.last = p
+	m.mu.Lock()
+	p.Counts = m.session.counters.Snapshot() // not fewer than a worker has recorded
+	m.last = p
+	m.append(lineOf(journalCounts, p, now))
+	m.mu.Unlock()
+	m.sync()
+}
+
+// attempted records the counts after an attempt, if the journal lacks more attempts than are in flight. The attempts
+// that are in flight are read first: an attempt that begins meanwhile does no harm.
+func (m *monitor) attempted() {
+	if m == nil {
+		return
 	}
+	c := m.session.counters
+	lacks := func() bool { inFlight := c.InFlight.Load(); return c.Requests.Load()-m.recorded.Load() > inFlight }
+	if !lacks() {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.journal == nil || !lacks() {
+		return
+	}
+	p := Progress{State: m.last.State, Since: m.last.Since, Counts: c.Snapshot()}
+	_, err := m.journal.write(lineOf(journalCounts, p, time.Now()))
+	m.warnLocked(m.journal.file.Name(), err)
+	m.recorded.Store(p.Counts.Requests)
 }
 
 // end writes the end of the start. Err is the error of the run, its account included.
@@ -110,7 +136,8 @@ func (m *monitor) end(err error) {
 	m.show(p, ending, now)
 	line := lineOf(journalEnd, p, now)
 	line.Ending = ending
-	m.record(line, true)
+	m.append(line)
+	m.sync()
 	if m.journal != nil {
 		m.warn(m.journal.file.Name(), m.journal.close())
 	}
@@ -130,20 +157,29 @@ func (m *monitor) show(p Progress, ending Ending, now time.Time) {
 	m.warn(path, status.write(path))
 }
 
-// record writes a line to the journal: for good, or until the next line.
-func (m *monitor) record(line journalLine, synced bool) {
+// append appends a line to the journal. The caller holds the mutex once the run has workers.
+func (m *monitor) append(line journalLine) {
 	if m.journal == nil {
 		return
 	}
-	write := m.journal.append
-	if !synced {
-		write = func(line journalLine) error { _, err := m.journal.write(line); return err }
+	m.warnLocked(m.journal.file.Name(), m.journal.append(line))
+	m.recorded.Store(line.Requests)
+}
+
+func (m *monitor) sync() {
+	if m.journal != nil {
+		m.warn(m.journal.file.Name(), m.journal.sync())
 	}
-	m.warn(m.journal.file.Name(), write(line))
 }
 
 // warn warns of the first error of a file.
 func (m *monitor) warn(path string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.warnLocked(path, err)
+}
+
+func (m *monitor) warnLocked(path string, err error) {
 	if err == nil || m.warned[path] {
 		return
 	}

@@ -63,6 +63,7 @@ type Parts struct {
 	Store       *answers.Store                              // nil: answers are not kept
 	Sink        writer.Sink
 	Counters    *Counters // may be read during the run
+	Attempted   func()    // called after each attempt, by several goroutines; may be nil
 }
 
 const (

@@ -24,6 +24,8 @@ type Reason struct {
 	File    string        `json:"file"` // of the first record
 	Line    int64         `json:"line"`
 
+	Option string `json:"-"` // the OptionName of the reader's error that may help; "" for none
+
 	first int64 // number of the first record
 }
 
@@ -96,7 +98,7 @@ func reasonOf(err error) Reason {
 	)
 	switch {
 	case errors.As(err, &row):
-		return Reason{Class: ClassRow, Text: row.Reason}
+		return Reason{Class: ClassRow, Text: row.Reason, Option: row.OptionName()}
 	case errors.As(err, &input):
 		return Reason{Class: ClassInput, Text: input.Reason}
 	case errors.As(err, &e):

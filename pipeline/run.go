@@ -70,6 +70,9 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	if parts.Log == nil {
 		parts.Log = slog.New(slog.DiscardHandler)
 	}
+	if parts.Attempted == nil {
+		parts.Attempted = func() {}
+	}
 	if parts.Limits == nil {
 		parts.Limits = limits.New(limits.Options{Rate: math.Inf(1), InFlight: defaultInFlight}, time.Now())
 	}

@@ -144,6 +144,9 @@ func (s *Session) ask(ctx context.Context, account *Account, options Options) (p
 		return published, err
 	}
 	s.monitor = newMonitor(s, account)
+	if o.Service.Hosted {
+		parts.Attempted = s.monitor.attempted
+	}
 	if !options.Offline {
 		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
 			return published, err

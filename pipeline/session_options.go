@@ -108,6 +108,9 @@ type OptionError struct {
 func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
 func (e *OptionError) Unwrap() error { return e.Err }
 
+// OptionName returns the package and the field, such as "pipeline.Output.Levels".
+func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
+
 // Check finds options that cannot be used. Required options may still be missing. The error joins an
 // *OptionError for each, and a *writer.FormatError if the extension of Output.Path names no format; or
 // it is an *OverwriteError if the session would write where it reads.

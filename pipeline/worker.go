@@ -239,7 +239,10 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 	t.attempts++
 	t.sent = time.Now()
 	r.Counters.InFlight.Add(1)
-	defer r.Counters.InFlight.Add(-1)
+	defer func() {
+		r.Counters.InFlight.Add(-1)
+		r.Attempted()
+	}()
 	return r.Categorizer.Categorize(r.asks, t.request)
 }
 

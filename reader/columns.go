@@ -43,7 +43,7 @@ func (o *Options) inputColumn(file string, columns []string) (int, error) {
 	if o.Column != "" {
 		return matchColumn(file, columns, o.Column)
 	}
-	notFound := &ColumnError{File: file, Columns: columns, Flag: "--column"}
+	notFound := &ColumnError{File: file, Columns: columns, Option: "Column"}
 	if o.NoHeader {
 		if len(columns) == 1 {
 			return 0, nil
@@ -58,6 +58,31 @@ func (o *Options) inputColumn(file string, columns []string) (int, error) {
 		}
 	}
 	return 0, notFound
+}
+
+// warnOfSeveral warns if a file has several columns with usual names, of which the input column is only the first.
+func (r *Reader) warnOfSeveral() {
+	o := &r.options
+	if o.Column != "" || o.NoHeader {
+		return
+	}
+	for _, f := range r.files {
+		columns := f.columns
+		if f.all != nil {
+			columns = f.all
+		}
+		var usual []string
+		for _, column := range columns {
+			if slices.ContainsFunc(o.Candidates, likeName(column)) {
+				usual = append(usual, column)
+			}
+		}
+		if len(usual) > 1 {
+			o.Log.Warn("several columns may be the input: --column NAME names another",
+				"file", displayName(f.info.Name), "column", f.info.Column, "columns", strings.Join(usual, ", "))
+			return
+		}
+	}
 }
 
 // matchColumn returns the index of the column with a name, or else of the only column whose name differs in case, or
@@ -82,7 +107,7 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 			break
 		}
 	}
-	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Flag: "--column"}
+	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Option: "Column"}
 }
 
 // sameName compares names without case and surrounding space, which hand-written headers have.
@@ -112,6 +137,7 @@ func (r *Reader) unite() error {
 			f.places[i] = r.addColumn(name)
 			r.addType(f, i)
 		}
+		r.placePartitions(f)
 	}
 	for _, name := range r.options.ExtraColumns {
 		place, err := matchColumn("", r.columns, name)
@@ -126,7 +152,7 @@ func (r *Reader) unite() error {
 					all = append(all, known)
 				}
 			}
-			column.Columns, column.Flag = all, "--carry"
+			column.Columns, column.Option = all, "ExtraColumns"
 			return column
 		}
 		r.addColumn(name)

@@ -1,8 +1,12 @@
 package reader
 
 import (
+	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 func TestColumnNames(t *testing.T) {
@@ -19,9 +23,9 @@ func TestColumnNames(t *testing.T) {
 		{"the order of the candidates", "Domain Name,Website", Options{Candidates: usual}, "Website"},
 		{"equal before alike", "Website URL,website_url", Options{Candidates: usual}, "website_url"},
 		{"several alike", "Website URL,WebsiteURL,id", Options{Candidates: usual},
-			`column "website_url" may be any of Website URL, WebsiteURL (columns: Website URL, WebsiteURL, id); name one with --column NAME`},
+			`column "website_url" may be any of Website URL, WebsiteURL (columns: Website URL, WebsiteURL, id)`},
 		{"several that differ in case", "URL,Url", Options{Candidates: usual}, `column "url" may be any of URL, Url`},
-		{"none", "id,site", Options{Candidates: usual}, "None is called url, website, website_url, domain_name (columns: id, site); name one with --column NAME"},
+		{"none", "id,site", Options{Candidates: usual}, "None is called url, website, website_url, domain_name (columns: id, site)"},
 		{"named", "id,Web Site", Options{Column: "website"}, "Web Site"},
 		{"named, several alike", "web_site,Web Site", Options{Column: "website"}, `column "website" may be any of web_site, Web Site`},
 		{"named, case before spaces", "web site,WEBSITE", Options{Column: "website"}, "WEBSITE"},
@@ -59,7 +63,42 @@ func TestExtraColumnNames(t *testing.T) {
 		t.Error("title is found")
 	}
 	_, err := Open(fromString(content, Options{Format: "csv", Candidates: candidates, ExtraColumns: []string{"brand"}}))
-	if err == nil || !strings.Contains(err.Error(), `column "brand" may be any of Brand, BRAND (columns: domain, Product Name, ID, Brand, BRAND); name one with --carry NAME`) {
+	if err == nil || !strings.Contains(err.Error(), `column "brand" may be any of Brand, BRAND (columns: domain, Product Name, ID, Brand, BRAND)`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The input column is the first of several with usual names, and a warning lists them, once.
+func TestSeveralUsualColumns(t *testing.T) {
+	for _, test := range []struct{ format, content, want string }{
+		{"csv", "id,Domain Name,Website\n1,a,b\n", "column=Website columns=\"Domain Name, Website\""},
+		{"csv", "url,URL\na,b\n", "column=url columns=\"url, URL\""},
+		{"jsonl", `{"domain_name":"a","url":"b"}` + "\n", "column=url columns=\"domain_name, url\""},
+		{"", `[{"domain_name":"a","url":"b"}]`, "column=url columns=\"domain_name, url\""},
+		{"csv", "id,Website\n1,a\n", ""},
+	} {
+		var log strings.Builder
+		options := Options{Format: test.format, Candidates: []string{"url", "website", "domain_name"}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		openReader(t, fromString(test.content, options))
+		if n := strings.Count(log.String(), "several columns"); n > 1 || (n == 1) != (test.want != "") || !strings.Contains(log.String(), test.want) {
+			t.Errorf("%q: the log is %q, want %q", test.content, log.String(), test.want)
+		}
+	}
+}
+
+// An ambiguous name in --carry names that flag, also for Parquet.
+func TestExtraColumnNamesOfParquet(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.parquet")
+	rows := []struct {
+		Domain string `parquet:"domain"`
+		Brand  string `parquet:"Brand"`
+		BRAND  string `parquet:"BRAND"`
+	}{{"a.com", "b", "c"}}
+	if err := parquet.WriteFile(path, rows); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(Options{Paths: []string{path}, Candidates: candidates, ExtraColumns: []string{"brand"}})
+	if err == nil || !strings.Contains(err.Error(), "may be any of") || !strings.HasSuffix(err.Error(), "name one with --carry NAME") {
 		t.Errorf("got %v", err)
 	}
 }

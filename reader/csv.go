@@ -17,8 +17,20 @@ const (
 	faultUnclosed   = "a quote opened on this line is never closed"
 	faultBareQuote  = `a quote (") inside an unquoted field`
 	faultAfterQuote = `text after a closing quote (")`
-	faultEncoding   = "invalid UTF-8; if the file is in another encoding, name it, such as --encoding windows-1252"
+	faultEncoding   = "invalid UTF-8; if the file is in another encoding, name it"
+	faultNoColumn   = " is an object, but the input column is not known; name it"
 )
+
+// optionFor returns the field of Options that may mend a fault; "" if there is none.
+func optionFor(fault string) string {
+	switch {
+	case fault == faultEncoding:
+		return "Encoding"
+	case strings.HasSuffix(fault, faultNoColumn):
+		return "Column"
+	}
+	return ""
+}
 
 // csvRows splits CSV into rows of fields, as pandas and Excel do: a quote inside an unquoted field and text
 // after a closing quote are text; missing fields of a short row are empty; a line of spaces is blank. Strict
@@ -379,9 +391,9 @@ func newCSVParser(f *file, lines *lines, width int, o *Options) (*csvParser, err
 		case err != nil && err != io.EOF:
 			return nil, &ReadError{f.info.Name, r.line, err}
 		case r.fault != "":
-			return nil, &FormatError{f.info.Name, r.line, "malformed header: " + r.fault}
+			return nil, &FormatError{f.info.Name, r.line, "malformed header: " + r.fault, optionFor(r.fault)}
 		case !slices.Equal(columnNames(r.fields), f.columns):
-			return nil, &FormatError{f.info.Name, r.line, "the header has changed since the run began; start again"}
+			return nil, &FormatError{f.info.Name, r.line, "the header has changed since the run began; start again", ""}
 		}
 	}
 	p.rows.want = len(f.columns)

@@ -19,6 +19,20 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return "option " + e.Option + ": " + e.Reason }
 
+// An error that another value of an option may prevent has a method OptionName. The method returns the package
+// and the field of its options, such as "reader.Column"; "" if no option helps. A program with options of its own
+// can so name them.
+
+// OptionName returns the option that has the invalid value.
+func (e *OptionError) OptionName() string { return optionName(e.Option) }
+
+func optionName(field string) string {
+	if field == "" {
+		return ""
+	}
+	return "reader." + field
+}
+
 // OpenError says that an input cannot be opened. It wraps [ErrNoMatch], or the file system's error, such as
 // fs.ErrNotExist.
 type OpenError struct {
@@ -34,9 +48,13 @@ type FormatError struct {
 	File   string
 	Line   int64  // 1-based
 	Reason string // what is wrong, and what to do about it
+	Option string // the field of Options that may help; "" for none
 }
 
 func (e *FormatError) Error() string { return place(e.File, e.Line) + ": " + e.Reason }
+
+// OptionName returns the option that may help, such as "reader.Encoding"; "" for none.
+func (e *FormatError) OptionName() string { return optionName(e.Option) }
 
 // ColumnError says that a file has no column with a name, or several columns that fit it.
 type ColumnError struct {
@@ -45,7 +63,7 @@ type ColumnError struct {
 	Matches    []string // columns that fit Column, if there are several and none is equal
 	Columns    []string // all columns of the file
 	Candidates []string // names that were tried if Column is ""
-	Flag       string   // the flag that names a column: --column or --carry
+	Option     string   // the field of Options that names a column: Column or ExtraColumns
 }
 
 // columnsShown is the most columns in an error message: wide tables have thousands.
@@ -66,12 +84,12 @@ func (e *ColumnError) Error() string {
 	default:
 		b.WriteString("which column is the input?")
 	}
-	fmt.Fprintf(&b, " (columns: %s); name one with %s NAME", listColumns(e.Columns), e.Flag)
-	if e.Column == "" && len(e.Candidates) > 0 {
-		b.WriteString(", or add --no-header if a CSV file's first line is data")
-	}
+	fmt.Fprintf(&b, " (columns: %s)", listColumns(e.Columns))
 	return b.String()
 }
+
+// OptionName returns "reader.Column" or "reader.ExtraColumns".
+func (e *ColumnError) OptionName() string { return optionName(e.Option) }
 
 func listColumns(columns []string) string {
 	if len(columns) == 0 {
@@ -122,6 +140,9 @@ type RowError struct {
 }
 
 func (e *RowError) Error() string { return place(e.File, e.Line) + ": " + e.Reason }
+
+// OptionName returns the option that may help, such as "reader.Encoding"; "" for none.
+func (e *RowError) OptionName() string { return optionName(optionFor(e.Reason)) }
 
 // withoutPath removes the path from an error of package os. The errors of this package already name the path.
 func withoutPath(err error) error {

@@ -241,7 +241,7 @@ func newExcelParser(f *file, raw *rawReader, width int, o *Options) (*excelParse
 	}
 	header, err := p.rows.next()
 	if err != nil || !slices.Equal(columnNames(header), f.columns) {
-		return nil, errors.Join(&FormatError{f.info.Name, p.at(), "the header has changed since the run began; start again"}, p.Close())
+		return nil, errors.Join(&FormatError{f.info.Name, p.at(), "the header has changed since the run began; start again", ""}, p.Close())
 	}
 	return p, nil
 }

@@ -18,21 +18,22 @@ const (
 
 // file is an input, as Open has found it.
 type file struct {
-	info      FileInfo
-	held      *stream // of standard input or a pipe, which cannot be opened again; else nil
-	comma     string  // CSV: the delimiter
-	separator string  // CSV: the delimiter in a first line such as sep=;; else ""
-	guessed   string  // the encoding, if it was guessed
-	blank     bool    // the file is empty
-	cr        bool    // lines end with CR alone, as in files of old spreadsheets
-	columns   []string
-	types     []Column          // of columns; nil if all are text
-	paths     map[string]Column // JSON: the types of the extra columns that may be dotted paths
-	all       []string          // Parquet: the names of all columns, also of those that are not read
-	table     *table            // Parquet
-	array     bool              // JSON: an array
-	input     int               // CSV: index of the input column in columns
-	places    []int             // index in the run's columns of each of columns; nil if they are equal
+	info       FileInfo
+	held       *stream // of standard input or a pipe, which cannot be opened again; else nil
+	comma      string  // CSV: the delimiter
+	separator  string  // CSV: the delimiter in a first line such as sep=;; else ""
+	guessed    string  // the encoding, if it was guessed
+	blank      bool    // the file is empty
+	cr         bool    // lines end with CR alone, as in files of old spreadsheets
+	columns    []string
+	types      []Column          // of columns; nil if all are text
+	paths      map[string]Column // JSON: the types of the extra columns that may be dotted paths
+	all        []string          // Parquet: the names of all columns, also of those that are not read
+	table      *table            // Parquet
+	array      bool              // JSON: an array
+	input      int               // CSV: index of the input column in columns
+	places     []int             // index in the run's columns of each of columns; nil if they are equal
+	partitions []partition
 }
 
 // inspect opens an input and reads its beginning.
@@ -116,8 +117,8 @@ func (r *Reader) onGuess(f *file) func(encoding string) {
 	return func(encoding string) {
 		if f.guessed != encoding {
 			f.guessed = encoding
-			r.options.Log.Warn("the input is not UTF-8 and is read in a guessed encoding; --encoding names another",
-				"file", displayName(f.info.Name), "encoding", encoding)
+			r.options.Log.Warn("the input is not UTF-8 and is read in a guessed encoding",
+				"option", "reader.Encoding", "file", displayName(f.info.Name), "encoding", encoding)
 		}
 	}
 }
@@ -178,13 +179,13 @@ func (f *file) examineCSV(s *sample, o *Options) error {
 			}
 			continue
 		case err == io.EOF && !s.whole:
-			return &FormatError{s.name, 1, "no row in the first 4 MiB: name the format with --input-format if this is not CSV"}
+			return &FormatError{s.name, 1, "no row in the first 4 MiB: name the format if this is not CSV", "Format"}
 		case err == io.EOF:
 			return nil // no records, so no columns
 		case first.fault != "" && o.NoHeader:
-			return &FormatError{s.name, first.line, fmt.Sprintf("the first %d rows are malformed; this one: %s", sniffRows, first.fault)}
+			return &FormatError{s.name, first.line, fmt.Sprintf("the first %d rows are malformed; this one: %s", sniffRows, first.fault), optionFor(first.fault)}
 		case first.fault != "":
-			return &FormatError{s.name, first.line, "malformed header: " + first.fault}
+			return &FormatError{s.name, first.line, "malformed header: " + first.fault, optionFor(first.fault)}
 		}
 		return f.setHeader(first.fields, o)
 	}

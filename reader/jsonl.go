@@ -95,7 +95,7 @@ func (p *jsonlParser) parse(r *row, value string) {
 	case value[0] != '{':
 		r.fault = "the " + p.unit + " is " + kind(value) + ", want an object or a string"
 	case p.input == "":
-		r.fault = "the " + p.unit + " is an object, but the input column is not known; name it with --column NAME"
+		r.fault = "the " + p.unit + faultNoColumn
 	default:
 		p.parseObject(r, value)
 	}

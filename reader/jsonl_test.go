@@ -45,7 +45,7 @@ func TestJSONLRecords(t *testing.T) {
 		{"too deep", `{"domain":"a"}` + "\n" + `{"x":` + strings.Repeat("[", 20000) + "\n" + `{"domain":"c"}`,
 			"1 a\n2! broken JSON: invalid character '[' exceeded max depth\n3 c\n"},
 		{"objects after bare strings only", strings.Repeat("\"a\"\n", sampleRecords) + `{"domain":"b"}`,
-			bareStrings(sampleRecords) + "1001! the line is an object, but the input column is not known; name it with --column NAME\n"},
+			bareStrings(sampleRecords) + "1001! the line is an object, but the input column is not known; name it\n"},
 		{"empty", "", ""},
 		{"blank", "\n \n", ""},
 	}

@@ -113,7 +113,7 @@ func newTable(file string, opened *parquet.File, o *Options) (t *table, all []st
 		return nil, nil, err
 	}
 	if t.input.Type == TypeJSON {
-		return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as --column %s.NAME", t.input.Name, t.input.Name)}
+		return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as %s.NAME", t.input.Name, t.input.Name), "Column"}
 	}
 	if !o.NamedOnly {
 		for i, c := range top {
@@ -126,6 +126,9 @@ func newTable(file string, opened *parquet.File, o *Options) (t *table, all []st
 		switch {
 		case isColumn && len(column.Matches) == 0: // another file may have the column
 		case err != nil:
+			if isColumn {
+				column.Option = "ExtraColumns"
+			}
 			return nil, nil, err
 		case !slices.ContainsFunc(t.columns, func(known tableColumn) bool { return known.Name == c.Name }):
 			t.columns = append(t.columns, c)
@@ -203,7 +206,7 @@ func newParquetParser(f *file, body *os.File, raw *rawReader, width int, o *Opti
 	}
 	t, all, err := newTable(f.info.Name, opened, o)
 	if err != nil || t.rows != f.table.rows || !slices.Equal(all, f.all) {
-		return nil, &FormatError{f.info.Name, 1, "the file has changed since the run began; start again"}
+		return nil, &FormatError{f.info.Name, 1, "the file has changed since the run began; start again", ""}
 	}
 	p := &parquetParser{file: opened, table: t, places: f.places, width: width, raw: raw, size: info.Size()}
 	byIndex := map[int]*leaf{}

@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,15 +15,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
+var fixtures = flag.String("fixtures", "testdata/parquet", "folder of the files of scripts/fixtures/parquet.py")
+
 // The files of several programs have the records of their CSV (see scripts/fixtures/parquet.py).
 func TestParquetOfOtherPrograms(t *testing.T) {
-	source := openReader(t, Options{Paths: []string{"testdata/parquet/list.csv"}, Candidates: candidates})
+	source := openReader(t, Options{Paths: []string{filepath.Join(*fixtures, "list.csv")}, Candidates: candidates})
 	want := readAll(t, source)
-	paths, err := filepath.Glob("testdata/parquet/*.parquet")
+	paths, err := filepath.Glob(filepath.Join(*fixtures, "*.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths = append(slices.DeleteFunc(paths, func(path string) bool { return strings.HasSuffix(path, "types.parquet") }), "testdata/parquet/spark")
+	paths = append(slices.DeleteFunc(paths, func(path string) bool { return strings.HasSuffix(path, "types.parquet") }), filepath.Join(*fixtures, "spark"))
 	if len(paths) < 13 {
 		t.Fatalf("only %d files", len(paths))
 	}
@@ -81,7 +84,7 @@ func TestParquetTypes(t *testing.T) {
 		{"large", TypeString, "é"}, {"dictionary", TypeString, "d"}, {"map", TypeJSON, `{"a":1,"b":null}`},
 		{"numbered", TypeJSON, `{"7":["2026-01-02"]}`}, {"structs", TypeJSON, `[{"a":[1,2],"b":"x"},{"a":[],"b":null},null]`}, {"domain", TypeString, "a.com"},
 	}
-	r := openReader(t, Options{Paths: []string{"testdata/parquet/types.parquet"}, Candidates: candidates})
+	r := openReader(t, Options{Paths: []string{filepath.Join(*fixtures, "types.parquet")}, Candidates: candidates})
 	schema, records := r.Schema(), readAll(t, r)
 	if len(schema) != len(want) || len(records) != 2 {
 		t.Fatalf("%d columns, %d records", len(schema), len(records))
@@ -137,11 +140,11 @@ func TestParquetColumns(t *testing.T) {
 		options Options
 		want    string
 	}{
-		{"unknown", Options{Column: "host"}, `no column "host" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop); name one with --column NAME`},
-		{"struct", Options{Column: "shop"}, `column "shop" is a list or has parts, want text; name a part, such as --column shop.NAME`},
+		{"unknown", Options{Column: "host"}, `no column "host" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
+		{"struct", Options{Column: "shop"}, `column "shop" is a list or has parts, want text; name a part, such as shop.NAME`},
 		{"below a list", Options{Column: "tags.list.element"}, `no column "tags.list.element"`},
 		{"unknown extra column", Options{Column: "domain", NamedOnly: true, ExtraColumns: []string{"price", "title"}},
-			`no column "title" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop); name one with --carry NAME`},
+			`no column "title" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
 	}
 	for _, test := range errorTests {
 		test.options.Paths = []string{path}

@@ -101,12 +101,14 @@ func Open(options Options) (*Reader, error) {
 			r.Close() // nothing was written: only the first error matters
 			return nil, err
 		}
+		f.partitions = partitionsOf(options.Paths, name)
 		r.files = append(r.files, f)
 	}
 	if err := r.unite(); err != nil {
 		r.Close()
 		return nil, err
 	}
+	r.warnOfSeveral()
 	return r, nil
 }
 
@@ -210,7 +212,11 @@ func (r *Reader) record(row row) Record {
 	}
 	if rec.Fields == nil {
 		rec.Fields = r.blank
+		if len(r.current.partitions) > 0 {
+			rec.Fields = slices.Clone(r.blank)
+		}
 	}
+	r.current.addPartitions(&rec)
 	if row.fault != "" {
 		rec.Err = &RowError{rec.File, rec.Line, row.fault}
 	}

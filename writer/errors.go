@@ -66,10 +66,14 @@ func (e *FormatError) Error() string {
 	const formats = "parquet, csv, tsv or jsonl (the text formats also with .gz or .zst, as in csv.gz)"
 	switch e.Path {
 	case "":
-		return fmt.Sprintf("unknown output format %q: --output-format takes %s", e.Name, formats)
+		return fmt.Sprintf("unknown output format %q: choose %s", e.Name, formats)
 	case "-":
-		return fmt.Sprintf("standard output has no extension to tell the format from: set --output-format to %s", formats)
+		return fmt.Sprintf("standard output has no extension to tell the format from: choose %s", formats)
 	default:
-		return fmt.Sprintf("cannot tell the output format of %s from its extension: set --output-format to %s", e.Path, formats)
+		return fmt.Sprintf("cannot tell the output format of %s from its extension: choose %s", e.Path, formats)
 	}
 }
+
+// OptionName returns "writer.Format", as the errors of package reader do: a program with options of its own can so
+// name the option that sets the format.
+func (e *FormatError) OptionName() string { return "writer.Format" }

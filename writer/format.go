@@ -62,7 +62,7 @@ func FormatOf(path string) (Format, error) {
 }
 
 // compressedAs returns f with the compression of the extension of path, if f is a text format without compression. So
-// "--output-format csv" writes compressed text into "out.csv.gz".
+// the format "csv" writes compressed text into "out.csv.gz".
 func (f Format) compressedAs(path string) Format {
 	base, compression := f.split()
 	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))

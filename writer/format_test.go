@@ -79,7 +79,7 @@ func checkFormat(t *testing.T, got Format, err error, want Format) {
 	if !errors.As(err, &formatErr) || got != "" {
 		t.Fatalf("got %q, %v; want a FormatError", got, err)
 	}
-	for _, part := range []string{"--output-format", "parquet", "csv", "tsv", "jsonl"} {
+	for _, part := range []string{"format", "parquet", "csv", "tsv", "jsonl"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not mention %s", err, part)
 		}

@@ -41,9 +41,9 @@ type ShapeError struct {
 
 func (e *ShapeError) Error() string {
 	if e.Format == "" {
-		return fmt.Sprintf("unknown shape %q: --shape takes long, top or nested", e.Shape)
+		return fmt.Sprintf("unknown shape %q: choose long, top or nested", e.Shape)
 	}
-	return fmt.Sprintf("%s has no lists, so it cannot represent the shape %s: write Parquet or JSONL, or choose --shape top or --shape long",
+	return fmt.Sprintf("%s has no lists, so it cannot represent the shape %s: write Parquet or JSONL, or choose the shape top or long",
 		e.Format, e.Shape)
 }
 

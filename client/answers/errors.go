@@ -20,8 +20,11 @@ func (e *LockedError) Error() string {
 	if e.PID != 0 {
 		last = fmt.Sprintf(" (process %d was the last to open it for writing)", e.PID)
 	}
-	return fmt.Sprintf("the store %s is in use by another process%s: wait for it to end, or choose another with --store", e.Dir, last)
+	return fmt.Sprintf("the store %s is in use by another process%s: wait for it to end, or choose another", e.Dir, last)
 }
+
+// OptionName returns "answers.Dir", the option that chooses the store.
+func (e *LockedError) OptionName() string { return "answers.Dir" }
 
 // VersionError says that the store has another format.
 type VersionError struct {
@@ -30,8 +33,11 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the store %s has format %s, this bulkcat reads format %s: export its answers with the bulkcat that made it and import them with 'bulkcat store import', or choose another store with --store", e.Dir, e.Version, formatVersion)
+	return fmt.Sprintf("the store %s has format %s, this bulkcat reads format %s: export its answers with the bulkcat that made it and import them with 'bulkcat store import', or choose another store", e.Dir, e.Version, formatVersion)
 }
+
+// OptionName returns "answers.Dir", the option that chooses the store.
+func (e *VersionError) OptionName() string { return "answers.Dir" }
 
 // MissingError says that there is no store in a folder.
 type MissingError struct{ Dir string }

@@ -15,12 +15,12 @@ const (
 	Reserve                      // requests of the quota that the run must leave
 )
 
-// String is the name of the option as a flag: "max-requests" or "reserve".
+// String is the name of the option: "MaxRequests" or "Reserve".
 func (l Limit) String() string {
 	if l == MaxRequests {
-		return "max-requests"
+		return "MaxRequests"
 	}
-	return "reserve"
+	return "Reserve"
 }
 
 // SpentError says that the run has reached a Limit.
@@ -31,13 +31,20 @@ type SpentError struct {
 }
 
 func (e *SpentError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("--%v %d cannot be kept to: the service does not say what is left: %v", e.Limit, e.Value, e.Err)
+	bound := "limit"
+	if e.Limit == Reserve {
+		bound = "reserve"
 	}
-	return fmt.Sprintf("--%v %d is reached", e.Limit, e.Value)
+	if e.Err != nil {
+		return fmt.Sprintf("the %s of %d requests cannot be kept: the service does not say what is left: %v", bound, e.Value, e.Err)
+	}
+	return fmt.Sprintf("the %s of %d requests is reached", bound, e.Value)
 }
 
 func (e *SpentError) Unwrap() error { return e.Err }
+
+// OptionName returns "limits.MaxRequests" or "limits.Reserve".
+func (e *SpentError) OptionName() string { return "limits." + e.Limit.String() }
 
 // budget is the number of requests that the run may make. Every request counts as one until the
 // service is asked for the quota while no request is in flight, because services differ in when

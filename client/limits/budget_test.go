@@ -38,7 +38,7 @@ func TestMaxRequests(t *testing.T) {
 	c.next(t, now, Wait)
 	c.End(now, third, Result{Signal: Answered})
 	d := c.next(t, now, Stop)
-	if spent, ok := errors.AsType[*SpentError](d.Err); !ok || spent.Limit != MaxRequests || d.Err.Error() != "--max-requests 2 is reached" {
+	if spent, ok := errors.AsType[*SpentError](d.Err); !ok || spent.Limit != MaxRequests || d.Err.Error() != "the limit of 2 requests is reached" {
 		t.Errorf("got %v", d.Err)
 	}
 }
@@ -52,10 +52,10 @@ func TestReserve(t *testing.T) {
 		message string // of the error
 	}{
 		{"more is left", Quota{Left: 101, Metered: true}, false, SendFirst, ""},
-		{"the reserve is left", Quota{Left: 100, Metered: true}, false, Stop, "--reserve 100 is reached"},
+		{"the reserve is left", Quota{Left: 100, Metered: true}, false, Stop, "the reserve of 100 requests is reached"},
 		{"the run waits", Quota{Left: 100, Metered: true}, true, Wait, ""},
 		{"unlimited", Quota{}, false, SendFirst, ""},
-		{"unknown for good", Quota{Err: errSome}, false, Stop, "--reserve 100 cannot be kept to: the service does not say what is left: usage is out of order"},
+		{"unknown for good", Quota{Err: errSome}, false, Stop, "the reserve of 100 requests cannot be kept: the service does not say what is left: usage is out of order"},
 		{"unknown for now", Quota{Err: errSome, Transient: true}, false, Wait, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -202,5 +202,8 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) Cause {
 type OutageError struct{ Longest time.Duration }
 
 func (e *OutageError) Error() string {
-	return fmt.Sprintf("the service has been out for %v (--max-outage)", e.Longest)
+	return fmt.Sprintf("the service has been out for %v", e.Longest)
 }
+
+// OptionName returns "limits.MaxOutage", the option that bounds an outage.
+func (e *OutageError) OptionName() string { return "limits.MaxOutage" }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -93,7 +92,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 		Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
 	})
 	if err != nil {
-		return flagged(err)
+		return err
 	}
 	if report.Labelled == 0 {
 		return fmt.Errorf("none of %d records has a label in %q: check --label-column", report.Records, f.labelColumn)
@@ -129,9 +128,7 @@ func (f *evalFlags) check() (client.Kind, error) {
 
 func (f *evalFlags) print(r evaluate.Report) error {
 	if f.asJSON {
-		encoder := json.NewEncoder(f.streams.out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(r)
+		return writeJSON(f.streams.out, r)
 	}
 	return r.WriteText(f.streams.text())
 }

@@ -96,9 +96,7 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 }
 
 func (f *explainFlags) printJSON(r client.Request, e embedded.Explanation) error {
-	encoder := json.NewEncoder(f.streams.out)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(struct {
+	return writeJSON(f.streams.out, struct {
 		Kind          client.Kind             `json:"kind"`
 		Input         string                  `json:"input"`
 		PageRead      bool                    `json:"page_read"`

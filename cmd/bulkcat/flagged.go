@@ -10,24 +10,71 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// flagOf has the flags of the options that package pipeline may refuse.
+// flagOf has the flag of each option that cannot be used as it is.
 var flagOf = map[string]string{
-	"Classifications":      "--classification",
-	"Scheme":               "--scheme",
-	"Dedupe":               "--dedupe",
-	"Limit":                "--limit",
-	"Grace":                "--grace",
-	"Output.Format":        "--output-format",
-	"Output.PartRows":      "--part-rows",
-	"Output.Levels":        "--levels",
-	"Output.Carry":         "--carry",
-	"Output.Shape":         "--shape",
-	"Output.Top":           "--top",
-	"Output.MinConfidence": "--min-confidence",
-	"LabelColumn":          "--label-column",
+	"pipeline.Classifications":      "--classification",
+	"pipeline.Scheme":               "--scheme",
+	"pipeline.Dedupe":               "--dedupe",
+	"pipeline.Limit":                "--limit",
+	"pipeline.Grace":                "--grace",
+	"pipeline.Output.Format":        "--output-format",
+	"pipeline.Output.PartRows":      "--part-rows",
+	"pipeline.Output.Levels":        "--levels",
+	"pipeline.Output.Carry":         "--carry",
+	"pipeline.Output.Shape":         "--shape",
+	"pipeline.Output.Top":           "--top",
+	"pipeline.Output.MinConfidence": "--min-confidence",
+	"pipeline.LabelColumn":          "--label-column",
+	"reader.Delimiter":              "--delimiter",
+	"reader.Encoding":               "--encoding",
+	"reader.Format":                 "--input-format",
+	"reader.Sheet":                  "--sheet",
+	"page.Mode":                     "--fetch",
 }
 
-// flagged adds flags to an error of package pipeline, and marks errors of the command line.
+// adviceOf ends the message of an error that another value of an option may prevent.
+var adviceOf = map[string]string{
+	"answers.Dir":         " with --store",
+	"client.APIKey":       " in BULKCAT_API_KEY or --api-key-file",
+	"client.BaseURL":      ": check --base-url or BULKCAT_BASE_URL",
+	"client.Headers":      ", and name the file with --header-file",
+	"limits.MaxOutage":    "; the limit is --max-outage",
+	"limits.MaxRequests":  " (--max-requests)",
+	"limits.Reserve":      " (--reserve)",
+	"reader.Column":       "; name one with --column NAME",
+	"reader.Encoding":     ", such as --encoding windows-1252",
+	"reader.ExtraColumns": "; name one with --carry NAME",
+	"reader.Format":       " (--input-format)",
+	"writer.Format":       "; set --output-format",
+}
+
+// advisedError is an error with the advice of its option.
+type advisedError struct {
+	err    error
+	advice string
+}
+
+func (e *advisedError) Error() string { return e.err.Error() + e.advice }
+func (e *advisedError) Unwrap() error { return e.err }
+
+// advised adds the advice of the option that the error names, once.
+func advised(err error) error {
+	if _, done := errors.AsType[*advisedError](err); done {
+		return err
+	}
+	var named interface{ OptionName() string }
+	if !errors.As(err, &named) || adviceOf[named.OptionName()] == "" {
+		return err
+	}
+	text := adviceOf[named.OptionName()]
+	if column, ok := named.(*reader.ColumnError); ok && column.Column == "" && len(column.Candidates) > 0 {
+		text += ", or add --no-header if a CSV file's first line is data"
+	}
+	return &advisedError{err, text}
+}
+
+// flagged adds flags to an error of a library, and marks errors of the command line. Flagging an error twice does no
+// harm.
 func flagged(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
@@ -38,11 +85,13 @@ func flagged(err error) error {
 	}
 	switch e := err.(type) {
 	case *pipeline.OptionError:
-		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf[e.Option], e.Option), e.Err)}
+		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf[e.OptionName()], e.Option), e.Err)}
+	case *reader.OptionError:
+		return &usageError{fmt.Errorf("%s: %s", firstOf(flagOf[e.OptionName()], "option "+e.Option), e.Reason)}
 	case *pipeline.OverwriteError:
 		return &usageError{fmt.Errorf("%w; --overwrite replaces no input", err)}
-	case *reader.ColumnError, *reader.OptionError, *reader.UnsupportedError, *writer.FormatError:
-		return &usageError{err}
+	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError:
+		return &usageError{advised(err)}
 	case *pipeline.OutputTakenError:
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))
 	case *pipeline.InputChangedError:
@@ -52,7 +101,7 @@ func flagged(err error) error {
 	case *pipeline.MisconfiguredError:
 		return fmt.Errorf("%w: see with 'bulkcat probe' how the service wants to be asked; if the inputs are to blame, use --keep-going", err)
 	}
-	return err
+	return advised(err)
 }
 
 func changedFlags(changes []pipeline.Change) []string {

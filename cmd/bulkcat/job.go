@@ -14,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/jobs"
 )
 
 // job is a job of a job file: the command with the flags that the file sets.
@@ -61,11 +62,11 @@ first job. The exit status is the worst of all jobs: from the best, 0, 3, 75, 1,
   output = "catalog/"`,
 		Args: operands(1, 1, "no job file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			jobs, err := openJobs(s, args[0], cmd.Flags())
+			opened, err := openJobs(s, args[0], cmd.Flags())
 			if err != nil {
 				return &usageError{err}
 			}
-			return runJobs(cmd.Context(), s, jobs)
+			return runJobs(cmd.Context(), s, opened)
 		},
 	}
 	addGroup(cmd, "Run", func(flags *pflag.FlagSet) {
@@ -78,18 +79,23 @@ first job. The exit status is the worst of all jobs: from the best, 0, 3, 75, 1,
 // openJobs reads a job file and checks all its jobs. The flags of the command line that are set hold for all
 // jobs.
 func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
-	file, err := readJobFile(path)
+	file, err := jobs.Read(path)
 	if err != nil {
 		return nil, err
 	}
 	var (
-		jobs    []*job
+		opened  []*job
 		errs    []error
 		outputs = make(map[string]int) // the numbers of the jobs
 		started = time.Now()
 	)
-	for i, table := range file.jobs {
-		j, err := file.open(s, table, given, started)
+	for i := range file.Len() {
+		settings, err := file.Job(i)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		j, err := openJob(s, file, settings, given, started)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -98,30 +104,22 @@ func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 		if output := j.flags.output.Path; output != "" {
 			output = filepath.Clean(output)
 			if other := outputs[output]; other > 0 {
-				errs = append(errs, file.errorAt(table.line, "the jobs %d and %d have the same output %s", other, j.number, output))
+				errs = append(errs, file.ErrorAt(settings.Line, "the jobs %d and %d have the same output %s", other, j.number, output))
 			}
 			outputs[output] = j.number
 		}
-		jobs = append(jobs, j)
+		opened = append(opened, j)
 	}
-	return jobs, withoutRepeats(errs)
+	return opened, withoutRepeats(errs)
 }
 
-// open makes the command of a job, sets its flags and checks them.
-func (f *jobFile) open(s streams, t table, given *pflag.FlagSet, started time.Time) (*job, error) {
-	t = f.merged(t)
-	kind, err := f.kind(t)
-	if err != nil {
-		return nil, err
-	}
-	inputs, err := f.inputs(t)
-	if err != nil {
-		return nil, err
-	}
-	j := &job{inputs: inputs}
-	j.cmd, j.flags = newRunCommand(s, kind)
+// openJob makes the command of a job, sets its flags and checks them.
+func openJob(s streams, file *jobs.File, settings jobs.Job, given *pflag.FlagSet, started time.Time) (*job, error) {
+	j := &job{inputs: settings.Inputs}
+	j.cmd, j.flags = newRunCommand(s, settings.Kind)
 	j.flags.started = started
-	if err := f.set(t, j.cmd.Flags(), flagsOfOther(s, kind)); err != nil {
+	err := setFlags(file, settings, j.cmd.Flags(), flagsOfOther(s, settings.Kind))
+	if err != nil {
 		return nil, err
 	}
 	given.VisitAll(func(flag *pflag.Flag) {
@@ -130,12 +128,12 @@ func (f *jobFile) open(s streams, t table, given *pflag.FlagSet, started time.Ti
 		}
 	})
 	if err := errors.Join(err, fromEnvironment(j.cmd.Flags())); err != nil {
-		return nil, f.errorAt(t.line, "%w", err)
+		return nil, file.ErrorAt(settings.Line, "%w", err)
 	}
-	j.flags.input.Paths = inputs
+	j.flags.input.Paths = settings.Inputs
 	_, err = j.flags.openNotices()
 	if err := errors.Join(err, j.flags.complete()); err != nil {
-		return nil, f.errorAt(t.line, "%w", err)
+		return nil, file.ErrorAt(settings.Line, "%w", err)
 	}
 	return j, nil
 }

@@ -39,13 +39,14 @@ func (f *logFlags) logger(c *console) *slog.Logger {
 	case f.quiet:
 		options.Level = slog.LevelWarn
 	}
-	if c.bars { // without the date most lines fit into 80 columns
-		options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
-				a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly))
-			}
-			return a
+	options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
+		switch {
+		case c.bars && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime:
+			a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly)) // most lines fit into 80 columns
+		case a.Key == "option": // libraries name options
+			a = slog.String("flag", firstOf(flagOf[a.Value.String()], a.Value.String()))
 		}
+		return a
 	}
 	log := slog.New(slog.NewTextHandler(logLines{c}, options))
 	if c.json {

@@ -56,7 +56,7 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 		return &usageError{err}
 	}
 	if f.dryRun || n.notifier == nil && f.notify.onEnd == "" {
-		return run()
+		return flagged(run())
 	}
 	f.notices = n
 	leave := f.streams.signals.atQuit(func(s os.Signal) {
@@ -67,7 +67,7 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 		}
 	})
 	defer leave()
-	err = run()
+	err = flagged(run())
 	if n.ending.CompareAndSwap(false, true) {
 		n.end(context.WithoutCancel(ctx), err, exitStatus(err, signalOf(ctx)))
 	}
@@ -158,17 +158,13 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 }
 
 func endingOf(err error) pipeline.Ending {
-	var stop *pipeline.StopError
-	var ended *signalError
-	switch {
-	case isReported(err):
+	if isReported(err) {
 		return pipeline.Complete
-	case errors.As(err, &stop):
-		return pipeline.Ending(stop.Cause)
-	case errors.As(err, &ended):
+	}
+	if _, ended := errors.AsType[*signalError](err); ended {
 		return pipeline.Ending(pipeline.Interrupted)
 	}
-	return pipeline.Failed
+	return pipeline.EndingOf(err)
 }
 
 // facts are the facts of the moment.
@@ -193,55 +189,14 @@ func (n *notices) facts() notify.Facts {
 	return facts
 }
 
-// watchInterval is the time between two looks for an outage, or for the use of the quota.
-const watchInterval = time.Second
-
 // watch posts the events of a run that goes on, until the result is called.
 func (n *notices) watch(session *pipeline.Session) (ended func()) {
 	if n == nil {
 		return func() {}
 	}
 	n.session.Store(session)
-	if n.notifier == nil || !n.notifier.Occasions().Outage && n.notifier.Occasions().Quota == 0 {
-		return func() {}
-	}
-	look := n.look(session)
-	done, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		ticker := time.NewTicker(watchInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				look()
-			case <-done:
-				look() // a short run ends before the first tick
-				return
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-gone
-	}
-}
-
-// look gives a function that posts an event for each new outage, and another once as much of the quota is used
-// as the user wants to hear of.
-func (n *notices) look(session *pipeline.Session) func() {
-	var outages int64
-	share := n.notifier.Occasions().Quota
-	first := session.Progress()
-	told := share == 0 || !first.Metered || first.Quota == 0
-	return func() {
+	return n.notifier.Watch(func() notify.State {
 		p := session.Progress()
-		for ; outages < p.Counts.Outages; outages++ {
-			n.notifier.Post(notify.Outage, n.facts())
-		}
-		if used := float64(first.Quota - p.Quota); !told && p.Metered && used >= share*float64(first.Quota) {
-			told = true
-			n.notifier.Post(notify.Quota, n.facts())
-		}
-	}
+		return notify.State{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: n.facts()}
+	})
 }

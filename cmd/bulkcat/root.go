@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 		running = true
 		return nil
 	}
-	err := root.ExecuteContext(ctx)
+	err := flagged(root.ExecuteContext(ctx))
 	if err != nil && !running { // the command line is wrong
 		return &usageError{fmt.Errorf("%w\nRun 'bulkcat --help' for usage", err)}
 	}
@@ -190,6 +191,13 @@ func usage(out io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(out, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(100))
 	}
 	fmt.Fprintf(out, "\nEvery flag can be set in the environment: --part-rows as BULKCAT_PART_ROWS.\n\n%s", exitStatuses)
+}
+
+// writeJSON writes a value as one line.
+func writeJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
 }
 
 func firstOf(texts ...string) string {

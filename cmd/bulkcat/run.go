@@ -135,7 +135,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	defer svc.Close()
 	if f.dryRun {
 		if f.forecast, err = pipeline.DryRun(ctx, f.SessionOptions); err != nil {
-			return flagged(err)
+			return err
 		}
 		f.printForecast(f.forecast)
 		return nil
@@ -143,7 +143,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	f.Watch = f.watch
 	session, err := pipeline.Open(ctx, f.SessionOptions)
 	if err != nil {
-		return flagged(err)
+		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	profiled, err := f.profiling.start()
@@ -196,7 +196,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 func (f *runFlags) ending(account *pipeline.Account, err error) error {
 	switch {
 	case err != nil:
-		return flagged(err)
+		return err
 	case f.partial && account.Counts.Pending > 0:
 		return errPending
 	case account.Counts.Unanswered() > 0:
@@ -308,8 +308,7 @@ func (f *inputFlags) open(kind client.Kind, stdin io.Reader) (*reader.Reader, er
 		return nil, &usageError{err}
 	}
 	options.Candidates = pipeline.InputColumns(kind)
-	input, err := reader.Open(options)
-	return input, flagged(err)
+	return reader.Open(options)
 }
 
 func parseDelimiter(text string) (rune, error) {

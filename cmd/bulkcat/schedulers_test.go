@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 )
@@ -204,14 +203,7 @@ func TestSystemdRecipe(t *testing.T) {
 
 // TestSampleJobFile reads the sample.
 func TestSampleJobFile(t *testing.T) {
-	file, err := readJobFile(schedulers + "/jobs.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, job := range file.jobs {
-		cmd := newRoot(streams{})
-		if _, err := file.open(streams{}, job, cmd.Flags(), time.Now()); err != nil {
-			t.Error(err)
-		}
+	if opened, err := openJobs(streams{}, schedulers+"/jobs.toml", newRoot(streams{}).Flags()); err != nil || len(opened) == 0 {
+		t.Errorf("%d jobs, %v", len(opened), err)
 	}
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -120,7 +118,7 @@ func newStoreImport(s streams) *cobra.Command {
 				in, name = file, args[1]
 			}
 			return withStore(s, answers.Options{Dir: args[0]}, func(store *answers.Store) error {
-				imported, err := archive.Import(store, readerUntil{cmd.Context(), in}, name)
+				imported, err := archive.Import(cmd.Context(), store, in, name)
 				fmt.Fprintf(s.err, "imported %d answers, %d were there\n", imported.Added, imported.Kept)
 				return err
 			})
@@ -129,19 +127,6 @@ func newStoreImport(s streams) *cobra.Command {
 	cmd.Flags().Bool("create", true, "does nothing: a missing store is made in any case")
 	cmd.Flags().Lookup("create").Hidden = true // of earlier versions
 	return cmd
-}
-
-// readerUntil reads until its context ends.
-type readerUntil struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-func (r readerUntil) Read(p []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
-	}
-	return r.in.Read(p)
 }
 
 // withStore opens a store for one command.
@@ -160,9 +145,7 @@ func withStore(s streams, options answers.Options, do func(*answers.Store) error
 
 func printStats(out io.Writer, stats archive.Stats, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetEscapeHTML(false)
-		return e.Encode(stats)
+		return writeJSON(out, stats)
 	}
 	for _, g := range stats.Groups {
 		_, err := fmt.Fprintf(out, "%s %s %s\n  answers     %d\n  rejections  %d\n  oldest      %s\n  newest      %s\n",

@@ -140,7 +140,7 @@ func printReasons(line func(name, format string, args ...any), c pipeline.Snapsh
 
 // told is a reason with the service's words and the place of the first record.
 func told(r pipeline.Reason) string {
-	text := r.Text
+	text := r.Text + adviceOf[r.Option]
 	if r.Example != "" {
 		text += ", such as " + strconv.Quote(r.Example)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -54,9 +53,7 @@ func printUsage(out io.Writer, usage client.Usage, asJSON bool) error {
 		_, err := fmt.Fprintf(out, "plan       %s\nremaining  %s\n", usage.Plan, usage.Remaining)
 		return err
 	}
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	return e.Encode(struct {
+	return writeJSON(out, struct {
 		Plan      string `json:"plan"`
 		Remaining string `json:"remaining"`
 	}{usage.Plan, usage.Remaining})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -134,9 +133,7 @@ func (f *verifyFlags) openStore(account *pipeline.Account) (*stores.Store, error
 
 func (f *verifyFlags) print(report verify.Report) error {
 	if f.asJSON {
-		e := json.NewEncoder(f.streams.out)
-		e.SetEscapeHTML(false)
-		return e.Encode(report)
+		return writeJSON(f.streams.out, report)
 	}
 	return report.WriteText(f.streams.text())
 }

@@ -75,9 +75,6 @@ func New(options Options) (*Notifier, error) {
 	return n, nil
 }
 
-// Occasions are the occasions on which n posts.
-func (n *Notifier) Occasions() Occasions { return n.options.On }
-
 // Post posts an event in the background, for [Limit] at most. Close waits for the delivery.
 func (n *Notifier) Post(occasion Occasion, facts Facts) {
 	if !n.options.On.has(occasion) {

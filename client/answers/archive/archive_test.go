@@ -63,7 +63,7 @@ func (s *suite) must(err error) {
 
 func (s *suite) importAll(text string) Imported {
 	s.Helper()
-	imported, err := Import(s.Store, strings.NewReader(text), "answers.jsonl")
+	imported, err := Import(s.Context(), s.Store, strings.NewReader(text), "answers.jsonl")
 	s.must(err)
 	return imported
 }
@@ -195,7 +195,7 @@ func TestMalformedLines(t *testing.T) {
 				t.Fatal("the case changes nothing")
 			}
 			s := start(t)
-			got, err := Import(s.Store, strings.NewReader(exportedLine+"\n"+bad+exportedLine), "answers.jsonl")
+			got, err := Import(t.Context(), s.Store, strings.NewReader(exportedLine+"\n"+bad+exportedLine), "answers.jsonl")
 			malformed, ok := errors.AsType[*ImportError](err)
 			if !ok || malformed.Line != 3 || !strings.HasPrefix(err.Error(), "answers.jsonl:3: ") || !strings.Contains(malformed.Err.Error(), tt.says) {
 				t.Errorf("got %v", err)
@@ -212,7 +212,7 @@ func TestImportTellsOfAReadError(t *testing.T) {
 	s := start(t)
 	broken := errors.New("broken pipe")
 	for _, begun := range []string{"", exportedLine[:20]} {
-		got, err := Import(s.Store, io.MultiReader(strings.NewReader(exportedLine+begun), failingReader{broken}), "-")
+		got, err := Import(t.Context(), s.Store, io.MultiReader(strings.NewReader(exportedLine+begun), failingReader{broken}), "-")
 		var malformed *ImportError
 		if !errors.Is(err, broken) || errors.As(err, &malformed) || got.Added+got.Kept != 1 {
 			t.Errorf("after %q: %+v, %v", begun, got, err)
@@ -253,7 +253,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"source":"s","kind":"product","classification":"product_taxonomy","input":"x","outcome":"rejection","status":404,"answered_at":"2026-03-01T12:00:00+02:00","body":"gone"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s := start(t)
-		imported, err := Import(s.Store, strings.NewReader(string(text)), "fuzz")
+		imported, err := Import(t.Context(), s.Store, strings.NewReader(string(text)), "fuzz")
 		if _, malformed := errors.AsType[*ImportError](err); err != nil && !malformed {
 			t.Fatal(err)
 		}
@@ -263,4 +263,14 @@ func FuzzImport(f *testing.F) {
 		}
 		s.close()
 	})
+}
+
+func TestImportEndsWithItsContext(t *testing.T) {
+	s := start(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("stopped")
+	cancel(stop)
+	if got, err := Import(ctx, s.Store, strings.NewReader(exportedLine+"\n"), "answers.jsonl"); !errors.Is(err, stop) || got.Added != 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
 }

@@ -41,10 +41,10 @@ const (
 
 // Import reads what Export has written; file names it in errors. Of two answers to one request
 // the newer is kept. The error is an *ImportError for a malformed line, and the reader's if the
-// reader fails.
-func Import(s *answers.Store, from io.Reader, file string) (Imported, error) {
+// reader fails. Import ends with the cause of ctx when ctx ends and from returns; what was imported stays.
+func Import(ctx context.Context, s *answers.Store, from io.Reader, file string) (Imported, error) {
 	im := newImporter(s)
-	lines := bufio.NewScanner(from)
+	lines := bufio.NewScanner(readerUntil{ctx, from})
 	lines.Buffer(nil, maxLine)
 	n := 0
 	for lines.Scan() {
@@ -140,4 +140,17 @@ func (im *importer) commit() error {
 func (im *importer) end(reason error) (Imported, error) {
 	err := errors.Join(reason, im.commit())
 	return im.done, err
+}
+
+// readerUntil reads until its context ends.
+type readerUntil struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r readerUntil) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.in.Read(p)
 }

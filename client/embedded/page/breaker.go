@@ -103,8 +103,8 @@ func (b *breaker) pause(cause *Error) {
 	}
 	b.paused, b.probe = true, time.Now().Add(probeEvery)
 	b.logger.Warn("no Internet: pages are not fetched, and websites are classified by their names; "+
-		"use --fetch always to insist, --fetch never to expect it",
-		"cause", cause, "next_try", probeEvery)
+		"the mode always insists, the mode never expects it",
+		"option", "page.Mode", "cause", cause, "next_try", probeEvery)
 }
 
 func (b *breaker) resume() {

@@ -105,7 +105,7 @@ func TestPauses(t *testing.T) {
 			if got := strings.Count(log.String(), "level=WARN"); paused && got != 1 || !paused && got != 0 {
 				t.Errorf("%d warnings:\n%s", got, log)
 			}
-			if paused && !strings.Contains(log.String(), "--fetch always") {
+			if paused && !strings.Contains(log.String(), "option=page.Mode") {
 				t.Errorf("the warning does not say what to do:\n%s", log)
 			}
 		})

@@ -1,0 +1,57 @@
+package jobs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/pipeline/jobs"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "jobs.toml")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestJobsHaveTheDefaults(t *testing.T) {
+	file, err := jobs.Read(write(t, "[defaults]\nrate = \"50/s\"\nlevels = 2\n\n[[job]]\nkind = \"website\"\ninput = \"a.csv\"\nlevels = 3\n\n[[job]]\nkind = \"product\"\ninput = [\"b.csv\", \"c.csv\"]\n"))
+	if err != nil || file.Len() != 2 {
+		t.Fatal(file, err)
+	}
+	for i, want := range []string{
+		`{5 website [a.csv] [{rate 50/s 2 true} {levels 3 8 false}]}`,
+		`{10 product [b.csv c.csv] [{rate 50/s 2 true} {levels 2 3 true}]}`,
+	} {
+		job, err := file.Job(i)
+		if got := fmt.Sprint(job); err != nil || got != want {
+			t.Errorf("job %d: got %s, %v; want %s", i, got, err, want)
+		}
+	}
+}
+
+func TestErrorsNameFileAndLine(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"no job", "[defaults]\n", "has no job"},
+		{"syntax", "[[job]]\nkind = \n", "jobs.toml:2: "},
+		{"another table", "[job]\nkind = \"website\"\n", "jobs.toml:1: there is no table job"},
+		{"a key above", "rate = 1\n[[job]]\n", "jobs.toml:1: rate stands above the tables"},
+		{"no kind", "[[job]]\ninput = \"a\"\n", "jobs.toml:1: the job has no kind"},
+		{"wrong kind", "[[job]]\nkind = \"person\"\n", `jobs.toml:2: kind: "person" must be`},
+		{"no input", "[[job]]\nkind = \"website\"\n", "jobs.toml:1: the job has no input"},
+		{"wrong input", "[[job]]\nkind = \"website\"\ninput = 3\n", "jobs.toml:3: input: 3 must be"},
+	} {
+		file, err := jobs.Read(write(t, tt.text))
+		if err == nil {
+			_, err = file.Job(0)
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package notify
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func TestWatch(t *testing.T) {
+	before := State{Metered: true, Quota: 100}
+	for _, tt := range []struct {
+		name  string
+		on    Occasions
+		first State
+		last  State
+		want  []string
+	}{
+		{"two outages", Occasions{Outage: true}, State{}, State{Outages: 2}, []string{"outage", "outage"}},
+		{"outages without the occasion", Occasions{Quota: 1}, State{}, State{Outages: 2}, nil},
+		{"the share is used", Occasions{Quota: 0.8}, before, State{Metered: true, Quota: 20}, []string{"quota"}},
+		{"less than the share is used", Occasions{Quota: 0.8}, before, State{Metered: true, Quota: 21}, nil},
+		{"the quota is unknown at the end", Occasions{Quota: 0.8}, before, State{}, nil},
+		{"the quota is unknown at the start", Occasions{Quota: 0.8}, State{}, before, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newReceiver(t)
+			n, err := New(Options{URL: r.URL, On: tt.on})
+			if err != nil {
+				t.Fatal(err)
+			}
+			looks := []State{tt.first, tt.last}
+			n.Watch(func() State {
+				s := looks[0]
+				looks = looks[min(1, len(looks)-1):]
+				return s
+			})()
+			n.Close(t.Context())
+			var got []string
+			for _, body := range r.accepted {
+				var e Event
+				if err := json.Unmarshal(body, &e); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, string(e.Occasion))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
