@@ -16,7 +16,7 @@ CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
+.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ test-fixtures: ## read Parquet that DuckDB, pandas, Polars, pyarrow and Spark ha
 	bin/fixtures/bin/python scripts/fixtures/parquet.py bin/fixtures/parquet
 	go test ./reader -count 1 -v -run 'TestParquetOfOtherPrograms|TestParquetTypes' -fixtures $(CURDIR)/bin/fixtures/parquet
 
+test-browser: build ## open the page of a run in Chromium (installs Chromium, and axe-core with npm)
+	scripts/browser/test.sh bin/bulkcat
+
 test-airflow: ## run the task of scripts/schedulers in Airflow (needs Python 3.10 or later and PyPI)
 	python3 -m venv bin/airflow && bin/airflow/bin/pip install -q apache-airflow
 	bin/airflow/bin/python scripts/schedulers/dag_test.py
@@ -74,6 +77,7 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	go tool staticcheck ./...
 	go mod tidy -diff
 	cd scripts/servers && go vet ./... && go mod tidy -diff
+	cd scripts/browser && go vet ./... && go mod tidy -diff
 
 cross: ## vet and compile for macOS and Windows
 	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet ./... && GOOS=$$os CGO_ENABLED=0 go build ./... || exit 1; done

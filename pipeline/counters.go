@@ -42,6 +42,8 @@ type Counters struct {
 	Outages  atomic.Int64 // that began
 
 	Finishing atomic.Bool // no request is begun any more
+
+	details *details // nil unless SessionOptions.Details is set
 }
 
 // Snapshot is the state of the Counters at one moment, as it goes into the account.
@@ -141,6 +143,9 @@ func (c *Counters) countSettled(t *task, status writer.Status) {
 	}
 	if t.err != nil {
 		c.reasons.add(status, t)
+		if c.details != nil {
+			c.details.failed(status, t)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"maps"
-	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -124,15 +123,8 @@ func (m *monitor) end(err error) {
 	if m == nil {
 		return
 	}
-	now, ending := time.Now(), m.account.Ending
-	if err != nil && ending == Complete {
-		ending = Failed // to publish the account
-	}
-	p := Progress{State: Ended, Since: m.account.Ended, Counts: m.account.Counts, Total: m.last.Total, Allowed: math.Inf(1)}
-	if m.account.Ending == Complete {
-		p.Total = p.Counts.Read
-	}
-	p.Quota, p.Metered = m.session.quota.last()
+	now := time.Now()
+	p, ending := m.session.ended(err)
 	m.show(p, ending, now)
 	line := lineOf(journalEnd, p, now)
 	line.Ending = ending

@@ -48,6 +48,7 @@ func (s *Session) Progress() Progress {
 	p.Quota, p.Metered = s.quotaLeft()
 	p.State = stateOf(status, p.Counts.Finishing)
 	p.Total = estimateTotal(p.Counts.Read, read, total, s.options.Limit)
+	s.total.Store(p.Total)
 	s.eta.estimate(&p, time.Now(), status, &s.options)
 	return p
 }

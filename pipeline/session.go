@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -29,6 +30,9 @@ type Session struct {
 	eta       eta
 	monitor   *monitor // nil until the output is claimed, and for standard output
 	claimed   bool     // this run may write the output
+	account   *Account // nil before Run
+	final     atomic.Pointer[Status]
+	total     atomic.Int64 // see Progress.Total, as estimated last
 }
 
 // Open checks the options, locks the output and opens the input. Nothing is asked and no output is
@@ -48,6 +52,9 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 
 func newSession(options SessionOptions) *Session {
 	s := &Session{options: options.withDefaults(), counters: new(Counters)}
+	if options.Details {
+		s.counters.details = newDetails()
+	}
 	s.quota = newQuota(s.options.Service, s.counters, s.options.Log)
 	return s
 }
@@ -98,6 +105,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 		return nil, err
 	}
 	account.Carried = carriedOf(options.Schema)
+	s.account = account
 	last, err := ReadAccount(AccountPath(s.options.Output.Path))
 	if err != nil {
 		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
@@ -118,6 +126,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account.finish(err, s.counters.Snapshot(), published)
 	err = errors.Join(err, s.publish(account))
 	s.monitor.end(err)
+	s.end(err)
 	err = errors.Join(err, s.endSpool(err == nil))
 	if c := account.Counts; err == nil && c.Failed+c.Pending == 0 {
 		err = s.removeReadSpool()

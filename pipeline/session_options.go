@@ -53,6 +53,8 @@ type SessionOptions struct {
 
 	Log *slog.Logger // warnings and notices; nil for none
 
+	Details bool // gather Status.Details
+
 	// Watch is called before the first record is read, and its result after the last row is written.
 	// Between the two the session's Progress says how far the run is. May be nil.
 	Watch func(*Session) (ended func())

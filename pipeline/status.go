@@ -38,6 +38,8 @@ type Status struct {
 	SecondsLeft       float64    `json:"seconds_left,omitempty"`       // see Progress.Left; 0 if unknown
 	Ends              *time.Time `json:"ends,omitempty"`               // Updated and SecondsLeft later
 	Stop              Cause      `json:"stops_because_of,omitempty"`   // see Progress.Stop
+
+	Details *Details `json:"details,omitempty"` // if SessionOptions.Details is set; not in the file
 }
 
 // newStatus makes the status of a start.
@@ -80,4 +82,48 @@ func (s Status) write(path string) error {
 		_ = os.Remove(temp) // a leftover file does no harm
 	}
 	return err
+}
+
+// Status is how far the run is, as the file of StatusPath says, and with Details. It may be called from several
+// goroutines, from the call of Watch on; after Run it is how the run has ended.
+func (s *Session) Status() Status {
+	if final := s.final.Load(); final != nil {
+		return *final
+	}
+	return s.status(s.Progress())
+}
+
+func (s *Session) status(p Progress) Status {
+	status := newStatus(s.account, p, time.Now())
+	if s.counters.details != nil {
+		d := s.counters.details.list()
+		d.Service, d.Settings = s.account.Service, s.account.Settings
+		for _, e := range s.account.Earlier {
+			d.Earlier = append(d.Earlier, EarlierStart{e.Started, e.Ended, e.Ending, e.Counts.Requests})
+		}
+		status.Details = &d
+	}
+	return status
+}
+
+// ended is the progress at the end, and how the run ended. Err is the error of the run, its account included.
+func (s *Session) ended(err error) (Progress, Ending) {
+	account, ending := s.account, s.account.Ending
+	if err != nil && ending == Complete {
+		ending = Failed // to publish the account
+	}
+	p := Progress{State: Ended, Since: account.Ended, Counts: account.Counts, Total: s.total.Load(), Allowed: math.Inf(1)}
+	if account.Ending == Complete {
+		p.Total = p.Counts.Read
+	}
+	p.Quota, p.Metered = s.quota.last()
+	return p, ending
+}
+
+// end sets the last status.
+func (s *Session) end(err error) {
+	p, ending := s.ended(err)
+	status := s.status(p)
+	status.Ending = ending
+	s.final.Store(&status)
 }

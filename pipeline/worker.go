@@ -243,7 +243,11 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		r.Counters.InFlight.Add(-1)
 		r.Attempted()
 	}()
-	return r.Categorizer.Categorize(r.asks, t.request)
+	answer, err := r.Categorizer.Categorize(r.asks, t.request)
+	if d := r.Counters.details; d != nil {
+		d.latency.observe(time.Since(t.sent))
+	}
+	return answer, err
 }
 
 // resultOf is what an attempt tells the limits. A service that rejects an input, or is still calculating

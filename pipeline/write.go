@@ -131,6 +131,9 @@ func (f *flattening) add(t *task) {
 		b.entries = append(b.entries, writer.Entry{Value: e.Value, ID: id, Title: e.Title, Confidence: e.Confidence, Levels: b.levels[first:]})
 	}
 	f.run.Counters.Drift.drop(t.answer.Dropped)
+	if d := f.run.Counters.details; d != nil && len(t.answer.Entries) > 0 {
+		d.answered(t.answer.Entries[0])
+	}
 	result.Entries = b.entries[start:]
 	start = len(b.fields)
 	for _, column := range o.Carry {

@@ -78,8 +78,8 @@ func (r *Reader) warnOfSeveral() {
 			}
 		}
 		if len(usual) > 1 {
-			o.Log.Warn("several columns may be the input: --column NAME names another",
-				"file", displayName(f.info.Name), "column", f.info.Column, "columns", strings.Join(usual, ", "))
+			o.Log.Warn("several columns may be the input: the first is read",
+				"option", "reader.Column", "file", displayName(f.info.Name), "column", f.info.Column, "columns", strings.Join(usual, ", "))
 			return
 		}
 	}

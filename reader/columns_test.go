@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -86,7 +87,7 @@ func TestSeveralUsualColumns(t *testing.T) {
 	}
 }
 
-// An ambiguous name in --carry names that flag, also for Parquet.
+// An ambiguous name among the extra columns names that option, also for Parquet.
 func TestExtraColumnNamesOfParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.parquet")
 	rows := []struct {
@@ -98,7 +99,8 @@ func TestExtraColumnNamesOfParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(Options{Paths: []string{path}, Candidates: candidates, ExtraColumns: []string{"brand"}})
-	if err == nil || !strings.Contains(err.Error(), "may be any of") || !strings.HasSuffix(err.Error(), "name one with --carry NAME") {
+	column, ok := errors.AsType[*ColumnError](err)
+	if !ok || len(column.Matches) != 2 || column.OptionName() != "reader.ExtraColumns" {
 		t.Errorf("got %v", err)
 	}
 }

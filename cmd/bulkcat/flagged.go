@@ -25,6 +25,7 @@ var flagOf = map[string]string{
 	"pipeline.Output.Top":           "--top",
 	"pipeline.Output.MinConfidence": "--min-confidence",
 	"pipeline.LabelColumn":          "--label-column",
+	"reader.Column":                 "--column",
 	"reader.Delimiter":              "--delimiter",
 	"reader.Encoding":               "--encoding",
 	"reader.Format":                 "--input-format",

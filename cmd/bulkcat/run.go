@@ -31,6 +31,7 @@ type runFlags struct {
 	store          storeFlags
 	log            logFlags
 	notify         notifyFlags
+	listen         listenFlags
 	notices        *notices // nil if no program hears of the run
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
@@ -67,6 +68,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 	addGroup(cmd, "Store", f.store.bind)
 	addGroup(cmd, "Run", f.bindRun)
 	addGroup(cmd, "Notification", f.notify.bind)
+	addGroup(cmd, "Page", f.listen.bind)
 	return cmd, f
 }
 
@@ -140,7 +142,11 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		f.printForecast(f.forecast)
 		return nil
 	}
-	f.Watch = f.watch
+	if err := f.listen.open(f.streams.err); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.listen.close()) }()
+	f.Watch, f.Details = f.watch, f.listen.server != nil
 	session, err := pipeline.Open(ctx, f.SessionOptions)
 	if err != nil {
 		return err
@@ -216,7 +222,9 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 	}
 	progress := startProgress(f.log.quiet, f.streams.err, f.Log, session)
 	noticed := f.notices.watch(session)
+	shown := f.listen.watch(session)
 	return func() {
+		shown()
 		noticed()
 		progress.stop()
 		leave()

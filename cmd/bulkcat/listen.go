@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/live"
+)
+
+// listenFlags say where a run serves its page.
+type listenFlags struct {
+	addr   string
+	server *live.Server // nil without a page
+}
+
+func (f *listenFlags) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&f.addr, "listen", "", "serve a page about the run, /metrics (Prometheus), /status.json and /healthz on `HOST:PORT`, such as 127.0.0.1:9464; port 0 takes a free one. The page has inputs of the list: do not expose it to the internet")
+}
+
+// open begins to listen.
+func (f *listenFlags) open(c *console) (err error) {
+	if f.addr == "" {
+		return nil
+	}
+	if f.server, err = live.Listen(f.addr); err != nil {
+		return &usageError{fmt.Errorf("--listen: %w", err)}
+	}
+	fmt.Fprintln(c, "the run is shown at "+f.server.URL())
+	return nil
+}
+
+// watch shows a session until ended is called.
+func (f *listenFlags) watch(session *pipeline.Session) (ended func()) {
+	if f.server == nil {
+		return func() {}
+	}
+	f.server.Show(live.NewRun(session))
+	return f.server.Watch()
+}
+
+func (f *listenFlags) close() error {
+	if f.server == nil {
+		return nil
+	}
+	return f.server.Close()
+}

@@ -1,0 +1,17 @@
+// Package live serves a page, metrics and a status over HTTP while a run or a service goes on.
+//
+//	/             the page: HTML, which updates itself
+//	/events       the changing parts of the page, each second, as server-sent events
+//	/status.json  the status, for programs
+//	/metrics      the same figures for Prometheus
+//	/healthz      200 while the process responds
+//
+// A [Source] gives a [View]: figures, charts and tables. The server renders the view with html/template, the
+// charts as SVG, so the page needs no library in the browser: a script of a few lines replaces the parts that
+// have changed. The browser connects again after a lost connection, so the page also survives a restart of
+// the run at the same address. The page loads nothing from elsewhere, and its Content-Security-Policy
+// forbids that.
+//
+// [Run] is the source of a run. It measures nothing itself: all figures are those of pipeline.Session.Status, and
+// [History] keeps a bounded number of earlier figures for the charts.
+package live

@@ -1,0 +1,109 @@
+package live
+
+import (
+	"slices"
+	"sort"
+	"time"
+)
+
+// Sample is a set of counters at one moment. Counters only grow.
+type Sample struct {
+	At      time.Time
+	Counts  map[string]int64 // by outcome
+	Allowed float64          // requests a second; 0 without a limit
+	Latency []int64          // counts of the buckets of a histogram
+}
+
+// History keeps samples of the whole time: when there are too many, each second sample is dropped, and the
+// interval between samples doubles.
+type History struct {
+	samples  []Sample
+	interval time.Duration
+}
+
+const mostSamples = 240
+
+// Add adds a sample, unless the last is too new.
+func (h *History) Add(s Sample) {
+	if n := len(h.samples); n > 0 && s.At.Sub(h.samples[n-1].At) < h.interval {
+		return
+	}
+	h.samples = append(h.samples, s)
+	if len(h.samples) < mostSamples {
+		return
+	}
+	kept := h.samples[:0]
+	for i, s := range h.samples {
+		if i%2 == 0 {
+			kept = append(kept, s)
+		}
+	}
+	clear(h.samples[len(kept):])
+	h.samples = kept
+	h.interval = max(2*h.interval, 2*time.Second)
+}
+
+// times are the ends of the intervals between samples.
+func (h *History) times() []time.Time {
+	var times []time.Time
+	for _, s := range h.samples[min(1, len(h.samples)):] {
+		times = append(times, s.At)
+	}
+	return times
+}
+
+// each gives a value for each interval between two samples.
+func (h *History) each(value func(before, after Sample, seconds float64) float64) []float64 {
+	var values []float64
+	for i := 1; i < len(h.samples); i++ {
+		before, after := h.samples[i-1], h.samples[i]
+		values = append(values, value(before, after, max(after.At.Sub(before.At).Seconds(), 1e-9)))
+	}
+	return values
+}
+
+// names are all names of counts, sorted.
+func (h *History) names() []string {
+	if len(h.samples) == 0 {
+		return nil
+	}
+	var names []string
+	for name := range h.samples[len(h.samples)-1].Counts {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// quantile of a histogram, in the unit of bounds, interpolated within the bucket. It is 0 for an empty histogram.
+func quantile(q float64, bounds []float64, counts []int64) float64 {
+	var sum int64
+	for _, n := range counts {
+		sum += n
+	}
+	rank, seen := q*float64(sum), 0.0
+	for i, n := range counts {
+		if n == 0 || seen+float64(n) < rank {
+			seen += float64(n)
+			continue
+		}
+		if i == len(bounds) {
+			return bounds[i-1]
+		}
+		low := 0.0
+		if i > 0 {
+			low = bounds[i-1]
+		}
+		return low + (bounds[i]-low)*(rank-seen)/float64(n)
+	}
+	return 0
+}
+
+// difference of two histograms. A missing earlier histogram is empty.
+func difference(before, after []int64) []int64 {
+	d := slices.Clone(after)
+	for i := range min(len(before), len(d)) {
+		d[i] -= before[i]
+	}
+	return d
+}

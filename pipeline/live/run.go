@@ -1,0 +1,262 @@
+package live
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+)
+
+// Run is the source of a run. The session gathers details (pipeline.SessionOptions.Details).
+type Run struct {
+	status  func() pipeline.Status
+	mu      sync.Mutex
+	history History
+}
+
+// NewRun makes the source of a session that has begun.
+func NewRun(s *pipeline.Session) *Run { return &Run{status: s.Status} }
+
+// Status is a pipeline.Status.
+func (r *Run) Status() any { return r.status() }
+
+// stateWords are the states in words.
+var stateWords = map[pipeline.State]string{
+	pipeline.Asking: "asking", pipeline.Congested: "congested: one request is sent at a time",
+	pipeline.Outage: "outage: waiting for the service", pipeline.QuotaPause: "waiting for quota",
+	pipeline.Finishing: "finishing: storing answers and writing rows",
+}
+
+// View shows the status, and adds it to the history.
+func (r *Run) View() View {
+	s := r.status()
+	d := s.Details
+	v := View{
+		Title: s.Output, State: stateWords[s.State], Since: s.Since, Ended: s.State == pipeline.Ended, Done: s.Records, Total: s.Total,
+		Trouble: s.State == pipeline.Outage || s.State == pipeline.QuotaPause || s.State == pipeline.Congested,
+		Figures: figures(s), Settings: settings(s),
+	}
+	if v.Ended {
+		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != pipeline.Complete
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !v.Ended {
+		r.history.Add(Sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: d.Attempts.Counts})
+	}
+	v.Charts = charts(&r.history, d.Attempts.Bounds)
+	v.Tables = tables(s)
+	return v
+}
+
+func figures(s pipeline.Status) []Figure {
+	all := []Figure{
+		{"Records", group(s.Records), fmt.Sprintf("%s a second", number(s.RecordsPerSecond))},
+		{"Requests", group(s.Requests), fmt.Sprintf("%s a second", number(s.RequestsPerSecond))},
+		{"Retries", group(s.Retries), fmt.Sprintf("%s wait", group(s.ToRetry))},
+		{"In flight", group(s.InFlight), ""},
+		{"Without an answer", group(s.Unanswered), ""},
+	}
+	if s.Allowed > 0 {
+		all = append(all, Figure{"Limit", number(s.Allowed) + "/s", ""})
+	}
+	if s.Quota != nil {
+		detail := ""
+		if s.Stop == pipeline.QuotaExhausted && s.Ends != nil {
+			detail = "used up at " + s.Ends.Local().Format("Jan 2 15:04")
+		}
+		all = append(all, Figure{"Quota left", group(*s.Quota), detail})
+	}
+	if s.Ends != nil && s.Stop == "" {
+		all = append(all, Figure{"Time left", time.Duration(s.SecondsLeft * float64(time.Second)).Round(time.Second).String(), "until " + s.Ends.Local().Format("Jan 2 15:04")})
+	}
+	return all
+}
+
+// charts are those of a history of outcomes.
+func charts(h *History, bounds []float64) []Chart {
+	times := h.times()
+	perSecond := func(name string) func(Sample, Sample, float64) float64 {
+		return func(before, after Sample, seconds float64) float64 {
+			return float64(max(0, after.Counts[name]-before.Counts[name])) / seconds
+		}
+	}
+	outcomes := Chart{Title: "Outcomes", Unit: "requests a second", Stacked: true, Times: times}
+	names := h.names()
+	slices.SortStableFunc(names, func(a, b string) int { // answers first
+		return cmp.Compare(b2i(a != "answered"), b2i(b != "answered"))
+	})
+	for _, name := range names {
+		outcomes.Lines = append(outcomes.Lines, Line{strings.ReplaceAll(name, "_", " "), h.each(perSecond(name))})
+	}
+	rate := Chart{Title: "Rate and limit", Unit: "requests a second", Times: times}
+	if len(times) > 0 {
+		rate.Lines = []Line{
+			{"requests", h.each(func(before, after Sample, seconds float64) float64 {
+				return float64(max(0, sum(after.Counts)-sum(before.Counts))) / seconds
+			})},
+			{"limit", h.each(func(_, after Sample, _ float64) float64 {
+				if after.Allowed == 0 {
+					return math.NaN()
+				}
+				return after.Allowed
+			})},
+		}
+	}
+	latency := Chart{Title: "Latency", Unit: "milliseconds", Times: times}
+	if len(times) > 0 {
+		for _, q := range []struct {
+			name string
+			q    float64
+		}{{"median", 0.5}, {"95%", 0.95}} {
+			latency.Lines = append(latency.Lines, Line{q.name, h.each(func(before, after Sample, _ float64) float64 {
+				d := difference(before.Latency, after.Latency)
+				if slices.Max(append(d, 0)) == 0 {
+					return math.NaN()
+				}
+				return 1000 * quantile(q.q, bounds, d)
+			})})
+		}
+	}
+	return []Chart{rate, latency, outcomes}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func sum(counts map[string]int64) (n int64) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+func tables(s pipeline.Status) []Table {
+	d := s.Details
+	outcomes := Table{Title: "Outcomes of requests", Columns: []string{"outcome", "requests"}, Empty: "No request has ended yet."}
+	for _, name := range slices.Sorted(maps.Keys(s.Outcomes)) {
+		outcomes.Rows = append(outcomes.Rows, []string{strings.ReplaceAll(name, "_", " "), group(s.Outcomes[name])})
+	}
+	categories := Table{Title: "Top categories", Columns: []string{"category", "records", "share"}, Empty: "No category yet."}
+	records := int64(0)
+	for _, n := range d.Confidence {
+		records += n
+	}
+	for _, c := range d.Categories {
+		categories.Rows = append(categories.Rows, []string{c.Name, group(c.Records)})
+		categories.Shares = append(categories.Shares, float64(c.Records)/float64(max(1, s.Records)))
+	}
+	confidence := Table{Title: "Confidence of the best category", Columns: []string{"confidence", "records", "share"}, Empty: "No category yet."}
+	if records > 0 {
+		for i, n := range d.Confidence {
+			confidence.Rows = append(confidence.Rows, []string{fmt.Sprintf("%.1f to %.1f", float64(i)/10, float64(i+1)/10), group(n)})
+			confidence.Shares = append(confidence.Shares, float64(n)/float64(records))
+		}
+	}
+	failures := Table{Title: "Last records without an answer", Columns: []string{"time", "record", "input", "status", "reason"}, Empty: "None."}
+	for _, f := range d.Failures {
+		failures.Rows = append(failures.Rows, []string{f.At.Local().Format("15:04:05"), fmt.Sprintf("%s:%d", f.File, f.Line), f.Input, string(f.Status), f.Reason})
+	}
+	starts := Table{Title: "Earlier starts of the run", Columns: []string{"started", "ended", "ending", "requests"}, Empty: "None."}
+	for _, e := range d.Earlier {
+		starts.Rows = append(starts.Rows, []string{e.Started.Local().Format("Jan 2 15:04:05"), e.Ended.Local().Format("Jan 2 15:04:05"), string(e.Ending), group(e.Requests)})
+	}
+	return []Table{categories, confidence, outcomes, failures, starts}
+}
+
+// settings are the members of the settings as JSON names them.
+func settings(s pipeline.Status) [][2]string {
+	list := [][2]string{{"service", s.Details.Service}, {"started", s.Started.Local().Format("Jan 2 15:04:05")}, {"process", fmt.Sprint(s.PID)}}
+	text, err := json.Marshal(s.Details.Settings)
+	var members map[string]any
+	if err == nil {
+		err = json.Unmarshal(text, &members)
+	}
+	if err != nil {
+		panic(err) // a struct of strings and numbers
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		list = append(list, [2]string{strings.ReplaceAll(name, "_", " "), fmt.Sprint(members[name])})
+	}
+	return list
+}
+
+// The metrics of a run.
+var (
+	recordsDesc    = desc("records", "Records with a status.")
+	totalDesc      = desc("records_expected", "Records of the input, estimated.")
+	unansweredDesc = desc("unanswered", "Records without an answer, each once for each classification.")
+	requestsDesc   = desc("requests_total", "Requests made.")
+	retriesDesc    = desc("retries_total", "Requests that followed a failed request.")
+	outcomesDesc   = desc("outcomes_total", "Requests by how they ended.", "outcome")
+	inFlightDesc   = desc("requests_in_flight", "Requests in flight.")
+	toRetryDesc    = desc("requests_to_retry", "Requests that wait for a retry.")
+	allowedDesc    = desc("allowed_requests_per_second", "The rate that the run may use at present.")
+	quotaDesc      = desc("quota_left", "Requests that the API key may still make.")
+	leftDesc       = desc("seconds_left", "Estimated seconds until the last request has an outcome.")
+	stateDesc      = desc("state", "1 for the present state.", "state")
+	latencyDesc    = desc("request_duration_seconds", "Time until a request ended.")
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("bulkcat_run_"+name, help, labels, nil)
+}
+
+// Describe lists the metrics.
+func (r *Run) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		recordsDesc, totalDesc, unansweredDesc, requestsDesc, retriesDesc, outcomesDesc, inFlightDesc, toRetryDesc, allowedDesc,
+		quotaDesc, leftDesc, stateDesc, latencyDesc,
+	} {
+		to <- d
+	}
+}
+
+// Collect reads the status.
+func (r *Run) Collect(to chan<- prometheus.Metric) {
+	s := r.status()
+	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	}
+	gauge, counter := prometheus.GaugeValue, prometheus.CounterValue
+	send(recordsDesc, gauge, float64(s.Records))
+	send(totalDesc, gauge, float64(s.Total))
+	send(unansweredDesc, gauge, float64(s.Unanswered))
+	send(requestsDesc, counter, float64(s.Requests))
+	send(retriesDesc, counter, float64(s.Retries))
+	for name, n := range s.Outcomes {
+		send(outcomesDesc, counter, float64(n), name)
+	}
+	send(inFlightDesc, gauge, float64(s.InFlight))
+	send(toRetryDesc, gauge, float64(s.ToRetry))
+	if s.Allowed > 0 {
+		send(allowedDesc, gauge, s.Allowed)
+	}
+	if s.Quota != nil {
+		send(quotaDesc, gauge, float64(*s.Quota))
+	}
+	if s.SecondsLeft > 0 {
+		send(leftDesc, gauge, s.SecondsLeft)
+	}
+	send(stateDesc, gauge, 1, string(s.State))
+	l := s.Details.Attempts
+	buckets, seen := make(map[float64]uint64), uint64(0)
+	for i, bound := range l.Bounds {
+		seen += uint64(l.Counts[i])
+		buckets[bound] = seen
+	}
+	to <- prometheus.MustNewConstHistogram(latencyDesc, seen+uint64(l.Counts[len(l.Bounds)]), l.Seconds, buckets)
+}

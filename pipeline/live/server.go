@@ -1,0 +1,233 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+//go:embed page.html page.css page.js
+var files embed.FS
+
+var pages = template.Must(template.New("page.html").Funcs(template.FuncMap{
+	"clock":   func(t time.Time) string { return t.Local().Format("Jan 2 15:04:05") },
+	"rfc":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"group":   group,
+	"percent": func(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + "%" },
+	"draw": func(charts []Chart) (drawings []drawing) {
+		for _, c := range charts {
+			drawings = append(drawings, draw(c))
+		}
+		return drawings
+	},
+}).ParseFS(files, "page.html"))
+
+// parts are the templates that change, and the ids of their elements.
+var parts = []string{"state", "figures", "charts", "tables", "settings"}
+
+// Source is a run or a service that the page shows. Its methods may be called from several goroutines.
+type Source interface {
+	View() View
+	Status() any // for JSON
+	prometheus.Collector
+}
+
+// Server serves the page of a source.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	failed   chan error
+
+	mu      sync.Mutex
+	source  Source
+	metrics *prometheus.Registry
+	event   []byte        // the newest
+	changed chan struct{} // closed at the next event
+	last    bool          // event is the last
+}
+
+// every is the time between events.
+const every = time.Second
+
+// Listen begins to serve on an address. Show sets the source; before that the page says that the run starts.
+func Listen(addr string) (*Server, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	s := &Server{listener: listener, failed: make(chan error, 1), changed: make(chan struct{})}
+	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	s.Show(starting{})
+	go func() { s.failed <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// URL is the address of the page.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
+
+// Show makes source the source of the page.
+func (s *Server) Show(source Source) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.source, s.metrics = source, prometheus.NewRegistry()
+	s.metrics.MustRegister(source)
+}
+
+// Watch sends events until stop is called.
+func (s *Server) Watch() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			s.publish(false)
+			select {
+			case <-ticker.C:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(done); <-ended })
+}
+
+// Close sends the last event to all open pages, and stops to serve. It waits for two seconds at most.
+func (s *Server) Close() error {
+	s.publish(true)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close() // a reader is slow
+	}
+	if served := <-s.failed; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// publish makes the event of the present view.
+func (s *Server) publish(last bool) {
+	source, _ := s.shown()
+	view := source.View()
+	message := struct {
+		Title string            `json:"title"`
+		Ended bool              `json:"ended"`
+		Parts map[string]string `json:"parts"`
+	}{view.Title + " - bulkcat", view.Ended, make(map[string]string)}
+	for _, name := range parts {
+		message.Parts[name] = string(render(name, view))
+	}
+	text, err := json.Marshal(message)
+	if err != nil {
+		panic(err) // a struct of strings
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.event, s.last = text, last
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Server) shown() (Source, *prometheus.Registry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.source, s.metrics
+}
+
+func (s *Server) newest() (event []byte, changed <-chan struct{}, last bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.event, s.changed, s.last
+}
+
+func render(name string, view View) []byte {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, view); err != nil {
+		panic(err) // the template does not fit View
+	}
+	return b.Bytes()
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		source, _ := s.shown()
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(render("page.html", source.View())) // the reader has gone
+	})
+	static := http.FileServerFS(files)
+	mux.Handle("GET /page.css", static)
+	mux.Handle("GET /page.js", static)
+	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) {
+		source, _ := s.shown()
+		w.Header().Set("Content-Type", "application/json")
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		_ = e.Encode(source.Status()) // the reader has gone
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		_, metrics := s.shown()
+		promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("ok\n")) // the reader has gone
+	})
+	return secured(mux)
+}
+
+// secured sets the headers that keep a page from loading anything from elsewhere and from being embedded.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// events sends the newest event, and then each new event.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	control := http.NewResponseController(w)
+	for {
+		event, changed, last := s.newest()
+		if len(event) > 0 {
+			if err := control.SetWriteDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				return
+			}
+			if _, err := fmt.Fprintf(w, "data: %s\n\n", event); err != nil || control.Flush() != nil || last {
+				return
+			}
+		}
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// starting is the source before a run has begun.
+type starting struct{}
+
+func (starting) View() View                       { return View{Title: "bulkcat", State: "starting"} }
+func (starting) Status() any                      { return map[string]string{"state": "starting"} }
+func (starting) Describe(chan<- *prometheus.Desc) {}
+func (starting) Collect(chan<- prometheus.Metric) {}

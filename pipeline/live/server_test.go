@@ -1,0 +1,249 @@
+package live
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+)
+
+// hostile is text that would end an element, if the page did not escape it.
+const hostile = `</td><script>alert("x")</script>`
+
+func statusOf(state pipeline.State) pipeline.Status {
+	quota := int64(1234)
+	return pipeline.Status{
+		Output: "out.csv", State: state, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Updated: time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC),
+		Records: 40, Total: 100, Requests: 50, Outcomes: pipeline.Attempts{"answered": 48, "limited": 2}, Allowed: 10, Quota: &quota,
+		Details: &pipeline.Details{
+			Service:    "https://api.example.com",
+			Settings:   pipeline.Settings{Kind: "website", Output: "out.csv"},
+			Attempts:   pipeline.Latency{Bounds: []float64{0.1, 1}, Counts: []int64{40, 9, 1}, Seconds: 6},
+			Categories: []pipeline.CategoryCount{{Name: hostile, Records: 30}},
+			Confidence: []int64{0, 0, 0, 0, 0, 0, 0, 10, 20, 10},
+			Failures:   []pipeline.Failure{{File: "in.txt", Line: 7, Input: hostile, Status: "rejected", Reason: "HTTP 404"}},
+		},
+	}
+}
+
+func serve(t *testing.T, status func() pipeline.Status) *Server {
+	t.Helper()
+	s, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Show(&Run{status: status})
+	t.Cleanup(func() { _ = s.http.Close() })
+	return s
+}
+
+func get(t *testing.T, s *Server, path string) (string, *http.Response) {
+	t.Helper()
+	response, err := http.Get(s.URL() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), response
+}
+
+func TestPageEscapesInputsAndLoadsNothingElsewhere(t *testing.T) {
+	s := serve(t, func() pipeline.Status { return statusOf(pipeline.Asking) })
+	text, response := get(t, s, "")
+	if strings.Contains(text, "<script>alert") || !strings.Contains(text, "&lt;script&gt;alert") {
+		t.Error("the page does not escape a category and an input")
+	}
+	if policy := response.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
+		t.Errorf("Content-Security-Policy: %q", policy)
+	}
+	for _, elsewhere := range []string{"http://", "https://", "//cdn"} {
+		for _, attribute := range []string{`src="`, `href="`} {
+			if strings.Contains(text, attribute+elsewhere) {
+				t.Errorf("the page loads %s%s...", attribute, elsewhere)
+			}
+		}
+	}
+}
+
+func TestEveryPathHasTheSameFigures(t *testing.T) {
+	s := serve(t, func() pipeline.Status { return statusOf(pipeline.Outage) })
+	text, _ := get(t, s, "status.json")
+	var status pipeline.Status
+	if err := json.Unmarshal([]byte(text), &status); err != nil {
+		t.Fatal(err)
+	}
+	if status.Requests != 50 || status.Records != 40 || *status.Quota != 1234 {
+		t.Errorf("status.json: %s", text)
+	}
+	text, _ = get(t, s, "metrics")
+	for _, line := range []string{
+		"bulkcat_run_requests_total 50", "bulkcat_run_records 40", "bulkcat_run_quota_left 1234", `bulkcat_run_state{state="outage"} 1`,
+		`bulkcat_run_outcomes_total{outcome="limited"} 2`, "bulkcat_run_request_duration_seconds_count 50", `bulkcat_run_request_duration_seconds_bucket{le="1"} 49`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("/metrics has no line %q", line)
+		}
+	}
+	text, _ = get(t, s, "")
+	for _, part := range []string{"outage: waiting for the service", "40 of 100 records", "1\u202f234", "HTTP 404", "in.txt:7"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the page has no %q", part)
+		}
+	}
+	if text, _ = get(t, s, "healthz"); text != "ok\n" {
+		t.Errorf("/healthz: %q", text)
+	}
+}
+
+func TestEventsEndWithTheRun(t *testing.T) {
+	var state atomic.Value
+	state.Store(pipeline.Asking)
+	s := serve(t, func() pipeline.Status { return statusOf(state.Load().(pipeline.State)) })
+	stop := s.Watch()
+	response, err := http.Get(s.URL() + "events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	next := func() (event struct {
+		Ended bool
+		Parts map[string]string
+	}) {
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				if err := json.Unmarshal([]byte(data), &event); err != nil {
+					t.Fatal(err)
+				}
+				return event
+			}
+		}
+		t.Fatal("the events ended early")
+		return event
+	}
+	if event := next(); event.Ended || !strings.Contains(event.Parts["state"], "asking") {
+		t.Errorf("first event: %+v", event)
+	}
+	state.Store(pipeline.Ended)
+	stop()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	event := next()
+	for !event.Ended {
+		event = next()
+	}
+	if !strings.Contains(event.Parts["state"], "the run has ended") {
+		t.Errorf("last event: %+v", event)
+	}
+	if lines.Scan() && lines.Text() != "" {
+		t.Errorf("after the last event: %q", lines.Text())
+	}
+}
+
+func TestPageBeforeTheRun(t *testing.T) {
+	s, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := get(t, s, ""); !strings.Contains(text, "starting") {
+		t.Error("the page does not say that the run starts")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
+	var h History
+	start := time.Unix(0, 0)
+	for i := range 10_000 {
+		h.Add(Sample{At: start.Add(time.Duration(i) * time.Second), Counts: map[string]int64{"answered": int64(10 * i)}})
+	}
+	if n := len(h.samples); n < mostSamples/4 || n > mostSamples {
+		t.Errorf("%d samples", n)
+	}
+	if !h.samples[0].At.Equal(start) {
+		t.Errorf("the first sample is of %v", h.samples[0].At)
+	}
+	for _, c := range charts(&h, nil) {
+		if c.Title != "Outcomes" {
+			continue
+		}
+		for i, v := range c.Lines[0].Values {
+			if math.Abs(v-10) > 1e-9 {
+				t.Fatalf("rate %d is %v, want 10", i, v)
+			}
+		}
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	bounds := []float64{1, 2, 4}
+	for name, c := range map[string]struct {
+		q      float64
+		counts []int64
+		want   float64
+	}{
+		"empty":                  {0.5, []int64{0, 0, 0, 0}, 0},
+		"middle of a bucket":     {0.5, []int64{0, 10, 0, 0}, 1.5},
+		"across buckets":         {0.75, []int64{5, 0, 5, 0}, 3},
+		"beyond the last bound":  {0.95, []int64{1, 0, 0, 99}, 4},
+		"first bucket, from 0":   {0.5, []int64{4, 0, 0, 0}, 0.5},
+		"a difference of counts": {0.5, difference([]int64{7, 1}, []int64{7, 11, 0, 0}), 1.5},
+	} {
+		if got := quantile(c.q, bounds, c.counts); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestChartsWithGapsAndStacks(t *testing.T) {
+	d := draw(Chart{Title: "Rate", Unit: "requests a second", Times: make([]time.Time, 3), Lines: []Line{{"limit", []float64{1, math.NaN(), 2}}}})
+	if want := `d="M0.0 75.0M600.0 0.0"`; string(d.Paths[0].D) != want {
+		t.Errorf("a gap: %s, want %s", d.Paths[0].D, want)
+	}
+	d = draw(Chart{Stacked: true, Times: make([]time.Time, 2), Lines: []Line{{"a", []float64{1, 1}}, {"b", []float64{1, 3}}}})
+	if want := `d="M0.0 75.0L600.0 0.0L600.0 112.5L0.0 112.5Z"`; string(d.Paths[1].D) != want {
+		t.Errorf("a stack: %s, want %s", d.Paths[1].D, want)
+	}
+}
+
+func TestMetricsAreDescribed(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	for _, state := range []pipeline.State{pipeline.Asking, pipeline.Ended} {
+		run := &Run{status: func() pipeline.Status { return statusOf(state) }}
+		if err := registry.Register(run); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := registry.Gather(); err != nil {
+			t.Error(err)
+		}
+		registry.Unregister(run)
+	}
+}
+
+func BenchmarkView(b *testing.B) {
+	run := &Run{status: func() pipeline.Status { return statusOf(pipeline.Asking) }}
+	for i := range mostSamples {
+		run.history.Add(Sample{At: time.Unix(int64(i), 0), Counts: map[string]int64{"answered": int64(i), "limited": 1}})
+	}
+	for b.Loop() {
+		fmt.Fprint(io.Discard, len(render("charts", run.View())))
+	}
+}

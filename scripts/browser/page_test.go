@@ -1,0 +1,357 @@
+package browser
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
+)
+
+var (
+	bulkcat = flag.String("bulkcat", "../../bin/bulkcat", "the program")
+	axeFile = flag.String("axe", "", "axe.min.js of axe-core; empty to leave the accessibility check out")
+	shots   = flag.String("shots", "", "folder for screenshots; empty for none")
+)
+
+// browser is a Chromium that notes all errors and all requests.
+type browser struct {
+	context.Context
+	mu       sync.Mutex
+	errors   []string
+	requests []string
+}
+
+func open(t *testing.T) *browser {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)
+	allocated, release := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(release)
+	ctx, leave := chromedp.NewContext(allocated)
+	t.Cleanup(leave)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	b := &browser{Context: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			b.requests = append(b.requests, e.Request.URL)
+		case *runtime.EventExceptionThrown:
+			b.errors = append(b.errors, e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.APITypeError {
+				b.errors = append(b.errors, fmt.Sprintf("console: %v", e.Args))
+			}
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.LevelError {
+				b.errors = append(b.errors, e.Entry.Text+" "+e.Entry.URL)
+			}
+		}
+	})
+	b.do(t, network.Enable(), log.Enable())
+	return b
+}
+
+func (b *browser) do(t *testing.T, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(b, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noted gives the errors and requests so far.
+func (b *browser) noted() (errors, requests []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.errors...), append([]string(nil), b.requests...)
+}
+
+func (b *browser) text(t *testing.T, selector string) (text string) {
+	t.Helper()
+	b.do(t, chromedp.Text(selector, &text, chromedp.ByQuery))
+	return text
+}
+
+// until waits until a JavaScript expression is true.
+func (b *browser) until(t *testing.T, expression string) {
+	t.Helper()
+	b.do(t, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(time.Minute)))
+}
+
+// faultyService limits, fails and rejects, and is slow enough to be watched.
+func faultyService(t *testing.T) string {
+	t.Helper()
+	server := clienttest.New(clienttest.Options{
+		Key: "key-1", Seed: 1, Latency: 30 * time.Millisecond, Jitter: 60 * time.Millisecond, Rate: 60, Bucket: 10, RetryAfter: clienttest.Seconds,
+		Faults: map[clienttest.Fault]float64{clienttest.Error500: 0.03}, Missing: 0.02, Quota: 5000, QuotaStatus: http.StatusPaymentRequired,
+	})
+	url, stop := server.Listen()
+	t.Cleanup(stop)
+	return url
+}
+
+// run is a bulkcat in a folder.
+type run struct {
+	cmd *exec.Cmd
+	url string // of the page
+}
+
+var shown = regexp.MustCompile(`the run is shown at (http://[^ ]+)`)
+
+func start(t *testing.T, folder, service, listen string) *run {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), *bulkcat, "website", "in.txt", "-o", "out.csv", "--listen", listen)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service, "BULKCAT_API_KEY=key-1")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := &run{cmd: cmd}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if found := shown.FindStringSubmatch(lines.Text()); found != nil {
+			r.url = found[1]
+			break
+		}
+		t.Log(lines.Text())
+	}
+	if r.url == "" {
+		t.Fatal("bulkcat names no page")
+	}
+	go func() {
+		for lines.Scan() {
+		}
+	}()
+	return r
+}
+
+func input(t *testing.T, records int) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	list := new(strings.Builder)
+	list.WriteString("not a website\n<script>alert(1)</script>\n")
+	for i := range records {
+		fmt.Fprintf(list, "site-%d.example.com\n", i)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "in.txt"), []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// digits is the first whole number of a text with grouped digits.
+func digits(text string) string {
+	text = strings.ReplaceAll(text, "\u202f", "")
+	return regexp.MustCompile(`[0-9]+`).FindString(text)
+}
+
+func (b *browser) figure(t *testing.T, name string) string {
+	t.Helper()
+	var text string
+	b.do(t, chromedp.Evaluate(fmt.Sprintf(`[...document.querySelectorAll("dl div")].find(d => d.querySelector("dt").textContent === %q)?.querySelector("dd").firstChild.textContent ?? ""`, name), &text))
+	return digits(text)
+}
+
+// TestPageOfARun watches a run that is killed and started again, until its end.
+func TestPageOfARun(t *testing.T) {
+	service, folder := faultyService(t), input(t, 1200)
+	first := start(t, folder, service, "127.0.0.1:0")
+	b := open(t)
+	b.do(t, chromedp.Navigate(first.url))
+	b.until(t, `document.querySelectorAll("#charts path").length >= 4`)
+	if state := b.text(t, "#state"); !strings.Contains(state, "since") {
+		t.Errorf("the state is %q", state)
+	}
+	b.until(t, `document.getElementById("tables").textContent.includes("<script>alert(1)</script>")`) // a failed record
+
+	// The figures of the page are those of /status.json. The run goes on, so the page is between two reads.
+	low, page, high := requests(t, first.url), b.figure(t, "Requests"), ""
+	b.until(t, `true`)
+	high = requests(t, first.url)
+	if atoi(t, page)+120 < atoi(t, low) || atoi(t, page) > atoi(t, high) {
+		t.Errorf("the page has %s requests, /status.json %s to %s", page, low, high)
+	}
+
+	// The process dies: the page says so, and goes on when the run is started again.
+	if err := first.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.cmd.Wait() // killed
+	b.until(t, `!document.getElementById("connection").hidden`)
+	if text := b.text(t, "#connection"); !strings.Contains(text, "Connection lost") {
+		t.Errorf("after the kill the page says %q", text)
+	}
+	lost, _ := b.noted()
+	second := start(t, folder, service, strings.TrimSuffix(strings.TrimPrefix(first.url, "http://"), "/"))
+	b.until(t, `document.getElementById("connection").hidden`)
+	if text := b.text(t, "#tables"); !strings.Contains(text, "killed") {
+		t.Error("the page does not list the killed start")
+	}
+	b.until(t, `document.getElementById("state").textContent.includes("the run has ended")`)
+	if err := second.cmd.Wait(); err == nil || second.cmd.ProcessState.ExitCode() != 3 {
+		t.Errorf("the run ended with %v, want exit status 3", err)
+	}
+
+	// The figures at the end are those of the file and of verify.
+	text, err := os.ReadFile(filepath.Join(folder, "out.csv.status.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var status struct{ Records, Requests, Unanswered int64 }
+	if err := json.Unmarshal(text, &status); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int64{"Records": status.Records, "Requests": status.Requests, "Without an answer": status.Unanswered} {
+		if got := b.figure(t, name); got != fmt.Sprint(want) {
+			t.Errorf("%s: the page has %s, the status file %d", name, got, want)
+		}
+	}
+	verify := exec.CommandContext(t.Context(), *bulkcat, "verify", "out.csv", "--json")
+	verify.Dir = folder
+	report, err := verify.Output()
+	if err != nil {
+		t.Errorf("verify: %v", err)
+	}
+	var checked struct{ Records int64 }
+	if err := json.Unmarshal(report, &checked); err != nil {
+		t.Fatalf("verify --json: %v: %s", err, report)
+	}
+	if checked.Records != status.Records {
+		t.Errorf("verify counts %d records, the page %d", checked.Records, status.Records)
+	}
+
+	errors, all := b.noted()
+	for _, e := range errors {
+		if !strings.Contains(e, "ERR_CONNECTION") && !strings.Contains(e, "ERR_INCOMPLETE") && !strings.Contains(e, "ERR_EMPTY") {
+			t.Errorf("console: %s", e)
+		}
+	}
+	if len(lost) > 3 {
+		t.Errorf("errors before the kill: %v", lost)
+	}
+	for _, url := range all {
+		if !strings.HasPrefix(url, first.url) && !strings.HasPrefix(url, "data:") {
+			t.Errorf("the page asked for %s", url)
+		}
+	}
+}
+
+func requests(t *testing.T, page string) string {
+	t.Helper()
+	response, err := http.Get(page + "status.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var status struct{ Requests json.Number }
+	if err := json.NewDecoder(response.Body).Decode(&status); err != nil {
+		t.Fatal(err)
+	}
+	return status.Requests.String()
+}
+
+func atoi(t *testing.T, text string) (n int64) {
+	t.Helper()
+	if _, err := fmt.Sscan(text, &n); err != nil {
+		t.Fatalf("%q is no number", text)
+	}
+	return n
+}
+
+// TestLooks checks the page in both widths and both color schemes: no sideways scrolling, no serious finding of
+// axe-core, everything reachable by keyboard.
+func TestLooks(t *testing.T) {
+	r := start(t, input(t, 5000), faultyService(t), "127.0.0.1:0")
+	t.Cleanup(func() { _ = r.cmd.Process.Kill(); _ = r.cmd.Wait() })
+	b := open(t)
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{400, 1400} {
+			t.Run(fmt.Sprintf("%s %d", scheme, width), func(t *testing.T) {
+				b.do(t,
+					chromedp.EmulateViewport(width, 900),
+					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					chromedp.Navigate(r.url))
+				b.until(t, `document.querySelectorAll("#charts path").length >= 4`)
+				checkLooks(t, b, fmt.Sprintf("page-%s-%d.png", scheme, width), width)
+			})
+		}
+	}
+	t.Run("keyboard", func(t *testing.T) { checkKeyboard(t, b) })
+}
+
+// checkLooks checks the document that is open, and saves a screenshot.
+func checkLooks(t *testing.T, b *browser, name string, width int64) {
+	t.Helper()
+	var overflow int64
+	b.do(t, chromedp.Evaluate(`document.documentElement.scrollWidth`, &overflow))
+	if overflow > width {
+		t.Errorf("the page is %d pixels wide on a screen of %d", overflow, width)
+	}
+	if *shots != "" {
+		var image []byte
+		b.do(t, chromedp.FullScreenshot(&image, 100))
+		if err := os.WriteFile(filepath.Join(*shots, name), image, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if *axeFile == "" {
+		t.Skip("no axe-core: name axe.min.js with -axe")
+	}
+	axe, err := os.ReadFile(*axeFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var findings []struct {
+		ID, Impact, Help string
+		Nodes            []struct{ HTML string }
+	}
+	b.do(t, chromedp.Evaluate(string(axe)+";0", nil),
+		chromedp.Evaluate(`axe.run().then(r => r.violations)`, &findings, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+			return p.WithAwaitPromise(true)
+		}))
+	for _, f := range findings {
+		if f.Impact == "serious" || f.Impact == "critical" {
+			t.Errorf("axe-core: %s (%s): %s: %.300v", f.ID, f.Impact, f.Help, f.Nodes)
+		}
+	}
+}
+
+// checkKeyboard opens the settings with the keyboard alone.
+func checkKeyboard(t *testing.T, b *browser) {
+	t.Helper()
+	b.do(t, chromedp.Evaluate(`document.activeElement.blur()`, nil))
+	for range 20 {
+		b.do(t, chromedp.KeyEvent("\t"))
+		var at string
+		b.do(t, chromedp.Evaluate(`document.activeElement.tagName`, &at))
+		if at == "SUMMARY" {
+			b.do(t, chromedp.KeyEvent("\r"))
+			b.until(t, `document.querySelector("details").open`)
+			return
+		}
+	}
+	t.Error("the settings cannot be reached by keyboard")
+}
