@@ -11,10 +11,14 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// row is one row of the output as text, by column; "" is null. Numbers are as in a text file, or
-// as Go formats them. A row of the shape nested is several, one for each category, with the columns
+// row is one row of the output as text, by column; "" is null, or no text in CSV. Numbers are as in a
+// text file, or as Go formats them. A row of the shape nested is several, one for each category, with the columns
 // of the shape long.
 type row []string
+
+// emptyText is the cell of empty text in a format that distinguishes it from null. No other cell has
+// these bytes, which are not UTF-8.
+const emptyText = "\xff"
 
 // The indexes of the columns that every output begins with.
 const (
@@ -147,6 +151,20 @@ func membersOf(account *pipeline.Account) []string {
 		}
 	}
 	return members
+}
+
+// checkTypes returns a finding if the carried columns of a file have other types than the account says;
+// types are those of all columns, nil if the format has none.
+func (l *layout) checkTypes(types []writer.ValueType, account *pipeline.Account) *Finding {
+	if types == nil || account == nil || len(account.Carried) != len(l.names)-l.carried {
+		return nil
+	}
+	for i, c := range account.Carried {
+		if got := types[l.carried+i].String(); got != c.Type {
+			return &Finding{What: "type of " + c.Name, Expected: c.Type, Got: got}
+		}
+	}
+	return nil
 }
 
 // ofEntry reports whether a column describes an entry, and so may differ within a record.

@@ -24,6 +24,12 @@ type rowReader interface {
 	// list. It returns io.EOF after the last row, and another error if the file is damaged. The
 	// caller may keep the rows, but not the slice of them.
 	next() ([]row, error)
+
+	// types returns the types of the columns; nil if the format has none.
+	types() []writer.ValueType
+
+	// expected returns the cell of a value of the input in a carried column.
+	expected(column int, text string, null bool) string
 }
 
 // file is an open file of the output.

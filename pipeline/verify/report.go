@@ -85,6 +85,8 @@ func show(v any) string {
 		return fmt.Sprint(v)
 	case text == "":
 		return "nothing"
+	case text == emptyText:
+		return "empty text"
 	case len(text) > longest:
 		return fmt.Sprintf("%.*q...", longest, text)
 	}

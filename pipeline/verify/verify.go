@@ -112,10 +112,10 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 		return figures, nil
 	}
 	defer f.close()
-	if !v.checkColumns(p, f.columns()) {
+	if !v.checkColumns(p, f) {
 		return figures, nil
 	}
-	v.group.start(p.path, v.layout)
+	v.group.start(p.path, f, v.layout)
 	if err := v.merge.start(v.layout); err != nil {
 		return figures, err
 	}
@@ -224,8 +224,9 @@ func (v *verification) checkOrder(g *group) {
 	v.last = g.record
 }
 
-// checkColumns reports whether the columns of a file are those of the layout.
-func (v *verification) checkColumns(p part, names []string) bool {
+// checkColumns reports whether the columns of a file, and their types, are those of the layout.
+func (v *verification) checkColumns(p part, f rowReader) bool {
+	names := f.columns()
 	if names == nil {
 		return true // JSONL without rows
 	}
@@ -238,6 +239,9 @@ func (v *verification) checkColumns(p part, names []string) bool {
 		if expected, got := strings.Join(v.layout.names, ","), strings.Join(names, ","); expected != got {
 			finding = &Finding{What: "columns", Expected: expected, Got: got}
 		}
+	}
+	if finding == nil {
+		finding = l.checkTypes(f.types(), v.Account)
 	}
 	if finding != nil {
 		finding.File = p.path
