@@ -16,7 +16,7 @@ CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway
+.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ crash: build ## kill bulkcat CRASHES (1000) times and compare the outputs
 
 cuts: ## truncate every file of a run at every byte, and flip its bits (about an hour)
 	go test -run TestFilesCutAnywhere -timeout 0 -v ./cmd/bulkcat -cut-every 1
+
+test-s3: build ## run against versitygw, an S3 server, with cut connections, 503 SlowDown and slow reads
+	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat go test -count 1 -v ./s3
 
 test-duckdb: build ## read all shapes with DuckDB, and compare Parquet, CSV and JSONL (needs npm)
 	scripts/duckdb/test.sh bin/bulkcat

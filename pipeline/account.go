@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -214,13 +214,13 @@ func (a *Account) write(path string) error {
 	if err := e.Encode(a); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return writer.PublishFile(path, text.Bytes())
+	return objects.Publish(path, text.Bytes())
 }
 
 // ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
 // cannot be read or is damaged.
 func ReadAccount(path string) (*Account, error) {
-	text, err := os.ReadFile(path)
+	text, err := objects.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

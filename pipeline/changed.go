@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 )
 
 // warnChanged warns of inputs whose beginning has changed since the last run. The rows follow the
@@ -19,16 +21,16 @@ func (s *Session) warnChanged(account, last *Account) {
 
 // changedInputs names the files whose beginning is not what an earlier run has read. A file that only
 // grew at its end has not changed. A file that cannot be read counts as unchanged: to open it gives
-// the error.
+// the error. So does an object, which is not read twice.
 func changedInputs(output string, inputs []Input) []string {
 	var changed []string
 	for _, in := range inputs {
-		if in.SHA256 == "" || in.Name == "-" {
+		if in.SHA256 == "" || in.Name == "-" || objects.IsURL(in.Name) {
 			continue
 		}
 		path := in.Name
 		if in.Path != "" && !filepath.IsAbs(in.Path) {
-			path = filepath.Join(filepath.Dir(filepath.Clean(output)), filepath.FromSlash(in.Path))
+			path = filepath.Join(filepath.Dir(objects.Local(output)), filepath.FromSlash(in.Path))
 		}
 		if sum, ok := digestOfStart(path, in.Bytes); ok && sum != in.SHA256 {
 			changed = append(changed, in.Name)

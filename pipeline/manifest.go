@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -142,8 +142,8 @@ func (e *InputChangedError) Error() string {
 // gets a new one, and with overwrite so does a folder of another run. No part is kept if the carried columns or
 // their types have changed with the input, so that all parts have the same columns.
 func openManifest(folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
-	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried, path: filepath.Join(folder, manifestName)}
-	text, err := os.ReadFile(m.path)
+	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried, path: writer.Join(folder, manifestName)}
+	text, err := objects.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
 		return m, nil
 	}
@@ -168,7 +168,7 @@ func openManifest(folder string, account *Account, overwrite bool, keeps func(st
 		last.Parts = nil
 	}
 	for i, part := range last.Parts {
-		part.Name = filepath.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
+		part.Name = writer.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
 		if i >= len(m.full) || !part.Statuses.settled(keeps) || !part.intact() {
 			break
 		}
@@ -202,13 +202,13 @@ func (m *manifest) keepEnds() error {
 
 // hasManifest says whether a folder has a manifest.
 func hasManifest(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, manifestName))
-	return err == nil
+	found, err := objects.Exists(writer.Join(folder, manifestName))
+	return found && err == nil
 }
 
 // intact says whether the file is as it was published.
 func (p publishedPart) intact() bool {
-	f, err := os.Open(p.Name)
+	f, err := objects.OpenFile(p.Name)
 	if err != nil {
 		return false
 	}
@@ -309,7 +309,7 @@ func (m *manifest) write() error {
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
-	return writer.PublishFile(m.path, append(text, '\n'))
+	return objects.Publish(m.path, append(text, '\n'))
 }
 
 func (m *manifest) seal() string {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -17,28 +18,42 @@ import (
 // which has no account.
 func AccountPath(output string) string { return beside(output, ".run.json") }
 
+// The other files beside an output have names as below. For an output in object storage they are beside
+// objects.Local.
+
 // JournalPath is the path of the journal beside an output, OUTPUT.run.journal; "" for standard output. The
 // journal is JSON lines, but no pattern for inputs, such as *.jsonl, matches its name.
-func JournalPath(output string) string { return beside(output, ".run.journal") }
+func JournalPath(output string) string { return besideLocal(output, ".run.journal") }
 
 // StatusPath is the path of the status beside an output, OUTPUT.status.json; "" for standard output.
-func StatusPath(output string) string { return beside(output, ".status.json") }
+func StatusPath(output string) string { return besideLocal(output, ".status.json") }
 
 func beside(output, suffix string) string {
 	if output == "-" {
 		return ""
 	}
-	output = filepath.Clean(output)
+	output = writer.Clean(output)
 	if _, ok := ShardOf(output); ok { // within the folder, under a name that query engines ignore
-		return filepath.Join(output, "_"+strings.TrimPrefix(suffix, "."))
+		return writer.Join(output, "_"+strings.TrimPrefix(suffix, "."))
 	}
 	return output + suffix
 }
 
-// folder says whether the output is a folder of parts: its path ends in "/", or the folder exists.
+func besideLocal(output, suffix string) string {
+	if output == "-" {
+		return ""
+	}
+	return objects.Local(output) + suffix
+}
+
+// folder says whether the output is a folder of parts: its path ends in "/", or the folder exists. In object storage
+// only the "/" counts, for a folder does not exist without objects.
 func (o *OutputOptions) folder() bool {
 	if o.Path == "-" {
 		return false
+	}
+	if objects.IsURL(o.Path) {
+		return strings.HasSuffix(o.Path, "/")
 	}
 	info, err := os.Stat(o.Path)
 	return strings.HasSuffix(o.Path, "/") || err == nil && info.IsDir()
@@ -105,7 +120,7 @@ func (o *OutputOptions) open(schema writer.Schema, metadata map[string]string, m
 		return nil, err
 	}
 	options := writer.Options{
-		Path: o.Path, Format: format, Schema: schema,
+		Storage: objects.Of(o.Path), Path: o.Path, Format: format, Schema: schema,
 		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout,
 	}
 	if manifest != nil {
@@ -119,7 +134,7 @@ func (o *OutputOptions) manifest(account *Account, store *StoreOptions) (*manife
 	if !o.folder() {
 		return nil, nil
 	}
-	m, err := openManifest(filepath.Clean(o.Path), account, o.Overwrite, store.keeps)
+	m, err := openManifest(writer.Clean(o.Path), account, o.Overwrite, store.keeps)
 	if err == nil && store.RefreshBudget > 0 {
 		err = m.keepEnds()
 	}
@@ -141,8 +156,11 @@ func (o *SessionOptions) makeFolder() error {
 	return nil
 }
 
-// checkFolder wants the folder that the output lies in to exist.
+// checkFolder wants the folder that the output lies in to exist. For an object it creates the folder of the local files.
 func (o *OutputOptions) checkFolder() error {
+	if objects.IsURL(o.Path) {
+		return objects.MakeLocal(o.Path)
+	}
 	if info, err := os.Stat(filepath.Dir(filepath.Clean(o.Path))); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s cannot be written: its folder is not there", o.Path)
 	}
@@ -159,7 +177,11 @@ func (o *OutputOptions) claim(account *Account, lock *writer.Lock) error {
 	if shards, err := ReadShards(o.Path); err != nil || shards != nil {
 		return errors.Join(err, fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path))
 	}
-	if !o.Overwrite && o.occupied() && lock.Claimed() != account.run() {
+	occupied, err := o.occupied()
+	if err != nil {
+		return err
+	}
+	if !o.Overwrite && occupied && lock.Claimed() != account.run() {
 		if err := o.checkOwner(account); err != nil {
 			return err
 		}
@@ -169,7 +191,14 @@ func (o *OutputOptions) claim(account *Account, lock *writer.Lock) error {
 
 // checkEmptied refuses to replace rows by none, when the input has no records any more.
 func (o *OutputOptions) checkEmptied(last *Account) error {
-	if o.Overwrite || o.Path == "-" || !o.occupied() || last != nil && last.records() == 0 {
+	if o.Overwrite || o.Path == "-" {
+		return nil
+	}
+	occupied, err := o.occupied()
+	if err != nil {
+		return err
+	}
+	if !occupied || last != nil && last.records() == 0 {
 		return nil
 	}
 	return &OutputTakenError{Path: o.Path, Reason: "has rows, and the input has no records any more"}
@@ -177,7 +206,7 @@ func (o *OutputOptions) checkEmptied(last *Account) error {
 
 // checkOwner looks for the run that has written the output.
 func (o *OutputOptions) checkOwner(account *Account) error {
-	if o.folder() && hasManifest(filepath.Clean(o.Path)) {
+	if o.folder() && hasManifest(writer.Clean(o.Path)) {
 		return nil // the manifest is looked at later
 	}
 	last, err := ReadAccount(AccountPath(o.Path))
@@ -191,13 +220,12 @@ func (o *OutputOptions) checkOwner(account *Account) error {
 }
 
 // occupied says whether the output exists; an empty folder, and one with the store of a shard, do not count.
-func (o *OutputOptions) occupied() bool {
-	if o.folder() {
+func (o *OutputOptions) occupied() (bool, error) {
+	if o.folder() && !objects.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)
-		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != shardStore })
+		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != shardStore }), nil
 	}
-	_, err := os.Lstat(o.Path)
-	return err == nil
+	return objects.Exists(o.Path)
 }
 
 func (s *Session) newAccount() *Account {

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // OverwriteError says that a run would write over a file that it reads.
@@ -51,11 +54,37 @@ func (o *SessionOptions) protect() error {
 			opened = append(opened, regularFile("standard input", o.Input.Stdin)...)
 			continue
 		}
-		if files, err := reader.Expand(path); err == nil { // to open the path gives the error
+		if objects.IsURL(path) {
+			if err := o.protectObject(path); err != nil {
+				return err
+			}
+			continue
+		}
+		if files, err := reader.Expand(path, nil); err == nil { // to open the path gives the error
 			paths = append(paths, files...)
 		}
 	}
 	return o.targets().protect(append(paths, o.Reads...), opened...)
+}
+
+// protectObject refuses an input that is the output, or lies in the output's folder or the other way round. For a
+// pattern, the part before its first special character counts, so that no object has to be listed.
+func (o *SessionOptions) protectObject(input string) error {
+	output := writer.Clean(o.Output.Path)
+	if output == writer.Clean(input) {
+		return &OverwriteError{Input: input, Target: o.Output.Path}
+	}
+	at := strings.IndexAny(input, "*?[")
+	inFolder := o.Output.folder() && strings.HasPrefix(input, output+"/")
+	ofFolder := at < 0 && strings.HasSuffix(input, "/") && strings.HasPrefix(output, input)
+	matched := false
+	if at >= 0 {
+		matched, _ = path.Match(input, output) // to open the input gives the error
+	}
+	if inFolder || ofFolder || matched {
+		return &OverwriteError{Input: input, Target: o.Output.Path}
+	}
+	return nil
 }
 
 // targets are all places that the session writes.
@@ -68,9 +97,9 @@ func (o *SessionOptions) targets() targets {
 	case o.Output.Path == "-":
 		t.opened = regularFile("standard output", o.Output.Stdout)
 	case o.Output.Path != "":
-		t.files = append(t.files, o.Output.Path, AccountPath(o.Output.Path), JournalPath(o.Output.Path), StatusPath(o.Output.Path))
+		t.files = append(t.files, objects.Local(o.Output.Path), AccountPath(o.Output.Path), JournalPath(o.Output.Path), StatusPath(o.Output.Path))
 	}
-	if o.Output.Path != "" && o.Output.folder() {
+	if o.Output.Path != "" && o.Output.folder() && !objects.IsURL(o.Output.Path) {
 		t.folders = append(t.folders, o.Output.Path)
 	}
 	return t

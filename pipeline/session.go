@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -66,7 +67,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 		if err := o.makeFolder(); err != nil {
 			return err
 		}
-		if s.lock, err = writer.TryLock(o.Output.Path); err != nil {
+		if s.lock, err = writer.TryLock(objects.Local(o.Output.Path)); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -119,6 +121,10 @@ func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
 // it is an *OverwriteError if the session would write where it reads.
 func (o SessionOptions) Check() error {
 	var errs []error
+	o, err := o.settled()
+	if err != nil {
+		return err
+	}
 	refuse := func(wrong bool, option, format string, args ...any) {
 		if wrong {
 			errs = append(errs, &OptionError{option, fmt.Errorf(format, args...)})
@@ -130,7 +136,7 @@ func (o SessionOptions) Check() error {
 	}
 	refuse(o.Scheme != "" && o.Scheme != "https" && o.Scheme != "http", "Scheme", "%q must be https or http", o.Scheme)
 	refuse(o.Dedupe != "" && o.Dedupe != DedupeSite && o.Dedupe != DedupeExact, "Dedupe", "%q must be %s or %s", o.Dedupe, DedupeSite, DedupeExact)
-	err := o.Shard.check()
+	err = o.Shard.check()
 	refuse(err != nil, "Shard", "%w", err)
 	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.folder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
 	refuse(o.Shard.Count > 0 && o.Store.Dir != "" && answers.IsStore(o.Store.Dir), "Store.Dir", "%s is a store, which only one process can open: name a folder for the stores of all shards", o.Store.Dir)
@@ -159,6 +165,24 @@ func (o SessionOptions) Check() error {
 	}
 	o = o.inShard().withStreams()
 	return o.protect()
+}
+
+// settled takes the parameters off the URLs among the paths.
+func (o SessionOptions) settled() (SessionOptions, error) {
+	var err error
+	if o.Output.Path, err = objects.Settle(o.Output.Path); err != nil {
+		return o, &OptionError{"Output.Path", err}
+	}
+	o.Input.Paths = slices.Clone(o.Input.Paths)
+	for i, path := range o.Input.Paths {
+		if o.Input.Paths[i], err = objects.Settle(path); err != nil {
+			return o, &OptionError{"Input.Paths", err}
+		}
+	}
+	if objects.IsURL(o.Store.Dir) {
+		return o, &OptionError{"Store.Dir", fmt.Errorf("%s: the store must be a folder of this machine, for answers are made durable one by one: name a local folder", o.Store.Dir)}
+	}
+	return o, nil
 }
 
 func (o SessionOptions) withStreams() SessionOptions {
@@ -193,6 +217,8 @@ func (o SessionOptions) checkParts() error {
 
 func (o SessionOptions) withDefaults() SessionOptions {
 	o = o.withStreams()
+	o, _ = o.settled() // checked by Check
+	o.Input.Storage = objects.Files{}
 	if len(o.Classifications) == 0 {
 		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies)
 	}
@@ -252,7 +278,7 @@ func (o *SessionOptions) stored() (stores.Options, bool) {
 	}
 	return stores.Options{
 		Options: answers.Options{Dir: dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
-		Output:  o.Output.Path,
+		Output:  objects.Local(o.Output.Path),
 	}, o.Store.Dir != "" || o.Output.Path != "-" && o.Output.Path != ""
 }
 

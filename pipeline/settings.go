@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -131,10 +132,13 @@ func (s Settings) Metadata() map[string]string {
 // seenFrom gives a path relative to the folder of an output. So a file has the same path whether its name
 // is relative or absolute, and keeps the path when the folder moves with all its files.
 func seenFrom(output, path string) string {
-	if path == "-" {
+	if path == "-" || objects.IsURL(path) {
 		return path
 	}
 	path = resolved(path)
+	if objects.IsURL(output) {
+		return filepath.ToSlash(path)
+	}
 	if seen, err := filepath.Rel(filepath.Dir(resolved(output)), path); err == nil {
 		return filepath.ToSlash(seen)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,7 +32,7 @@ const zipMagic = "PK\x03\x04"
 
 // isExcel reports whether a zip archive is an Excel workbook in the format .xlsx: it begins with a part of the Office
 // Open XML formats, and has a workbook.
-func isExcel(body *os.File) bool {
+func isExcel(body Source) bool {
 	info, err := body.Stat()
 	if err != nil {
 		return false
@@ -190,7 +189,7 @@ func numberText(stored string, x float64) string {
 }
 
 // inspectExcel finds the columns of a sheet.
-func (r *Reader) inspectExcel(name string, body *os.File, size int64) (f *file, err error) {
+func (r *Reader) inspectExcel(name string, body Source, size int64) (f *file, err error) {
 	b, err := openBook(name, body, size, &r.options)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 )
 
@@ -38,9 +37,9 @@ type file struct {
 
 // inspect opens an input and reads its beginning.
 func (r *Reader) inspect(name string) (*file, error) {
-	body, size := io.NopCloser(r.options.Stdin), int64(-1)
+	body, size := io.ReadCloser(io.NopCloser(r.options.Stdin)), int64(-1)
 	if name != stdinPath {
-		opened, length, err := open(name)
+		opened, length, err := r.options.openSource(name)
 		if err != nil {
 			return nil, &OpenError{name, err}
 		}
@@ -88,7 +87,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 }
 
 // inspectorOf returns the function for a file that is not read as text: Parquet or Excel; nil for other files.
-func (r *Reader) inspectorOf(body *os.File, size int64) func(name string, body *os.File, size int64) (*file, error) {
+func (r *Reader) inspectorOf(body Source, size int64) func(name string, body Source, size int64) (*file, error) {
 	if size < 0 {
 		return nil
 	}
@@ -102,7 +101,7 @@ func (r *Reader) inspectorOf(body *os.File, size int64) func(name string, body *
 }
 
 // headOf returns the first bytes of a regular file; fewer on an error, which the next Read meets as well.
-func headOf(f *os.File) []byte {
+func headOf(f Source) []byte {
 	head := make([]byte, headSize)
 	n, _ := f.ReadAt(head, 0)
 	return head[:n]

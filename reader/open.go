@@ -2,12 +2,36 @@ package reader
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
+
+// Source is an open input: a file, or an object in object storage. Stat describes what is read, and not a later
+// version.
+type Source interface {
+	io.ReadCloser
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
+}
+
+// Storage opens inputs whose paths are URLs, such as s3://bucket/key.
+type Storage interface {
+	// Open opens an object. The error of a missing object is fs.ErrNotExist.
+	Open(url string) (Source, error)
+	// List returns the URLs that begin with prefix, in lexical order.
+	List(prefix string) ([]string, error)
+}
+
+// errNoStorage is the error of a URL without Options.Storage.
+var errNoStorage = errors.New("URLs of objects cannot be read here")
+
+// isURL reports whether a path is the URL of an object.
+func isURL(path string) bool { return strings.Contains(path, "://") }
 
 // stdinPath is the path of standard input.
 const stdinPath = "-"
@@ -15,9 +39,27 @@ const stdinPath = "-"
 // errFolder is the error of open for a folder, which expand replaces by its parts.
 var errFolder = errors.New("is a folder")
 
+// openSource opens a file or an object. The size is that of open.
+func (o *Options) openSource(path string) (body Source, size int64, err error) {
+	if !isURL(path) {
+		return open(path)
+	}
+	if o.Storage == nil {
+		return nil, 0, errNoStorage
+	}
+	if body, err = o.Storage.Open(path); err != nil {
+		return nil, 0, err
+	}
+	info, err := body.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, body.Close())
+	}
+	return body, info.Size(), nil
+}
+
 // open opens an input. The size is in bytes as stored, or -1 for a pipe or a device, which can be read only
 // once.
-func open(path string) (body *os.File, size int64, err error) {
+func open(path string) (body Source, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err
@@ -37,13 +79,24 @@ func open(path string) (body *os.File, size int64, err error) {
 }
 
 // Expand returns the files of a path, sorted by name: those that a glob matches and the parts of a folder, or else the
-// path itself. The error is an *OpenError, or an *UnsupportedError for a folder without parts.
-func Expand(path string) ([]string, error) { return expand([]string{path}) }
+// path itself. The storage is for URLs and may be nil. The error is an *OpenError, or an *UnsupportedError for a
+// folder without parts.
+func Expand(path string, storage Storage) ([]string, error) {
+	return (&Options{Paths: []string{path}, Storage: storage}).expand()
+}
 
 // expand replaces each glob among paths by the files that it matches, and each folder by its parts.
-func expand(paths []string) ([]string, error) {
+func (o *Options) expand() ([]string, error) {
 	var names []string
-	for _, path := range paths {
+	for _, path := range o.Paths {
+		if isURL(path) {
+			objects, err := o.expandURL(path)
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, objects...)
+			continue
+		}
 		matches := []string{path}
 		if path != stdinPath && strings.ContainsAny(path, `*?[`) && !exists(path) {
 			var err error
@@ -71,12 +124,11 @@ func expand(paths []string) ([]string, error) {
 	return names, nil
 }
 
-// partsOf returns the files in a folder and in the folders below, in lexical order. As in Spark and DuckDB, names that
-// begin with _ or . are not parts. All parts have the extension of one format.
+// partsOf returns the files in a folder and in the folders below, in lexical order.
 func partsOf(folder string) ([]string, error) {
-	var parts []string
+	var names []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		hidden := path != folder && strings.ContainsAny(entry.Name()[:1], "_.")
+		hidden := path != folder && isHidden(entry.Name())
 		switch {
 		case err != nil:
 			return &OpenError{path, err}
@@ -84,18 +136,89 @@ func partsOf(folder string) ([]string, error) {
 			return filepath.SkipDir
 		case entry.IsDir() || hidden:
 			return nil
-		case formatByName(path) == "":
-			return &UnsupportedError{folder, "a folder with files other than lists (" + entry.Name() + ")", "name the files, such as DIR/*.csv"}
-		case len(parts) > 0 && formatByName(path) != formatByName(parts[0]):
-			return &UnsupportedError{folder, "a folder of files in several formats", "name the files, such as DIR/*.csv"}
 		}
-		parts = append(parts, path)
+		names = append(names, path)
 		return nil
 	})
-	if err == nil && len(parts) == 0 {
-		err = &UnsupportedError{folder, "a folder without parts", "name a folder of files whose names begin with neither _ nor ."}
+	if err != nil {
+		return nil, err
 	}
-	return parts, err
+	return names, checkParts(folder, names)
+}
+
+// isHidden reports whether a name in a folder is not that of a part. As in Spark and DuckDB, these names begin with _
+// or a dot.
+func isHidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
+
+// checkParts returns an *UnsupportedError unless all parts of a folder have the extension of one format.
+func checkParts(folder string, parts []string) error {
+	for _, part := range parts {
+		switch {
+		case formatByName(part) == "":
+			return &UnsupportedError{folder, "a folder with files other than lists (" + filepath.Base(part) + ")", "name the files, such as DIR/*.csv"}
+		case formatByName(part) != formatByName(parts[0]):
+			return &UnsupportedError{folder, "a folder of files in several formats", "name the files, such as DIR/*.csv"}
+		}
+	}
+	if len(parts) == 0 {
+		return &UnsupportedError{folder, "a folder without parts", "name a folder of files whose names begin with neither _ nor ."}
+	}
+	return nil
+}
+
+// expandURL is expand for the URL of an object, of a folder of objects, or of a pattern.
+func (o *Options) expandURL(url string) ([]string, error) {
+	if o.Storage == nil {
+		return nil, &OpenError{url, errNoStorage}
+	}
+	if at := strings.IndexAny(url, `*?[`); at >= 0 {
+		found, err := o.Storage.List(url[:at])
+		if err != nil {
+			return nil, &OpenError{url, err}
+		}
+		if slices.Contains(found, url) {
+			return []string{url}, nil
+		}
+		return matching(url, found)
+	}
+	if !strings.HasSuffix(url, "/") {
+		body, err := o.Storage.Open(url)
+		if err == nil {
+			return []string{url}, body.Close()
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, &OpenError{url, err}
+		}
+	}
+	folder := strings.TrimRight(url, "/") + "/"
+	found, err := o.Storage.List(folder)
+	if err == nil && len(found) == 0 {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, &OpenError{url, err}
+	}
+	found = slices.DeleteFunc(found, func(object string) bool {
+		return slices.ContainsFunc(strings.Split(object[len(folder):], "/"), isHidden)
+	})
+	return found, checkParts(url, found)
+}
+
+// matching returns the URLs that match a pattern.
+func matching(pattern string, urls []string) (found []string, err error) {
+	for _, url := range urls {
+		matches, err := path.Match(pattern, url)
+		if err != nil {
+			return nil, &OpenError{pattern, err}
+		}
+		if matches {
+			found = append(found, url)
+		}
+	}
+	if len(found) == 0 {
+		return nil, &OpenError{pattern, ErrNoMatch}
+	}
+	return found, nil
 }
 
 func exists(path string) bool {

@@ -23,9 +23,11 @@ const (
 // Options describe the inputs. Only Paths is required. The zero value of any other field stands for a default,
 // which is mostly to examine the input.
 type Options struct {
-	// Paths are files, globs, or "-" (once) for Stdin, read in this order. A path that exists is a file, even
+	// Paths are files, folders, globs, URLs of these, or "-" (once) for Stdin, read in this order. A path that exists is a file, even
 	// if it has glob characters. The files of a glob are sorted by name.
 	Paths []string
+	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
+	Storage Storage
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -65,7 +64,7 @@ func openParquet(name string, body io.ReaderAt, size int64) (f *parquet.File, er
 }
 
 // inspectParquet finds the columns of a Parquet file and the columns to read.
-func (r *Reader) inspectParquet(name string, body *os.File, size int64) (*file, error) {
+func (r *Reader) inspectParquet(name string, body Source, size int64) (*file, error) {
 	opened, err := openParquet(name, body, size)
 	if err != nil {
 		return nil, err
@@ -195,7 +194,7 @@ type placedColumn struct {
 }
 
 // newParquetParser opens a file again, which has not changed since Open.
-func newParquetParser(f *file, body *os.File, raw *rawReader, width int, o *Options) (*parquetParser, error) {
+func newParquetParser(f *file, body Source, raw *rawReader, width int, o *Options) (*parquetParser, error) {
 	info, err := body.Stat()
 	if err != nil {
 		return nil, &OpenError{f.info.Name, err}

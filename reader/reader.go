@@ -90,7 +90,7 @@ func Open(options Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := expand(options.Paths)
+	names, err := options.expand()
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if f.held != nil {
 		return f.held, nil
 	}
-	body, _, err := open(f.info.Name)
+	body, _, err := r.options.openSource(f.info.Name)
 	if err != nil {
 		return nil, &OpenError{f.info.Name, err}
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"hash"
 	"io"
-	"os"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -24,7 +23,7 @@ const (
 
 // stream is an opened input.
 type stream struct {
-	seekable *os.File  // Parquet and Excel: the file, which has no text
+	seekable Source    // Parquet and Excel: the file, which has no text
 	text     io.Reader // decompressed, in UTF-8
 	raw      *rawReader
 	origin   *origin // nil unless it is a regular file
@@ -62,7 +61,7 @@ func newStream(name string, body io.ReadCloser, encoding string, found func(stri
 }
 
 // newSeekable returns the stream of a file that is read by offset.
-func newSeekable(body *os.File, first *origin, total *atomic.Int64) *stream {
+func newSeekable(body Source, first *origin, total *atomic.Int64) *stream {
 	return &stream{
 		seekable: body,
 		raw:      &rawReader{src: body, hash: sha256.New(), total: total},

@@ -10,22 +10,20 @@ import (
 // CreateFile writes data to path whole or not at all, unless a file is there. It reports whether it has created
 // the file; of several processes at the same time, one does. The error is an *Error.
 func CreateFile(path string, data []byte) (created bool, err error) {
-	d, err := newDraft(osFS{}, path)
+	file, err := os.OpenFile(tempName(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return false, err
+		return false, failed("opening", path, err)
 	}
-	defer func() { err = errors.Join(err, d.discard()) }()
-	if _, err := d.Write(data); err != nil {
-		return false, err
+	defer func() { err = errors.Join(err, failed("discarding", path, os.Remove(file.Name()))) }()
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return false, failed("writing", path, err)
 	}
-	if err := d.finish(); err != nil {
-		return false, err
-	}
-	switch err := os.Link(d.temp, path); { // unlike a rename, a link replaces no file
+	switch err := os.Link(file.Name(), path); { // unlike a rename, a link replaces no file
 	case errors.Is(err, fs.ErrExist):
 		return false, nil
 	case err != nil:
 		return false, failed("publishing", path, err)
 	}
-	return true, failed("publishing", path, osFS{}.SyncDir(filepath.Dir(path)))
+	return true, failed("publishing", path, syncDir(filepath.Dir(path)))
 }

@@ -18,8 +18,9 @@ var (
 )
 
 // run writes faultRows, and stops at the first error as a run does.
-func run(fsys fileSystem, o Options) (Published, error) {
-	sink, err := open(fsys, o)
+func run(storage Storage, o Options) (Published, error) {
+	o.Storage = storage
+	sink, err := Open(o)
 	if err != nil {
 		return Published{}, err
 	}
@@ -181,7 +182,7 @@ func TestPublishFileFaults(t *testing.T) {
 				}
 				fsys := fault.fault
 				fsys.failAt = n
-				err := publishFile(&fsys, path, []byte("new"))
+				err := PublishIn(&fsys, path, []byte("new"))
 				if fsys.failed == "" {
 					break
 				}

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // successName is the file that appears when a folder is complete, as with Hadoop. Engines and schedulers wait for
@@ -17,24 +15,24 @@ const successName = "_SUCCESS"
 
 // folder is the sink of a folder of parts.
 type folder struct {
-	fsys  fileSystem
-	opts  Options
-	part  *output // the current part; nil after a failure to start one
-	files []File  // published parts
-	rows  int64   // rows of the published parts
+	storage Storage
+	opts    Options
+	part    *output // the current part; nil after a failure to start one
+	files   []File  // published parts
+	rows    int64   // rows of the published parts
 }
 
 // newFolder creates the folder if it does not exist, removes _SUCCESS, and starts a part.
-func newFolder(fsys fileSystem, o Options) (Sink, error) {
-	o.Path = filepath.Clean(o.Path)
-	if err := makeFolder(fsys, o.Path); err != nil {
-		return nil, err
-	}
-	removeDrafts(fsys, o.Path, isOfFolder)
-	if err := removeSuccess(fsys, o.Path); err != nil {
+func newFolder(storage Storage, o Options) (Sink, error) {
+	o.Path = Clean(o.Path)
+	if err := storage.Prepare(o.Path, true); err != nil {
 		return nil, failed("opening", o.Path, err)
 	}
-	f := &folder{fsys: fsys, opts: o, files: slices.Clone(o.Kept)}
+	storage.RemoveDrafts(o.Path, isOfFolder)
+	if err := removeSuccess(storage, o.Path); err != nil {
+		return nil, failed("opening", o.Path, err)
+	}
+	f := &folder{storage: storage, opts: o, files: slices.Clone(o.Kept)}
 	for _, kept := range o.Kept {
 		f.rows += kept.Rows
 	}
@@ -70,7 +68,7 @@ func (f *folder) Close() (Published, error) {
 	if err := f.removeOldParts(); err != nil {
 		return Published{}, failed("publishing", f.opts.Path, err)
 	}
-	if err := publishFile(f.fsys, filepath.Join(f.opts.Path, successName), nil); err != nil {
+	if err := PublishIn(f.storage, Join(f.opts.Path, successName), nil); err != nil {
 		return Published{}, err
 	}
 	return Published{Files: f.files, Rows: f.rows}, nil
@@ -101,7 +99,7 @@ func (f *folder) room(rows []Row) int {
 }
 
 func (f *folder) startPart() error {
-	part, err := newOutput(f.fsys, filepath.Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
+	part, err := newOutput(f.storage, Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
 	if err != nil {
 		return err
 	}
@@ -139,53 +137,31 @@ func (f *folder) endLastPart() error {
 func (f *folder) removeOldParts() error {
 	ours := make(map[string]bool, len(f.files))
 	for _, file := range f.files {
-		ours[filepath.Base(file.Path)] = true
+		_, name := split(file.Path)
+		ours[name] = true
 	}
-	entries, err := f.fsys.ReadDir(f.opts.Path)
+	names, err := f.storage.ReadDir(f.opts.Path)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if !isPart(e.Name()) || ours[e.Name()] {
+	for _, name := range names {
+		if !isPart(name) || ours[name] {
 			continue
 		}
-		if err := f.fsys.Remove(filepath.Join(f.opts.Path, e.Name())); err != nil {
-			return fmt.Errorf("removing %s, a part of an earlier run: %w", e.Name(), cause(err))
+		if err := f.storage.Remove(Join(f.opts.Path, name)); err != nil {
+			return fmt.Errorf("removing %s, a part of an earlier run: %w", name, cause(err))
 		}
 	}
 	return nil
 }
 
-// makeFolder creates the folder unless it exists. Its parent folder must exist.
-func makeFolder(fsys fileSystem, path string) error {
-	info, err := fsys.Stat(path)
-	switch {
-	case err == nil && !info.IsDir():
-		return failed("opening", path, fmt.Errorf("it is a file, not a folder: %w", syscall.ENOTDIR))
-	case err == nil:
-		return nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return failed("opening", path, err)
-	}
-	if err := checkFolder(fsys, path, filepath.Dir(path)); err != nil {
-		return err
-	}
-	if err := fsys.Mkdir(path); err != nil {
-		return failed("opening", path, err)
-	}
-	return failed("opening", path, fsys.SyncDir(filepath.Dir(path)))
-}
-
 // removeSuccess removes _SUCCESS durably, before the first new part.
-func removeSuccess(fsys fileSystem, path string) error {
-	err := fsys.Remove(filepath.Join(path, successName))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+func removeSuccess(storage Storage, path string) error {
+	err := storage.Remove(Join(path, successName))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err != nil:
-		return err
 	}
-	return fsys.SyncDir(path)
+	return err
 }
 
 // partName returns the name of the n-th part, counted from 1.

@@ -132,8 +132,8 @@ func TestFolderAbortKeepsWholeParts(t *testing.T) {
 // Engines that read a folder pass over names that begin with "_" or ".". All other names are those of whole parts.
 func TestFolderHelperFilesAreHidden(t *testing.T) {
 	fsys, path := new(faultFS), filepath.Join(t.TempDir(), "out")
-	sink, err := open(fsys, Options{Path: path, Folder: true, PartRows: 1, OnPart: func(File) error {
-		return publishFile(fsys, filepath.Join(path, "_manifest.json"), []byte("{}"))
+	sink, err := Open(Options{Storage: fsys, Path: path, Folder: true, PartRows: 1, OnPart: func(File) error {
+		return PublishIn(fsys, filepath.Join(path, "_manifest.json"), []byte("{}"))
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -3,82 +3,165 @@ package writer
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 )
 
-// fileSystem is the file system on which outputs are published. Tests inject faults into it.
-type fileSystem interface {
-	// Create creates a file for writing. It fails if the file exists.
-	Create(name string) (file, error)
-	Rename(from, to string) error
-	Remove(name string) error
-	Mkdir(name string) error
-	ReadDir(name string) ([]fs.DirEntry, error)
-	Stat(name string) (fs.FileInfo, error)
-	// SyncDir makes the names of the files in a folder durable.
-	SyncDir(name string) error
+// Storage is where outputs are published: the file system of the machine, or an object storage, whose paths are URLs.
+type Storage interface {
+	// Prepare checks that a file can be published at path, or creates the folder at path unless it exists.
+	Prepare(path string, folder bool) error
+	// RemoveDrafts removes the drafts of killed processes in dir whose names match. The caller holds the output's
+	// Lock, so no draft is of a live process of this machine. A draft that cannot be removed does no harm.
+	RemoveDrafts(dir string, match func(name string) bool)
+	// Create starts a draft of the file at path.
+	Create(path string) (Draft, error)
+	// ReadDir returns the names of the files in a folder.
+	ReadDir(dir string) ([]string, error)
+	// Remove removes a file durably. The error of a missing file is fs.ErrNotExist, or nil.
+	Remove(path string) error
 }
 
-// file is an open file of a fileSystem.
-type file interface {
-	io.WriteCloser
-	Sync() error
-	Stat() (fs.FileInfo, error)
-	Chmod(mode fs.FileMode) error
+// Draft is an unpublished file.
+type Draft interface {
+	io.Writer
+	// Publish makes the file durable and visible at its path, whole and in place of an earlier file. It fails if the
+	// draft does not have size bytes. After an error the caller discards the draft.
+	Publish(size int64) error
+	// Discard removes the draft. It does nothing after Publish without an error.
+	Discard() error
 }
 
-// osFS is the file system of the machine.
-type osFS struct{}
+// isURL reports whether path is the URL of an object.
+func isURL(path string) bool { return strings.Contains(path, "://") }
 
-func (osFS) Create(name string) (file, error) {
-	// The user's umask restricts 0666.
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return nil, err // f would be a non-nil interface with a nil pointer
+// Join returns the path of a file in a folder, which may be a URL.
+func Join(dir, name string) string {
+	if isURL(dir) {
+		return strings.TrimRight(dir, "/") + "/" + name
 	}
-	return &osFile{File: f}, nil
+	return filepath.Join(dir, name)
 }
 
-// osFile starts writeback while the file is written: without it, Sync at the end would take a tenth of the time of a
-// run over stored answers. It also removes written pages from the page cache, so that a large output does not evict
-// pages that other processes need.
-type osFile struct {
-	*os.File
-	written, begun, released int64 // bytes
-}
-
-const (
-	writebackStep = 4 << 20 // bytes per start of writeback
-	writebackLag  = 8 << 20 // bytes that may be in writeback while writing continues
-)
-
-func (f *osFile) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
-	f.written += int64(n)
-	if f.written-f.begun < writebackStep {
-		return n, err
+// Clean returns the shortest name of a path, which may be a URL.
+func Clean(path string) string {
+	if isURL(path) {
+		return strings.TrimRight(path, "/")
 	}
-	err = cmp.Or(err, beginWriteback(f.File, f.begun, f.written-f.begun))
-	f.begun = f.written
-	behind := f.begun - writebackLag
-	if err != nil || behind <= f.released {
-		return n, err
-	}
-	err = release(f.File, f.released, behind-f.released)
-	f.released = behind
-	return n, err
+	return filepath.Clean(path)
 }
 
-func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
-func (osFS) Remove(name string) error                   { return os.Remove(name) }
-func (osFS) Mkdir(name string) error                    { return os.Mkdir(name, 0o777) }
-func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
-func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
+// split returns the folder and the name of a path, which may be a URL.
+func split(path string) (dir, name string) {
+	if isURL(path) {
+		path = strings.TrimRight(path, "/")
+		at := strings.LastIndexByte(path, '/')
+		return path[:at], path[at+1:]
+	}
+	return filepath.Dir(path), filepath.Base(path)
+}
 
-func (osFS) SyncDir(name string) error {
+// local is the file system of the machine. Before each operation it calls step, with which tests inject faults.
+type local struct {
+	step func(op, name string) error // nil for none
+}
+
+func (l local) do(op, name string, operation func() error) error {
+	if l.step != nil {
+		if err := l.step(op, name); err != nil {
+			return err
+		}
+	}
+	return operation()
+}
+
+func (l local) stat(name string) (info fs.FileInfo, err error) {
+	err = l.do("stat", name, func() error { info, err = os.Stat(name); return err })
+	return info, err
+}
+
+func (l local) Prepare(path string, folder bool) error {
+	info, err := l.stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case folder && !info.IsDir():
+		return fmt.Errorf("it is a file, not a folder: %w", syscall.ENOTDIR)
+	case folder:
+		return nil
+	case info.IsDir():
+		return syscall.EISDIR
+	case !info.Mode().IsRegular():
+		// A rename would replace the device or pipe by a file.
+		return errors.New(`it is a device or a pipe: write to "-" and redirect standard output`)
+	}
+	dir := filepath.Dir(path)
+	if err := l.checkFolder(dir); err != nil || !folder {
+		return err
+	}
+	if err := l.do("mkdir", path, func() error { return os.Mkdir(path, 0o777) }); err != nil {
+		return err
+	}
+	return l.syncDir(dir)
+}
+
+// checkFolder returns an error if dir does not exist.
+func (l local) checkFolder(dir string) error {
+	info, err := l.stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the folder %s must be created first: %w", dir, fs.ErrNotExist)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder: %w", dir, syscall.ENOTDIR)
+	}
+	return nil
+}
+
+func (l local) RemoveDrafts(dir string, match func(name string) bool) {
+	names, _ := l.ReadDir(dir)
+	for _, name := range names {
+		if output, ok := parseTemp(name); ok && match(output) {
+			_ = l.remove(filepath.Join(dir, name))
+		}
+	}
+}
+
+func (l local) ReadDir(dir string) (names []string, err error) {
+	err = l.do("readdir", dir, func() error {
+		entries, err := os.ReadDir(dir)
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return err
+	})
+	return names, err
+}
+
+func (l local) Remove(path string) error {
+	if err := l.remove(path); err != nil {
+		return err
+	}
+	return l.syncDir(filepath.Dir(path))
+}
+
+func (l local) remove(name string) error {
+	return l.do("remove", name, func() error { return os.Remove(name) })
+}
+
+// syncDir makes the names of the files in a folder durable.
+func (l local) syncDir(dir string) error {
+	return l.do("syncdir", dir, func() error { return syncDir(dir) })
+}
+
+func syncDir(name string) error {
 	dir, err := os.Open(name)
 	if err == nil {
 		err = cmp.Or(dir.Sync(), dir.Close())
@@ -89,4 +172,118 @@ func (osFS) SyncDir(name string) error {
 		return nil
 	}
 	return err
+}
+
+// Create starts a draft with a temporary name in the folder of path, because a rename is atomic on every file system
+// only within a folder. The draft has the permissions of an existing file at path.
+func (l local) Create(path string) (Draft, error) {
+	d := &localDraft{local: l, path: path, temp: tempName(path)}
+	err := l.do("create", d.temp, func() (err error) {
+		// The user's umask restricts 0666.
+		d.file, err = os.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.keepMode(); err != nil {
+		return nil, errors.Join(cause(err), d.Discard())
+	}
+	return d, nil
+}
+
+// localDraft starts writeback while the file is written: without it, the sync at the end would take a tenth of the
+// time of a run over stored answers. It also removes written pages from the page cache, so that a large output does
+// not evict pages that other processes need.
+type localDraft struct {
+	local local
+	path  string   // name after Publish
+	temp  string   // temporary name; "" after Publish and Discard
+	file  *os.File // nil after it is closed
+
+	written, begun, released int64 // bytes
+}
+
+const (
+	writebackStep = 4 << 20 // bytes per start of writeback
+	writebackLag  = 8 << 20 // bytes that may be in writeback while writing continues
+)
+
+// keepMode sets the permissions of the draft to those of an existing file at its path.
+func (d *localDraft) keepMode() error {
+	old, err := d.local.stat(d.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !old.Mode().IsRegular() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info, err := d.stat(); err != nil || info.Mode() == old.Mode() {
+		return err
+	}
+	return d.local.do("chmod", d.temp, func() error { return d.file.Chmod(old.Mode().Perm()) })
+}
+
+func (d *localDraft) stat() (info fs.FileInfo, err error) {
+	err = d.local.do("stat", d.temp, func() error { info, err = d.file.Stat(); return err })
+	return info, err
+}
+
+func (d *localDraft) Write(p []byte) (int, error) {
+	n, err := d.file.Write(p)
+	d.written += int64(n)
+	if d.written-d.begun < writebackStep {
+		return n, err
+	}
+	err = cmp.Or(err, beginWriteback(d.file, d.begun, d.written-d.begun))
+	d.begun = d.written
+	behind := d.begun - writebackLag
+	if err != nil || behind <= d.released {
+		return n, err
+	}
+	err = release(d.file, d.released, behind-d.released)
+	d.released = behind
+	return n, err
+}
+
+// Publish syncs the file and renames it to its path. If only the sync of the folder fails, the file is whole and in
+// place, but a power failure may undo the rename.
+func (d *localDraft) Publish(size int64) error {
+	if err := d.local.do("sync", d.temp, d.file.Sync); err != nil {
+		return err
+	}
+	info, err := d.stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != size {
+		return fmt.Errorf("%d bytes were written, but the file has %d", size, info.Size())
+	}
+	if err := d.close(); err != nil { // some network file systems report a full disk only here
+		return err
+	}
+	if err := d.local.do("rename", d.path, func() error { return os.Rename(d.temp, d.path) }); err != nil {
+		return err
+	}
+	d.temp = ""
+	return d.local.syncDir(filepath.Dir(d.path))
+}
+
+// close closes the file even if an injected fault is its error, as the operating system does.
+func (d *localDraft) close() error {
+	f := d.file
+	d.file = nil
+	return cmp.Or(d.local.do("close", d.temp, func() error { return nil }), f.Close())
+}
+
+func (d *localDraft) Discard() error {
+	var errs []error
+	if d.file != nil {
+		errs = append(errs, cause(d.close()))
+	}
+	if d.temp != "" {
+		errs = append(errs, cause(d.local.remove(d.temp)))
+		d.temp = ""
+	}
+	return errors.Join(errs...)
 }

@@ -83,7 +83,7 @@ func (l *Lock) Claim(run string) error {
 	err := l.write(l.file.Name(), run)
 	if err == nil {
 		l.claim = run
-		err = failed("locking", l.file.Name(), cmp.Or(l.file.Sync(), osFS{}.SyncDir(filepath.Dir(l.file.Name()))))
+		err = failed("locking", l.file.Name(), cmp.Or(l.file.Sync(), syncDir(filepath.Dir(l.file.Name()))))
 	}
 	return err
 }
@@ -101,15 +101,4 @@ func (l *Lock) Release() {
 		_ = os.Remove(l.file.Name()) // a leftover file does no harm
 	}
 	_ = l.file.Close() // ends the lock even if it returns an error
-}
-
-// removeDrafts removes the drafts of killed processes in dir whose outputs match. The caller holds the output's Lock,
-// so no draft is of a live process. A draft that cannot be removed does no harm.
-func removeDrafts(fsys fileSystem, dir string, match func(name string) bool) {
-	entries, _ := fsys.ReadDir(dir)
-	for _, e := range entries {
-		if name, ok := parseTemp(e.Name()); ok && match(name) {
-			_ = fsys.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
 }

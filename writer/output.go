@@ -8,8 +8,8 @@ type output struct {
 }
 
 // newOutput starts the file at path with the format, schema and metadata of o. The error is an *Error.
-func newOutput(fsys fileSystem, path string, o Options) (*output, error) {
-	d, err := newDraft(fsys, path)
+func newOutput(storage Storage, path string, o Options) (*output, error) {
+	d, err := newDraft(storage, path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,24 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // PublishFile writes data to path whole or not at all. It atomically replaces an earlier file and keeps its
 // permissions. The error is an *Error.
-func PublishFile(path string, data []byte) error {
-	return publishFile(osFS{}, path, data)
-}
+func PublishFile(path string, data []byte) error { return PublishIn(local{}, path, data) }
 
-func publishFile(fsys fileSystem, path string, data []byte) error {
-	removeDrafts(fsys, filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) })
-	d, err := newDraft(fsys, path)
+// PublishIn is PublishFile in a storage.
+func PublishIn(storage Storage, path string, data []byte) error {
+	dir, base := split(path)
+	storage.RemoveDrafts(dir, func(name string) bool { return name == base })
+	d, err := newDraft(storage, path)
 	if err != nil {
 		return err
 	}
@@ -37,13 +35,18 @@ func publishFile(fsys fileSystem, path string, data []byte) error {
 	return nil
 }
 
-// draft is an unpublished file. It has a temporary name in the folder of its path, because a rename is atomic on every
-// file system only within a folder.
+// orLocal returns the file system of the machine for nil.
+func orLocal(storage Storage) Storage {
+	if storage == nil {
+		return local{}
+	}
+	return storage
+}
+
+// draft is an unpublished file with a buffer, a checksum and a sticky error.
 type draft struct {
-	fsys fileSystem
-	path string // name after publish
-	temp string // temporary name; "" after publish and discard
-	file file   // nil after it is closed
+	path string
+	file Draft
 	buf  *bufio.Writer
 	sum  hash.Hash // of the written bytes
 	size int64     // number of written bytes
@@ -53,34 +56,15 @@ type draft struct {
 // draftBuffer is the size of the buffer in bytes. A larger buffer is not measurably faster.
 const draftBuffer = 128 << 10
 
-// newDraft starts a draft of path, with the permissions of an existing file at path. The error is an *Error.
-func newDraft(fsys fileSystem, path string) (*draft, error) {
-	temp := tempName(path)
-	f, err := fsys.Create(temp)
+// newDraft starts a draft of path. The error is an *Error.
+func newDraft(storage Storage, path string) (*draft, error) {
+	file, err := storage.Create(path)
 	if err != nil {
 		return nil, failed("opening", path, err)
 	}
-	d := &draft{fsys: fsys, path: path, temp: temp, file: f, sum: sha256.New()}
+	d := &draft{path: path, file: file, sum: sha256.New()}
 	d.buf = bufio.NewWriterSize(unbuffered{d}, draftBuffer)
-	if err := d.keepMode(); err != nil {
-		return nil, errors.Join(d.fail("opening", err), d.discard())
-	}
 	return d, nil
-}
-
-// keepMode sets the permissions of the draft to those of an existing file at its path.
-func (d *draft) keepMode() error {
-	old, err := d.fsys.Stat(d.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !old.Mode().IsRegular() {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info, err := d.file.Stat(); err != nil || info.Mode() == old.Mode() {
-		return err
-	}
-	return d.file.Chmod(old.Mode().Perm())
 }
 
 func (d *draft) Write(p []byte) (int, error) {
@@ -91,55 +75,19 @@ func (d *draft) Write(p []byte) (int, error) {
 	return n, d.fail("writing", err)
 }
 
-// publish syncs the draft and renames it to its path. After an error the caller discards the draft. If only the sync
-// of the folder fails, the file is whole and in place, but a power failure may undo the rename.
+// publish writes the buffer and publishes the draft. After an error the caller discards the draft.
 func (d *draft) publish() error {
 	if d.err != nil {
 		return d.err
 	}
-	if err := d.finish(); err != nil {
-		return err
-	}
-	if err := d.fsys.Rename(d.temp, d.path); err != nil {
-		return d.fail("publishing", err)
-	}
-	d.temp = ""
-	return d.fail("publishing", d.fsys.SyncDir(filepath.Dir(d.path)))
-}
-
-// finish writes the buffer, syncs the file, checks its size, and closes it.
-func (d *draft) finish() error {
 	if err := d.buf.Flush(); err != nil {
 		return d.fail("writing", err)
 	}
-	if err := d.file.Sync(); err != nil {
-		return d.fail("writing", err)
-	}
-	info, err := d.file.Stat()
-	if err != nil {
-		return d.fail("publishing", err)
-	}
-	if info.Size() != d.size {
-		return d.fail("publishing", fmt.Errorf("%d bytes were written, but the file has %d", d.size, info.Size()))
-	}
-	f := d.file
-	d.file = nil
-	return d.fail("writing", f.Close()) // some network file systems report a full disk only here
+	return d.fail("publishing", d.file.Publish(d.size))
 }
 
 // discard removes the draft. It does nothing after publish.
-func (d *draft) discard() error {
-	var errs []error
-	if d.file != nil {
-		errs = append(errs, failed("discarding", d.path, d.file.Close()))
-		d.file = nil
-	}
-	if d.temp != "" {
-		errs = append(errs, failed("discarding", d.path, d.fsys.Remove(d.temp)))
-		d.temp = ""
-	}
-	return errors.Join(errs...)
-}
+func (d *draft) discard() error { return failed("discarding", d.path, d.file.Discard()) }
 
 // sha256 returns the checksum of the written bytes, in hex.
 func (d *draft) sha256() string { return hex.EncodeToString(d.sum.Sum(nil)) }
@@ -183,18 +131,4 @@ func parseTemp(temp string) (name string, ok bool) {
 	owner, random, _ := strings.Cut(temp[i+len(tempInfix):], "-")
 	pid, err := strconv.Atoi(owner)
 	return temp[1:i], err == nil && pid > 0 && len(random) == 16
-}
-
-// checkFolder returns an *Error if dir, the folder of path, does not exist.
-func checkFolder(fsys fileSystem, path, dir string) error {
-	info, err := fsys.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return failed("opening", path, fmt.Errorf("the folder %s must be created first: %w", dir, fs.ErrNotExist))
-	case err != nil:
-		return failed("opening", path, err)
-	case !info.IsDir():
-		return failed("opening", path, fmt.Errorf("%s is not a folder: %w", dir, syscall.ENOTDIR))
-	}
-	return nil
 }

@@ -29,12 +29,12 @@ func TestPublishFile(t *testing.T) {
 func TestPublishOrder(t *testing.T) {
 	fsys := new(faultFS)
 	dir := t.TempDir()
-	if err := publishFile(fsys, filepath.Join(dir, "out.json"), []byte("{}")); err != nil {
+	if err := PublishIn(fsys, filepath.Join(dir, "out.json"), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	temp := strings.TrimPrefix(fsys.log[1], "create ")
 	want := []string{
-		"readdir " + dir, "create " + temp, "stat " + filepath.Join(dir, "out.json"), "write " + temp, "sync " + temp, "stat " + temp, "close " + temp,
+		"readdir " + dir, "create " + temp, "stat " + filepath.Join(dir, "out.json"), "write " + filepath.Join(dir, "out.json"), "sync " + temp, "stat " + temp, "close " + temp,
 		"rename " + filepath.Join(dir, "out.json"), "syncdir " + dir,
 	}
 	if !slices.Equal(fsys.log, want) {

@@ -3,10 +3,7 @@ package writer
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"syscall"
 )
 
 // Sink writes rows to an output. It is not safe for concurrent use. Its errors are sticky: see [Error].
@@ -25,6 +22,7 @@ type Sink interface {
 
 // Options describe an output. Path is required.
 type Options struct {
+	Storage  Storage           // where the output is published; default the file system of the machine
 	Path     string            // a file, or a folder if Folder is set, or "-" for standard output
 	Folder   bool              // write a folder of parts
 	Format   Format            // default: the format of the extension of Path, or Parquet for a folder without extension
@@ -60,27 +58,25 @@ type File struct {
 // Open returns the sink of an output. If another process may write the same output, the caller holds its [Lock] until
 // the sink is closed. The error is a *FormatError if the format is unknown, a *ShapeError if the format cannot represent
 // the shape, or an *Error if the output cannot be written.
-func Open(o Options) (Sink, error) { return open(osFS{}, o) }
-
-func open(fsys fileSystem, o Options) (Sink, error) {
+func Open(o Options) (Sink, error) {
 	if err := o.applyDefaults(); err != nil {
 		return nil, err
 	}
-	inner, err := newSink(fsys, o)
+	inner, err := newSink(o)
 	if err != nil {
 		return nil, err
 	}
 	return &guard{sink: inner}, nil
 }
 
-func newSink(fsys fileSystem, o Options) (Sink, error) {
+func newSink(o Options) (Sink, error) {
 	switch {
 	case o.Path == "-":
 		return newStream(o)
 	case o.Folder:
-		return newFolder(fsys, o)
+		return newFolder(o.Storage, o)
 	default:
-		return newSingle(fsys, o)
+		return newSingle(o.Storage, o)
 	}
 }
 
@@ -103,6 +99,7 @@ func (o *Options) applyDefaults() (err error) {
 	if o.Stdout == nil {
 		o.Stdout = os.Stdout
 	}
+	o.Storage = orLocal(o.Storage)
 	if err != nil {
 		return err
 	}
@@ -154,24 +151,13 @@ func (g *guard) Abort() error {
 // single is the sink of one file.
 type single struct{ *output }
 
-func newSingle(fsys fileSystem, o Options) (Sink, error) {
-	dir := filepath.Dir(o.Path)
-	if err := checkFolder(fsys, o.Path, dir); err != nil {
-		return nil, err
-	}
-	info, err := fsys.Stat(o.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+func newSingle(storage Storage, o Options) (Sink, error) {
+	if err := storage.Prepare(o.Path, false); err != nil {
 		return nil, failed("opening", o.Path, err)
-	case info.IsDir():
-		return nil, failed("opening", o.Path, syscall.EISDIR)
-	case !info.Mode().IsRegular():
-		// A rename would replace the device or pipe by a file.
-		return nil, failed("opening", o.Path, errors.New(`it is a device or a pipe: write to "-" and redirect standard output`))
 	}
-	removeDrafts(fsys, dir, func(name string) bool { return name == filepath.Base(o.Path) })
-	out, err := newOutput(fsys, o.Path, o)
+	dir, base := split(o.Path)
+	storage.RemoveDrafts(dir, func(name string) bool { return name == base })
+	out, err := newOutput(storage, o.Path, o)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func TestSinkAfterItsEnd(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.parquet")
 	fsys := &faultFS{failAt: 6, err: syscall.ENOSPC} // after three stats, a readdir and a create
-	sink, err := open(fsys, Options{Path: path})
+	sink, err := Open(Options{Storage: fsys, Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // The written bytes are in the file after their pages have left the page cache.
 func TestReleasedBytesStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	d, err := newDraft(osFS{}, path)
+	d, err := newDraft(local{}, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestReleasedBytesStay(t *testing.T) {
 		}
 		want = append(want, p...)
 	}
-	f := d.file.(*osFile)
+	f := d.file.(*localDraft)
 	if err := d.publish(); err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,8 @@ var flagOf = map[string]string{
 	"reader.Format":                 "--input-format",
 	"reader.Sheet":                  "--sheet",
 	"page.Mode":                     "--fetch",
+	"pipeline.Input.Paths":          "the input",
+	"pipeline.Output.Path":          "--output",
 }
 
 // adviceOf ends the message of an error that another value of an option may prevent.

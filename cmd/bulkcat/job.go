@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/jobs"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // job is a job of a job file: the command with the flags that the file sets.
@@ -102,7 +102,7 @@ func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 		}
 		j.number = i + 1
 		if output := j.flags.output.Path; output != "" {
-			output = filepath.Clean(output)
+			output = writer.Clean(output)
 			if other := outputs[output]; other > 0 {
 				errs = append(errs, file.ErrorAt(settings.Line, "the jobs %d and %d have the same output %s", other, j.number, output))
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -333,7 +334,12 @@ func (f *inputFlags) open(kind client.Kind, stdin io.Reader) (*reader.Reader, er
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	options.Candidates = pipeline.InputColumns(kind)
+	options.Candidates, options.Storage = pipeline.InputColumns(kind), objects.Files{}
+	for i, path := range options.Paths {
+		if options.Paths[i], err = objects.Settle(path); err != nil {
+			return nil, &usageError{err}
+		}
+	}
 	return reader.Open(options)
 }
 

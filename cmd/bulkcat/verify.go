@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,9 +14,11 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // verifyFlags are the flags of `verify`.
@@ -54,8 +57,11 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if f.output == "-" || f.output == "" {
 		return &usageError{errors.New("standard output cannot be verified: name the file or folder that a run has written")}
 	}
-	if _, err := os.Stat(f.output); err != nil {
-		return fmt.Errorf("verify %s: %w", f.output, errors.Unwrap(err))
+	if f.output, err = objects.Settle(f.output); err != nil {
+		return &usageError{err}
+	}
+	if err := f.find(); err != nil {
+		return fmt.Errorf("verify %s: %w", f.output, err)
 	}
 	if shards, err := pipeline.ReadShards(f.output); err != nil || shards != nil {
 		if err != nil {
@@ -67,7 +73,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	options := verify.Options{Output: filepath.Clean(f.output), Account: account}
+	options := verify.Options{Output: writer.Clean(f.output), Account: account}
 	if options.Input, err = f.openInput(account); err != nil {
 		return err
 	}
@@ -122,6 +128,18 @@ func (f *verifyFlags) runShards(ctx context.Context, shards *pipeline.Shards) (e
 	return reportBalance(f.streams, report, f.output, f.asJSON)
 }
 
+// find returns an error if the output does not exist.
+func (f *verifyFlags) find() error {
+	found, err := objects.Exists(f.output)
+	if err == nil && !found && objects.IsURL(f.output) {
+		found, err = objects.IsFolder(f.output)
+	}
+	if err == nil && !found {
+		err = syscall.ENOENT
+	}
+	return err
+}
+
 // openInput gives nil if no input is named. The defaults of the flags are the settings of the run.
 func (f *verifyFlags) openInput(account *pipeline.Account) (*reader.Reader, error) {
 	if len(f.input.Paths) == 0 {
@@ -152,7 +170,7 @@ func (f *verifyFlags) openStore(output string, account *pipeline.Account) (*stor
 		dir = shard.Store(dir, output)
 	}
 	store, err := stores.Look(stores.Options{
-		Options: answers.Options{Dir: dir, Source: account.Service}, Output: output,
+		Options: answers.Options{Dir: dir, Source: account.Service}, Output: objects.Local(output),
 	})
 	_, missing := errors.AsType[*answers.MissingError](err)
 	locked, isLocked := errors.AsType[*answers.LockedError](err)

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -33,11 +33,11 @@ var partName = regexp.MustCompile(`^part-(\d{5,9})\.(.+)$`)
 // list returns the files of the output in the order of their records, with findings for missing
 // and unexpected files.
 func (v *verification) list() ([]part, error) {
-	info, err := os.Stat(v.Output)
+	folder, err := objects.IsFolder(v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
 	}
-	if info.IsDir() {
+	if folder {
 		return v.listFolder()
 	}
 	p := part{path: v.Output}
@@ -54,24 +54,23 @@ func (v *verification) list() ([]part, error) {
 }
 
 func (v *verification) listFolder() ([]part, error) {
-	entries, err := os.ReadDir(v.Output)
+	names, err := objects.ReadDir(v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
 	}
 	var parts []part
 	success := false
-	for _, e := range entries {
-		name := e.Name()
+	for _, name := range names {
 		if p, ok := v.partOf(name); ok {
 			parts = append(parts, p)
 		} else if name == successName {
 			success = true
 		} else if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") { // engines skip such files
-			v.report.add(Finding{File: filepath.Join(v.Output, name), What: "file", Expected: "only parts", Got: "another"})
+			v.report.add(Finding{File: writer.Join(v.Output, name), What: "file", Expected: "only parts", Got: "another"})
 		}
 	}
 	if !success {
-		v.report.add(Finding{File: filepath.Join(v.Output, successName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+		v.report.add(Finding{File: writer.Join(v.Output, successName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
 	slices.SortFunc(parts, func(a, b part) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.path, b.path))
@@ -91,7 +90,7 @@ func (v *verification) partOf(name string) (part, bool) {
 		return part{}, false
 	}
 	number, err := strconv.Atoi(match[1])
-	return part{path: filepath.Join(v.Output, name), format: format, number: number}, err == nil
+	return part{path: writer.Join(v.Output, name), format: format, number: number}, err == nil
 }
 
 // matchParts compares the parts with those of the account. Without an account, it checks that
@@ -113,7 +112,7 @@ func (v *verification) matchParts(parts []part) {
 			p.account = &v.Account.Outputs[i]
 			continue
 		}
-		v.report.add(Finding{File: filepath.Join(v.Output, name), What: "part", Expected: "the one of the account", Got: "none"})
+		v.report.add(Finding{File: writer.Join(v.Output, name), What: "part", Expected: "the one of the account", Got: "none"})
 	}
 	for _, p := range parts {
 		if p.account == nil {
@@ -177,7 +176,7 @@ func (v *verification) checkCounts() {
 
 // digestFile returns the size and the SHA-256 of a file.
 func digestFile(ctx context.Context, path string) (int64, string, error) {
-	f, err := os.Open(path)
+	f, err := objects.OpenFile(path)
 	if err != nil {
 		return 0, "", fmt.Errorf("verify: %w", err)
 	}

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -36,7 +36,7 @@ func guard(err *error) {
 	}
 }
 
-func newParquetReader(f *os.File) (_ *parquetReader, err error) {
+func newParquetReader(f reader.Source) (_ *parquetReader, err error) {
 	defer guard(&err)
 	info, err := f.Stat()
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -42,7 +43,7 @@ type file struct {
 // expected members of the structs in lists, which JSON names only in lists that are not empty; nil
 // if they are unknown.
 func openFile(path string, format writer.Format, members []string) (*file, error) {
-	body, err := os.Open(path)
+	body, err := objects.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func openFile(path string, format writer.Format, members []string) (*file, error
 	return f, nil
 }
 
-func (f *file) openText(body io.ReadSeeker, content writer.Format, members []string) error {
+func (f *file) openText(body io.ReaderAt, content writer.Format, members []string) error {
 	plain, err := f.decompress(body)
 	if err != nil {
 		return err
@@ -81,11 +82,8 @@ func (f *file) openText(body io.ReadSeeker, content writer.Format, members []str
 }
 
 // decompress returns the text of a file from its beginning.
-func (f *file) decompress(body io.ReadSeeker) (io.Reader, error) {
-	if _, err := body.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	plain, err := decompress(bufio.NewReaderSize(body, 64<<10))
+func (f *file) decompress(body io.ReaderAt) (io.Reader, error) {
+	plain, err := decompress(bufio.NewReaderSize(io.NewSectionReader(body, 0, math.MaxInt64), 64<<10))
 	if err != nil {
 		return nil, err
 	}

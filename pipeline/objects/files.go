@@ -1,0 +1,206 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Files is all object storage, as reader.Storage and writer.Storage. Its paths are URLs.
+type Files struct{}
+
+// Of returns the storage of a path: nil, for the file system of the machine, or Files.
+func Of(path string) writer.Storage {
+	if IsURL(path) {
+		return Files{}
+	}
+	return nil
+}
+
+// callTimeout bounds a call with its retries.
+const callTimeout = 5 * time.Minute
+
+func call(f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	return f(ctx)
+}
+
+// Open opens the present version of an object for reading.
+func (Files) Open(url string) (reader.Source, error) { return openSource(url) }
+
+// List returns the URLs that begin with prefix, in lexical order. Keys that end in "/", which some tools make for
+// folders, are left out.
+func (Files) List(prefix string) ([]string, error) {
+	bucket, key, err := open(prefix)
+	if err != nil {
+		return nil, err
+	}
+	root := strings.TrimSuffix(prefix, key)
+	var found []string
+	err = call(func(ctx context.Context) error {
+		return bucket.List(ctx, key, func(key string) bool {
+			if !strings.HasSuffix(key, "/") {
+				found = append(found, root+key)
+			}
+			return true
+		})
+	})
+	return found, err
+}
+
+// Prepare checks that the bucket can be reached. Folders need not be created.
+func (Files) Prepare(url string, _ bool) error {
+	_, err := Stat(url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// RemoveDrafts removes the drafts that processes of this machine have left.
+func (Files) RemoveDrafts(dir string, match func(name string) bool) {
+	for _, d := range leftDrafts() {
+		if folder, name := path.Split(d.URL); strings.TrimRight(folder, "/") != strings.TrimRight(dir, "/") || !match(name) {
+			continue
+		}
+		bucket, key, err := open(d.URL)
+		if err == nil {
+			err = call(func(ctx context.Context) error { return bucket.AbortDraft(ctx, key, d.ID) })
+		}
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			d.forget()
+		}
+	}
+}
+
+func (Files) Create(url string) (draft writer.Draft, err error) {
+	bucket, key, err := open(url)
+	if err != nil {
+		return nil, err
+	}
+	err = call(func(ctx context.Context) error {
+		old, err := bucket.Stat(ctx, key)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		draft, err = bucket.Create(ctx, key, old)
+		return err
+	})
+	return draft, err
+}
+
+// ReadDir returns the names of the objects in a folder, without those in folders below.
+func (f Files) ReadDir(dir string) ([]string, error) {
+	dir = strings.TrimRight(dir, "/") + "/"
+	urls, err := f.List(dir)
+	var names []string
+	for _, url := range urls {
+		if name := url[len(dir):]; !strings.Contains(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+func (Files) Remove(url string) error {
+	bucket, key, err := open(url)
+	if err != nil {
+		return err
+	}
+	return call(func(ctx context.Context) error { return bucket.Remove(ctx, key) })
+}
+
+// Stat describes an object. The error is fs.ErrNotExist if there is none.
+func Stat(url string) (info Info, err error) {
+	bucket, key, err := open(url)
+	if err != nil {
+		return info, err
+	}
+	err = call(func(ctx context.Context) error { info, err = bucket.Stat(ctx, key); return err })
+	return info, err
+}
+
+// OpenFile opens a file or an object.
+func OpenFile(path string) (reader.Source, error) {
+	if IsURL(path) {
+		return openSource(path)
+	}
+	return os.Open(path)
+}
+
+// ReadFile reads a file or an object.
+func ReadFile(path string) ([]byte, error) {
+	f, err := OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	return io.ReadAll(f)
+}
+
+// Exists reports whether there is a file, a folder or an object at path.
+func Exists(path string) (bool, error) {
+	if IsURL(path) {
+		if strings.HasSuffix(path, "/") {
+			return IsFolder(path)
+		}
+		_, err := Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	_, err := os.Lstat(path)
+	return err == nil, nil
+}
+
+// IsFolder reports whether a path is a folder, or objects have names below it.
+func IsFolder(path string) (found bool, err error) {
+	if !IsURL(path) {
+		info, err := os.Stat(path)
+		return err == nil && info.IsDir(), err
+	}
+	bucket, key, err := open(strings.TrimRight(path, "/") + "/")
+	if err != nil {
+		return false, err
+	}
+	err = call(func(ctx context.Context) error {
+		return bucket.List(ctx, key, func(string) bool { found = true; return false })
+	})
+	return found, err
+}
+
+// ReadDir returns the names of the files in a folder, which may be a URL, in lexical order.
+func ReadDir(path string) (names []string, err error) {
+	if IsURL(path) {
+		return Files{}.ReadDir(path)
+	}
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// Publish writes data to a path whole or not at all: see writer.PublishFile.
+func Publish(path string, data []byte) error {
+	if IsURL(path) {
+		return writer.PublishIn(Files{}, path, data)
+	}
+	return writer.PublishFile(path, data)
+}
+
+// errShort is the error of a draft that lost bytes.
+func errShort(size, written int64) error {
+	return fmt.Errorf("%d bytes were written, but the object has %d", size, written)
+}

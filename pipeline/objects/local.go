@@ -1,0 +1,103 @@
+package objects
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// state returns the folder of the machine for the files of runs whose outputs are objects: $XDG_STATE_HOME/bulkcat, or
+// ~/.local/state/bulkcat, or on Windows %LocalAppData%\bulkcat.
+func state() (string, error) {
+	base := os.Getenv("XDG_STATE_HOME")
+	if base == "" && runtime.GOOS == "windows" {
+		base = os.Getenv("LocalAppData")
+	}
+	if base == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("no folder for the lock, the journal and the answers of an output in object storage: set XDG_STATE_HOME (%w)", err)
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(base, "bulkcat"), nil
+}
+
+// Local returns the path beside which the files of a run are that cannot be objects: for an object a path of its own
+// below $XDG_STATE_HOME/bulkcat (default ~/.local/state/bulkcat), which is the same in every run on the machine; for
+// other paths the path itself.
+func Local(path string) string {
+	if !IsURL(path) {
+		return filepath.Clean(path)
+	}
+	folder, _ := state() // MakeLocal returns the error
+	scheme, rest, _ := strings.Cut(strings.TrimRight(path, "/"), "://")
+	names := []string{folder, scheme}
+	for _, name := range strings.Split(rest, "/") {
+		if strings.Trim(name, ".") == "" { // neither "." nor ".." nor ""
+			name = "%" + name
+		}
+		names = append(names, url.PathEscape(name))
+	}
+	return filepath.Join(names...)
+}
+
+// MakeLocal creates the folder of Local.
+func MakeLocal(path string) error {
+	if !IsURL(path) {
+		return nil
+	}
+	if _, err := state(); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Dir(Local(path)), 0o777)
+}
+
+// leftDraft is the note of a draft that exists in the object storage: without the note, nothing would tell the drafts
+// of killed processes of this machine from those of others.
+type leftDraft struct {
+	URL  string `json:"url"`
+	ID   string `json:"upload"`
+	note string // the file
+}
+
+// noteDraft writes the note of a draft. The note is removed when the draft is published or discarded.
+func noteDraft(url, id string) (leftDraft, error) {
+	folder, err := state()
+	d := leftDraft{URL: url, ID: id, note: filepath.Join(folder, "uploads", rand.Text())}
+	if err != nil {
+		return d, err
+	}
+	text, err := json.Marshal(d)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(d.note), 0o777)
+	}
+	if err == nil {
+		err = os.WriteFile(d.note, text, 0o666)
+	}
+	return d, err
+}
+
+func (d leftDraft) forget() { _ = os.Remove(d.note) } // a leftover note is removed at the next start
+
+// leftDrafts returns the drafts of all notes.
+func leftDrafts() []leftDraft {
+	folder, err := state()
+	if err != nil {
+		return nil
+	}
+	notes, _ := filepath.Glob(filepath.Join(folder, "uploads", "*"))
+	var left []leftDraft
+	for _, note := range notes {
+		d := leftDraft{note: note}
+		if text, err := os.ReadFile(note); err == nil && json.Unmarshal(text, &d) == nil {
+			left = append(left, d)
+		}
+	}
+	return left
+}

@@ -1,0 +1,307 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// large has more than two parts of an upload, and more than two blocks.
+var large = strings.Repeat("0123456789abcdef", partSize/4)[:2*partSize+777]
+
+func write(t *testing.T, d writer.Draft, data string) {
+	t.Helper()
+	for len(data) > 0 {
+		n := min(len(data), 1<<20)
+		if _, err := d.Write([]byte(data[:n])); err != nil {
+			t.Fatal(err)
+		}
+		data = data[n:]
+	}
+}
+
+func create(t *testing.T, url string) writer.Draft {
+	t.Helper()
+	d, err := Files{}.Create(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestPublish(t *testing.T) {
+	for _, data := range []string{"", "small", large[:partSize], large} {
+		t.Run(fmt.Sprint(len(data)), func(t *testing.T) {
+			s, bucket := newServer(t)
+			for range 2 { // the second replaces the first
+				d := create(t, bucket+"/out.csv")
+				write(t, d, data)
+				if err := d.Publish(int64(len(data))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			objects, uploads := s.state()
+			if objects["out.csv"] != data || len(objects) != 1 || uploads != 0 {
+				t.Errorf("%d objects of %d bytes, %d uploads", len(objects), len(objects["out.csv"]), uploads)
+			}
+			if left := leftDrafts(); len(left) != 0 {
+				t.Errorf("the notes %v stay", left)
+			}
+		})
+	}
+}
+
+// A draft that ends without Publish shows nothing, and leaves no upload.
+func TestDiscard(t *testing.T) {
+	s, bucket := newServer(t)
+	d := create(t, bucket+"/out.csv")
+	write(t, d, large)
+	if _, uploads := s.state(); uploads != 1 {
+		t.Fatalf("%d uploads before the end", uploads)
+	}
+	if err := d.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if objects, uploads := s.state(); len(objects)+uploads+len(leftDrafts()) != 0 {
+		t.Errorf("%d objects, %d uploads and the notes %v stay", len(objects), uploads, leftDrafts())
+	}
+}
+
+// A draft that lost bytes is not published.
+func TestShortDraft(t *testing.T) {
+	s, bucket := newServer(t)
+	for _, data := range []string{"small", large} {
+		d := create(t, bucket+"/out.csv")
+		write(t, d, data)
+		if err := d.Publish(int64(len(data)) + 1); err == nil {
+			t.Error("no error")
+		}
+		if err := d.Discard(); err != nil {
+			t.Error(err)
+		}
+	}
+	if objects, uploads := s.state(); len(objects)+uploads != 0 {
+		t.Errorf("%d objects, %d uploads", len(objects), uploads)
+	}
+}
+
+// A killed process leaves its upload, which the next start for the same output removes, and no other.
+func TestLeftDrafts(t *testing.T) {
+	s, bucket := newServer(t)
+	for _, name := range []string{"out.csv", "other.csv"} {
+		write(t, create(t, bucket+"/dir/"+name), large)
+	}
+	Files{}.RemoveDrafts(bucket+"/dir", func(name string) bool { return name == "out.csv" })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.uploads) != 1 || s.uploads["2"] == nil || s.uploads["2"].key != "dir/other.csv" {
+		t.Errorf("the uploads are %v", s.uploads)
+	}
+	if left := leftDrafts(); len(left) != 1 || left[0].URL != bucket+"/dir/other.csv" {
+		t.Errorf("the notes are %v", left)
+	}
+}
+
+// Of two writers the second to publish fails, whether an object was there or not.
+func TestTwoWriters(t *testing.T) {
+	for _, before := range []string{"", "old"} {
+		for _, data := range []string{"new", large} {
+			t.Run(fmt.Sprintf("%s/%d", before, len(data)), func(t *testing.T) {
+				s, bucket := newServer(t)
+				if before != "" {
+					s.put("out.csv", before)
+				}
+				first, second := create(t, bucket+"/out.csv"), create(t, bucket+"/out.csv")
+				write(t, first, "first")
+				write(t, second, data)
+				if err := first.Publish(5); err != nil {
+					t.Fatal(err)
+				}
+				if err := second.Publish(int64(len(data))); !errors.Is(err, ErrChanged) {
+					t.Errorf("the second writer got %v", err)
+				}
+				if err := second.Discard(); err != nil {
+					t.Error(err)
+				}
+				if objects, uploads := s.state(); objects["out.csv"] != "first" || uploads != 0 {
+					t.Errorf("the object is %q, with %d uploads", objects["out.csv"], uploads)
+				}
+			})
+		}
+	}
+}
+
+// The response to a publication is lost: the draft recognizes its object.
+func TestLostResponse(t *testing.T) {
+	for _, data := range []string{"small", large} {
+		t.Run(fmt.Sprint(len(data)), func(t *testing.T) {
+			s, bucket := newServer(t)
+			lost := 0
+			s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
+				publishes := r.Method == http.MethodPut && !r.URL.Query().Has("partNumber") || r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
+				if !publishes || lost > 0 {
+					return false
+				}
+				lost++
+				serve(discarding{http.Header{}})
+				panic(http.ErrAbortHandler)
+			})
+			d := create(t, bucket+"/out.csv")
+			write(t, d, data)
+			if err := d.Publish(int64(len(data))); err != nil || lost != 1 {
+				t.Errorf("%v, after %d lost responses", err, lost)
+			}
+		})
+	}
+}
+
+// discarding is a response that nobody gets.
+type discarding struct{ header http.Header }
+
+func (d discarding) Header() http.Header         { return d.header }
+func (d discarding) Write(p []byte) (int, error) { return len(p), nil }
+func (d discarding) WriteHeader(int)             {}
+
+func TestSlowDownIsRetried(t *testing.T) {
+	s, bucket := newServer(t)
+	refused := map[string]bool{}
+	s.disturb(func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
+		id := r.Method + r.URL.RawQuery + r.Header.Get("Range")
+		if refused[id] {
+			return false
+		}
+		refused[id] = true
+		refuse(w, http.StatusServiceUnavailable, "SlowDown")
+		return true
+	})
+	d := create(t, bucket+"/out.csv")
+	write(t, d, large[:partSize+1])
+	if err := d.Publish(partSize + 1); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadFile(bucket + "/out.csv")
+	if err != nil || string(got) != large[:partSize+1] {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// A connection that is cut continues at its offset.
+func TestCutReads(t *testing.T) {
+	s, bucket := newServer(t)
+	s.put("in.csv", large)
+	var asked []string
+	s.disturb(func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
+		var first, last int
+		if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n != 2 || first%blockSize != 0 {
+			return false
+		}
+		asked = append(asked, r.Header.Get("Range"))
+		w.Header().Set("ETag", etagOf(large))
+		w.Header().Set("Content-Length", fmt.Sprint(last+1-first))
+		w.WriteHeader(http.StatusPartialContent)
+		fmt.Fprint(w, large[first:first+100])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	got, err := ReadFile(bucket + "/in.csv")
+	if err != nil || string(got) != large {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if want := len(large)/blockSize + 1; len(asked) != want {
+		t.Errorf("%d requests for the beginning of a block, want %d: none is asked for twice", len(asked), want)
+	}
+}
+
+func TestChangedWhileRead(t *testing.T) {
+	s, bucket := newServer(t)
+	s.put("in.csv", large)
+	f, err := OpenFile(bucket + "/in.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.ReadFull(f, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	s.put("in.csv", large+"more")
+	if _, err := io.ReadAll(f); !errors.Is(err, ErrChanged) {
+		t.Errorf("reading on returns %v", err)
+	}
+}
+
+func TestReadAt(t *testing.T) {
+	s, bucket := newServer(t)
+	s.put("in.bin", large)
+	f, err := OpenFile(bucket + "/in.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, offset := range []int{0, blockSize - 3, 5*blockSize + 1, 7, len(large) - 10} {
+		p := make([]byte, 10)
+		if n, err := f.ReadAt(p, int64(offset)); n != 10 || err != nil || string(p) != large[offset:offset+10] {
+			t.Errorf("at %d: %d bytes, %v", offset, n, err)
+		}
+	}
+	if n, err := f.ReadAt(make([]byte, 10), int64(len(large))-4); n != 4 || err != io.EOF {
+		t.Errorf("at the end: %d bytes, %v", n, err)
+	}
+}
+
+func TestMissing(t *testing.T) {
+	_, bucket := newServer(t)
+	if _, err := OpenFile(bucket + "/none.csv"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("OpenFile: %v", err)
+	}
+	if found, err := Exists(bucket + "/none.csv"); found || err != nil {
+		t.Errorf("Exists: %v, %v", found, err)
+	}
+	if err := (Files{}).Remove(bucket + "/none.csv"); err != nil {
+		t.Errorf("Remove: %v", err)
+	}
+}
+
+func TestSettle(t *testing.T) {
+	for _, path := range []string{"a/b.csv", "-", "/tmp/x?region=1", "s3://bucket/part-?.csv", "s3://bucket/a?b/[c]"} {
+		if got, err := Settle(path); got != path || err != nil {
+			t.Errorf("%s became %s, %v", path, got, err)
+		}
+	}
+	if got, err := Settle("s3://settled/part-?.csv?region=eu-west-1&profile=p"); got != "s3://settled/part-?.csv" || err != nil {
+		t.Errorf("got %s, %v", got, err)
+	}
+	for path, want := range map[string]string{
+		"s3://bucket/key?secret_key=hidden":     `unknown parameter "secret_key"`,
+		"s3://id:hidden@bucket/key":             "must not have credentials",
+		"s3://bucket":                           "is a bucket",
+		"s3:///key":                             "names no bucket",
+		"gs://bucket/key":                       "-tags clouds",
+		"ftp://bucket/key":                      "unknown storage ftp (known:",
+		"s3://settled/other.csv?region=us-west": "other parameters",
+	} {
+		_, err := Settle(path)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}
+
+func TestLocal(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "/state")
+	for path, want := range map[string]string{
+		"a//b.csv":               "a/b.csv",
+		"s3://bucket/dir/a.csv":  "/state/bulkcat/s3/bucket/dir/a.csv",
+		"s3://bucket/dir/":       "/state/bulkcat/s3/bucket/dir",
+		"s3://bucket/../../a:b ": "/state/bulkcat/s3/bucket/%25../%25../a:b%20",
+	} {
+		if got := filepath.ToSlash(Local(path)); got != want && got != strings.ReplaceAll(want, ":", "%3A") {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+)
+
+const (
+	// blockSize is the size of a ranged read in bytes. It is large enough that the latency of a request costs little.
+	blockSize = 2 << 20
+	// streamBlocks are kept of an object that is read from its beginning to its end.
+	streamBlocks = 1
+	// seekBlocks are kept of an object that is read by offset: each column of a Parquet file is read in another block.
+	seekBlocks = 16
+	// readTimeout bounds the time of one ranged read. What was read until then counts.
+	readTimeout = time.Minute
+	// maxCuts is the number of reads in a row that may end without a byte.
+	maxCuts = 10
+)
+
+// source is a version of an object that is open for reading. It implements reader.Source.
+type source struct {
+	bucket Bucket
+	key    string
+	info   Info
+	offset int64 // of Read
+
+	keep   int     // number of blocks
+	blocks []block // the last used block is the last
+}
+
+type block struct {
+	number int64
+	data   []byte
+}
+
+func openSource(url string) (*source, error) {
+	bucket, key, err := open(url)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{bucket: bucket, key: key, keep: streamBlocks}
+	err = call(func(ctx context.Context) error { s.info, err = bucket.Stat(ctx, key); return err })
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.readSome(p, s.offset)
+	s.offset += int64(n)
+	return n, err
+}
+
+func (s *source) ReadAt(p []byte, offset int64) (n int, err error) {
+	if offset >= blockSize {
+		s.keep = seekBlocks
+	}
+	for n < len(p) && err == nil {
+		var more int
+		more, err = s.readSome(p[n:], offset+int64(n))
+		n += more
+	}
+	return n, err
+}
+
+func (s *source) Close() error { s.blocks = nil; return nil }
+
+// readSome reads from one block.
+func (s *source) readSome(p []byte, offset int64) (int, error) {
+	if offset >= s.info.Size {
+		return 0, io.EOF
+	}
+	data, err := s.block(offset / blockSize)
+	if err != nil {
+		return 0, err
+	}
+	return copy(p, data[offset%blockSize:]), nil
+}
+
+// block returns a block from memory, or reads the block in place of the one that was not used for the longest time.
+func (s *source) block(number int64) ([]byte, error) {
+	at := slices.IndexFunc(s.blocks, func(b block) bool { return b.number == number })
+	if at >= 0 {
+		b := s.blocks[at]
+		s.blocks = append(slices.Delete(s.blocks, at, at+1), b)
+		return b.data, nil
+	}
+	var data []byte
+	if len(s.blocks) >= s.keep {
+		data = s.blocks[0].data[:0]
+		s.blocks = slices.Delete(s.blocks, 0, 1)
+	}
+	offset := number * blockSize
+	data = slices.Grow(data, blockSize)[:min(blockSize, s.info.Size-offset)]
+	if err := s.fetch(data, offset); err != nil {
+		return nil, err
+	}
+	s.blocks = append(s.blocks, block{number, data})
+	return data, nil
+}
+
+// fetch fills p from an offset. A connection that is cut continues at its offset.
+func (s *source) fetch(p []byte, offset int64) error {
+	for cuts := 0; len(p) > 0; {
+		n, final, err := s.fetchOnce(p, offset)
+		p, offset, cuts = p[n:], offset+int64(n), cuts+1
+		if n > 0 {
+			cuts = 0
+		}
+		if len(p) > 0 && (final || cuts == maxCuts) {
+			return err
+		}
+		if n == 0 && len(p) > 0 {
+			time.Sleep(min(100*time.Millisecond<<cuts, 10*time.Second))
+		}
+	}
+	return nil
+}
+
+// fetchOnce makes one request. The error of the request, which the bucket has retried, is final; the error of a body is
+// not.
+func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	body, err := s.bucket.Read(ctx, s.key, s.info, offset, int64(len(p)))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = ErrChanged
+		}
+		return 0, true, err
+	}
+	defer time.AfterFunc(readTimeout, cancel).Stop()
+	n, err = io.ReadFull(body, p)
+	_ = body.Close() // only read from
+	if err != nil {
+		err = fmt.Errorf("the connection was cut: %w", err)
+	}
+	return n, false, err
+}
+
+// Stat describes the version of the object as a file.
+func (s *source) Stat() (fs.FileInfo, error) { return fileInfo{path.Base(s.key), s.info}, nil }
+
+// fileInfo is an Info as fs.FileInfo.
+type fileInfo struct {
+	name string
+	info Info
+}
+
+func (i fileInfo) Name() string       { return i.name }
+func (i fileInfo) Size() int64        { return i.info.Size }
+func (i fileInfo) Mode() fs.FileMode  { return 0o444 }
+func (i fileInfo) ModTime() time.Time { return i.info.Modified }
+func (i fileInfo) IsDir() bool        { return false }
+func (i fileInfo) Sys() any           { return nil }
