@@ -8,13 +8,13 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Carried is a carried column in the output.
+// Carried is a carried column in the output. In CSV the values are the text of the type.
 type Carried struct {
-	Name string `json:"name"`
-	Type string `json:"type"` // see writer.ValueType
+	Name string           `json:"name"`
+	Type writer.ValueType `json:"type"`
 }
 
-// typesInOutput are the types of the input's columns in Parquet and JSONL. Lists and structs are text.
+// typesInOutput are the types of the input's columns in the output. Lists and structs are text.
 var typesInOutput = map[reader.Type]writer.Type{
 	reader.TypeString: writer.TypeString, reader.TypeJSON: writer.TypeString,
 	reader.TypeInt64: writer.TypeInt64, reader.TypeDouble: writer.TypeDouble, reader.TypeBool: writer.TypeBool,
@@ -29,12 +29,8 @@ func (o *OutputOptions) content() writer.Format {
 	return writer.Format(content)
 }
 
-// carryTypes gives the types of the carried columns, which are at the given places of the input's columns. In CSV all
-// are text.
+// carryTypes gives the types of the carried columns, which are at the given places of the input's columns.
 func (s *Session) carryTypes(places []int) []writer.ValueType {
-	if content := s.options.Output.content(); content != writer.Parquet && content != writer.JSONL {
-		return nil
-	}
 	columns := s.input.Schema()
 	types := make([]writer.ValueType, len(places))
 	for i, place := range places {
@@ -49,7 +45,7 @@ func carriedOf(s writer.Schema) []Carried {
 	columns := s.Columns()
 	carried := make([]Carried, len(s.Carry))
 	for i, c := range columns[len(columns)-len(s.Carry):] {
-		carried[i] = Carried{c.Name, c.ValueType().String()}
+		carried[i] = Carried{c.Name, c.ValueType()}
 	}
 	return carried
 }
@@ -80,7 +76,7 @@ func (f *flattening) countMisfits(t *task) (count int64) {
 		}
 		count++
 		if m := &f.run.Counters.misfits; m.first.Load() == nil {
-			m.first.Store(&misfit{t.place(), Carried{f.run.options.Schema.Carry[i], typ.String()}, value})
+			m.first.Store(&misfit{t.place(), Carried{f.run.options.Schema.Carry[i], typ}, value})
 		}
 	}
 	f.run.Counters.misfits.count.Add(count)

@@ -64,6 +64,28 @@ func (t ValueType) String() string {
 	return "text"
 }
 
+// MarshalText returns the name of the type.
+func (t ValueType) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText parses the name of a type.
+func (t *ValueType) UnmarshalText(text []byte) error {
+	name, numbers, _ := strings.Cut(string(text), "(")
+	v := ValueType{Type: map[string]Type{
+		"text": TypeString, "int64": TypeInt64, "double": TypeDouble, "bool": TypeBool, "date": TypeDate,
+		"timestamp": TypeTimestamp, "datetime": TypeDateTime, "decimal": TypeDecimal,
+	}[name]}
+	switch v.Type {
+	case TypeTimestamp, TypeDateTime:
+		_, _ = fmt.Sscanf(numbers, "%d)", &v.Scale)
+	case TypeDecimal:
+		_, _ = fmt.Sscanf(numbers, "%d,%d)", &v.Precision, &v.Scale)
+	}
+	if *t = v.orText(); t.String() != string(text) {
+		return fmt.Errorf("%q is no type of a carried column", text)
+	}
+	return nil
+}
+
 // Fits reports whether text is a value of the type, so that Parquet keeps it.
 func (t ValueType) Fits(text string) bool {
 	_, fits := t.parse(text)

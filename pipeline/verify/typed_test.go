@@ -128,7 +128,7 @@ func TestTamperedTypesAreFound(t *testing.T) {
 // An output whose types are not those of the account is found.
 func TestOtherTypesAreFound(t *testing.T) {
 	output, account, _ := typedRun(t, "../../reader/testdata/parquet/types.parquet", writer.Parquet, writer.ShapeLong)
-	account.Carried[0].Type = "text"
+	account.Carried[0].Type = writer.ValueType{}
 	r, err := Run(t.Context(), Options{Output: output, Account: account})
 	if err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 		return figures, nil
 	}
 	v.group.start(p.path, f, v.layout)
-	if err := v.merge.start(v.layout); err != nil {
+	if err := v.merge.start(); err != nil {
 		return figures, err
 	}
 	for {
