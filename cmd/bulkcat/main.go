@@ -79,7 +79,7 @@ var errPending = errors.New("some records are pending")
 // isReported says whether the user has been told of an error, or there is none.
 func isReported(err error) bool {
 	_, jobs := errors.AsType[*jobsError](err)
-	return err == nil || jobs || errors.Is(err, errUnanswered) || errors.Is(err, errPending)
+	return err == nil || jobs || errors.Is(err, errUnanswered) || errors.Is(err, errPending) || errors.Is(err, errDifferent)
 }
 
 // usageError is an error in the command line or the environment.

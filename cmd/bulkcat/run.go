@@ -41,6 +41,7 @@ type runFlags struct {
 	partial        bool
 	dryRun         bool
 	profiling      profilingFlags
+	report         string // the file of the report; "" for none
 }
 
 // newRunCommand makes the command of a kind.
@@ -97,6 +98,7 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write the answers of a finished run again, in another format or with other columns")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
 	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "time for requests in flight after the run is interrupted")
+	flags.StringVar(&f.report, "report", "", "write a report on the run to `FILE`: .html, .md or .json")
 	f.log.bind(flags)
 	f.profiling.bind(flags)
 }
@@ -114,7 +116,7 @@ func (f *runFlags) complete() error {
 	f.FinishBy = f.pace.finishBy.time(f.started)
 	f.Program = version()
 	f.Reads = f.service.files()
-	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace}
+	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace, f.report}
 	var err error
 	if f.Input, err = f.input.options(f.streams.in); err != nil {
 		return err
@@ -122,7 +124,7 @@ func (f *runFlags) complete() error {
 	if f.Shard, err = parseShard(f.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
-	err = errors.Join(flagged(f.Check()), f.output.check(), f.pace.check(), f.log.check())
+	err = errors.Join(flagged(f.Check()), f.output.check(), f.checkReport(), f.pace.check(), f.log.check())
 	f.Grace = max(f.Grace, 1) // 0 stands for the default
 	return err
 }
@@ -176,6 +178,9 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	account, err := session.Run(ctx)
 	if account != nil && !f.log.quiet {
 		newSummary(session, account, err).tell(f.streams.err, f.Log)
+	}
+	if reportErr := f.writeRunReport(ctx, account); reportErr != nil {
+		return errors.Join(flagged(err), reportErr)
 	}
 	return f.ending(account, err)
 }

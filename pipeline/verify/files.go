@@ -1,20 +1,16 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -25,10 +21,6 @@ type part struct {
 	number  int              // in a folder, from 1
 	account *pipeline.Output // the account's entry of the file; nil for none
 }
-
-const successName = "_SUCCESS"
-
-var partName = regexp.MustCompile(`^part-(\d{5,9})\.(.+)$`)
 
 // list returns the files of the output in the order of their records, with findings for missing
 // and unexpected files.
@@ -54,43 +46,22 @@ func (v *verification) list() ([]part, error) {
 }
 
 func (v *verification) listFolder() ([]part, error) {
-	names, err := objects.ReadDir(v.Output)
+	folder, err := results.ListFolder(v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
 	}
+	for _, path := range folder.Others {
+		v.report.add(Finding{File: path, What: "file", Expected: "only parts", Got: "another"})
+	}
+	if !folder.Complete {
+		v.report.add(Finding{File: filepath.Join(v.Output, results.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+	}
 	var parts []part
-	success := false
-	for _, name := range names {
-		if p, ok := v.partOf(name); ok {
-			parts = append(parts, p)
-		} else if name == successName {
-			success = true
-		} else if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") { // engines skip such files
-			v.report.add(Finding{File: writer.Join(v.Output, name), What: "file", Expected: "only parts", Got: "another"})
-		}
+	for _, p := range folder.Parts {
+		parts = append(parts, part{path: p.Path, format: p.Format, number: p.Number})
 	}
-	if !success {
-		v.report.add(Finding{File: writer.Join(v.Output, successName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
-	}
-	slices.SortFunc(parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.path, b.path))
-	})
 	v.matchParts(parts)
 	return parts, nil
-}
-
-// partOf parses the name of a part; false for other names.
-func (v *verification) partOf(name string) (part, bool) {
-	match := partName.FindStringSubmatch(name)
-	if match == nil {
-		return part{}, false
-	}
-	format, err := writer.ParseFormat(match[2])
-	if err != nil {
-		return part{}, false
-	}
-	number, err := strconv.Atoi(match[1])
-	return part{path: writer.Join(v.Output, name), format: format, number: number}, err == nil
 }
 
 // matchParts compares the parts with those of the account. Without an account, it checks that

@@ -18,6 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -148,14 +149,14 @@ func (f *fixture) verify() Report {
 // rows reads the output back. A row of the shape nested has the category columns of its list only.
 func (f *fixture) rows() []writer.Row {
 	f.t.Helper()
-	in, err := openFile(f.output, f.format, membersOf(f.account))
+	in, err := results.OpenFile(f.output, f.format, membersOf(f.account))
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	defer in.close()
+	defer in.Close()
 	var rows []writer.Row
 	for {
-		read, err := in.next()
+		read, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return rows
 		}
@@ -175,7 +176,7 @@ func (f *fixture) rows() []writer.Row {
 	}
 }
 
-func (f *fixture) typed(r row) writer.Row {
+func (f *fixture) typed(r results.Row) writer.Row {
 	record, _ := strconv.ParseInt(r[atRecord], 10, 64)
 	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
 	typed := writer.Row{

@@ -1,11 +1,11 @@
 package verify
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -31,18 +31,19 @@ func FuzzReadback(f *testing.F) {
 			members = []string{"rank", "value"}
 		}
 		format := []writer.Format{writer.CSV, writer.TSV, writer.JSONL}[kind%3]
-		if in, err := newTextReader(bytes.NewReader(data), format, members); err == nil {
-			for rows, err := in.next(); err == nil; rows, err = in.next() {
-				for _, r := range rows {
-					if len(r) != len(in.columns()) {
-						t.Fatalf("%d cells of %d columns", len(r), len(in.columns()))
-					}
-				}
-			}
-		}
 		path := filepath.Join(t.TempDir(), "out."+string(format))
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
+		}
+		if in, err := results.OpenFile(path, format, members); err == nil {
+			defer in.Close()
+			for rows, err := in.Next(); err == nil; rows, err = in.Next() {
+				for _, r := range rows {
+					if len(r) != len(in.Columns()) {
+						t.Fatalf("%d cells of %d columns", len(r), len(in.Columns()))
+					}
+				}
+			}
 		}
 		if r, err := Run(t.Context(), Options{Output: path}); err != nil || r.Balanced {
 			t.Fatalf("balanced %t without an account, %v", r.Balanced, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -68,7 +69,7 @@ func (in *inputs) at(g *group) *reader.Record {
 	for i, place := range in.layout.places {
 		k := in.layout.carried + i
 		text, null := in.field(place)
-		g.expect(in.layout.names[k]+", by the input file", g.file.expected(k, text, null), sameCell(got[k]))
+		g.expect(in.layout.names[k]+", by the input file", sameCell(g.file.Expected(k, text, null)), sameCell(got[k]))
 	}
 	return &in.record
 }
@@ -134,7 +135,7 @@ func sameText(s string) string {
 
 // sameCell is sameText of a cell.
 func sameCell(cell string) string {
-	if cell == emptyText {
+	if cell == results.EmptyText {
 		return cell
 	}
 	return sameText(cell)

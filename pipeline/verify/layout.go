@@ -8,19 +8,11 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// row is one row of the output as text, by column; "" is null, or no text in CSV. Numbers are as in a
-// text file, or as Go formats them. A row of the shape nested is several, one for each category, with the columns
-// of the shape long.
-type row []string
-
-// emptyText is the cell of empty text in a format that distinguishes it from null. No other cell has
-// these bytes, which are not UTF-8.
-const emptyText = "\xff"
-
-// The indexes of the columns that every output begins with.
+// The indexes of the columns of a results.Row that every output begins with.
 const (
 	atRecord = iota
 	atInput
@@ -183,7 +175,7 @@ func (l *layout) ofEntry(column int) bool {
 }
 
 // entries returns the entries in the rows of a record, with their ranks.
-func (l *layout) entries(rows []row) (entries []writer.Entry, ranks []string) {
+func (l *layout) entries(rows []results.Row) (entries []writer.Entry, ranks []string) {
 	for _, r := range rows {
 		if r[atValue] == "" {
 			continue
@@ -195,7 +187,7 @@ func (l *layout) entries(rows []row) (entries []writer.Entry, ranks []string) {
 	return entries, ranks
 }
 
-func (l *layout) title(r row) string {
+func (l *layout) title(r results.Row) string {
 	if l.atTitle < 0 {
 		return ""
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -80,7 +81,7 @@ func (w *shardsWalk) checkFolder() error {
 	for _, e := range entries {
 		shard, ok := pipeline.ShardOf(e.Name())
 		switch {
-		case e.Name() == successName:
+		case e.Name() == results.SuccessName:
 			success = true
 		case strings.HasPrefix(e.Name(), "_"), strings.HasPrefix(e.Name(), "."), ok && shard.Count == w.Shards.Count:
 		default:
@@ -88,7 +89,7 @@ func (w *shardsWalk) checkFolder() error {
 		}
 	}
 	if w.Finished && !success {
-		w.report.add(Finding{File: filepath.Join(w.Folder, successName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
+		w.report.add(Finding{File: filepath.Join(w.Folder, results.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -75,12 +76,12 @@ func TestTamperedTypesAreFound(t *testing.T) {
 		schema := account.Settings.Schema()
 		schema.Carry = source.Columns()
 		if format == writer.Parquet {
-			f, err := openFile(output, format, nil)
+			f, err := results.OpenFile(output, format, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			schema.CarryTypes = f.types()[len(f.types())-len(schema.Carry):]
-			f.close()
+			schema.CarryTypes = f.Types()[len(f.Types())-len(schema.Carry):]
+			f.Close()
 		}
 		record, err := source.Read()
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -106,12 +107,12 @@ func (v *verification) file(ctx context.Context, p part) error {
 
 // rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
-	f, err := openFile(p.path, p.format, membersOf(v.Account))
+	f, err := results.OpenFile(p.path, p.format, membersOf(v.Account))
 	if err != nil {
 		v.report.add(damaged(p, err))
 		return figures, nil
 	}
-	defer f.close()
+	defer f.Close()
 	if !v.checkColumns(p, f) {
 		return figures, nil
 	}
@@ -120,7 +121,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 		return figures, err
 	}
 	for {
-		rows, err := f.next()
+		rows, err := f.Next()
 		if errors.Is(err, io.EOF) {
 			return figures, v.endRecord()
 		}
@@ -135,7 +136,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 }
 
 // row reads a row of the output, which is several rows for a list.
-func (v *verification) row(ctx context.Context, rows []row, figures *pipeline.Output) error {
+func (v *verification) row(ctx context.Context, rows []results.Row, figures *pipeline.Output) error {
 	v.report.Rows++
 	record, ok := number(rows[0][atRecord])
 	if !ok || record < 1 {
@@ -154,7 +155,7 @@ func (v *verification) row(ctx context.Context, rows []row, figures *pipeline.Ou
 }
 
 // endBefore ends the present group, and the present record, if a row does not belong to them.
-func (v *verification) endBefore(ctx context.Context, record int64, r row) error {
+func (v *verification) endBefore(ctx context.Context, record int64, r results.Row) error {
 	switch {
 	case v.group.belongs(record, r):
 		return nil
@@ -225,8 +226,8 @@ func (v *verification) checkOrder(g *group) {
 }
 
 // checkColumns reports whether the columns of a file, and their types, are those of the layout.
-func (v *verification) checkColumns(p part, f rowReader) bool {
-	names := f.columns()
+func (v *verification) checkColumns(p part, f *results.File) bool {
+	names := f.Columns()
 	if names == nil {
 		return true // JSONL without rows
 	}
@@ -241,7 +242,7 @@ func (v *verification) checkColumns(p part, f rowReader) bool {
 		}
 	}
 	if finding == nil {
-		finding = l.checkTypes(f.types(), v.Account)
+		finding = l.checkTypes(f.Types(), v.Account)
 	}
 	if finding != nil {
 		finding.File = p.path

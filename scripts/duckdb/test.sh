@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the samples in all shapes as Parquet, CSV and JSONL and has DuckDB compare them:
+# Writes the samples in all shapes as Parquet, CSV and JSONL and has DuckDB compare them, and compares diff, report and
+# top with the same joins and aggregates in DuckDB:
 # scripts/duckdb/test.sh BULKCAT
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,3 +13,4 @@ trap 'rm -rf "$out"' EXIT
 "$here/typed.sh" "$1" "$out"
 node "$here/typed.mjs" "$out"
 node "$here/compare.mjs" "$out" websites industries both sure products
+node "$here/results.mjs" "$(realpath "$1")" "$out" websites both sure products

@@ -1,4 +1,4 @@
-package verify
+package results
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 type csvReader struct {
 	in     *csv.Reader
 	header []string
-	one    [1]row // of next
+	one    [1]Row // of next
 }
 
 func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
@@ -36,7 +36,7 @@ func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
 
 func (c *csvReader) columns() []string { return c.header }
 
-func (c *csvReader) next() (_ []row, err error) {
+func (c *csvReader) next() (_ []Row, err error) {
 	c.one[0], err = c.in.Read()
 	for i, cell := range c.one[0] {
 		if strings.IndexByte(cell, escape) >= 0 {
@@ -49,7 +49,7 @@ func (c *csvReader) next() (_ []row, err error) {
 func (c *csvReader) types() []writer.ValueType { return nil }
 
 // expected does not distinguish null from empty text.
-func (c *csvReader) expected(_ int, text string, _ bool) string { return sameText(text) }
+func (c *csvReader) expected(_ int, text string, _ bool) string { return text }
 
 // returnsKept escapes carriage returns: encoding/csv reads CR LF as LF inside quotes, where the text of a cell may
 // have both.
@@ -93,7 +93,7 @@ type jsonlReader struct {
 	names   []string // of the columns
 	members []string // of the objects in the list; nil until they are known
 	list    int      // the index of the list's first column; -1 for none
-	first   []row    // read ahead; nil after next has returned it
+	first   []Row    // read ahead; nil after next has returned it
 	n       int      // the number of objects read
 }
 
@@ -114,7 +114,7 @@ func newJSONLReader(r io.Reader, members []string) (*jsonlReader, error) {
 // columns is nil for a file without rows.
 func (j *jsonlReader) columns() []string { return slices.Clip(j.names) }
 
-func (j *jsonlReader) next() ([]row, error) {
+func (j *jsonlReader) next() ([]Row, error) {
 	if first := j.first; first != nil {
 		j.first = nil
 		return first, nil
@@ -134,9 +134,9 @@ func (j *jsonlReader) expected(_ int, text string, null bool) string {
 	case null:
 		return ""
 	case text == "":
-		return emptyText
+		return EmptyText
 	}
-	return sameText(text)
+	return text
 }
 
 // define adds the columns of a member of the first object; false for a second list.
@@ -182,13 +182,13 @@ func listMembers(j *jsonlReader) []string {
 
 // object reads one object. It returns a row for each object in its list, or one row. accept checks
 // the index of the first column and the name of each member.
-func (j *jsonlReader) object(accept func(at int, name string, isList bool) bool) ([]row, error) {
+func (j *jsonlReader) object(accept func(at int, name string, isList bool) bool) ([]Row, error) {
 	if err := j.begin('{'); err != nil {
 		return nil, err // io.EOF only between two objects
 	}
 	j.n++
-	r := make(row, 0, len(j.names))
-	at, list := 0, []row(nil)
+	r := make(Row, 0, len(j.names))
+	at, list := 0, []Row(nil)
 	for j.in.More() {
 		name, value, err := j.member()
 		if err != nil {
@@ -205,7 +205,7 @@ func (j *jsonlReader) object(accept func(at int, name string, isList bool) bool)
 			return nil, fmt.Errorf("object %d: member %d is %q, which is another column", j.n, len(r)+1, name)
 		}
 		if isList {
-			r = append(r, make(row, len(j.members))...)
+			r = append(r, make(Row, len(j.members))...)
 			continue
 		}
 		cell, err := cellOf(value)
@@ -220,16 +220,16 @@ func (j *jsonlReader) object(accept func(at int, name string, isList bool) bool)
 
 // objects reads the objects of a list after its bracket. The first object of all lists defines their
 // members.
-func (j *jsonlReader) objects() ([]row, error) {
-	var list []row
+func (j *jsonlReader) objects() ([]Row, error) {
+	var list []Row
 	for j.in.More() {
 		if err := j.begin('{'); err != nil {
 			return nil, inside(err)
 		}
-		if len(list) == maxRows {
+		if len(list) == MaxRows {
 			return nil, errLongList
 		}
-		var r row
+		var r Row
 		defined := j.members != nil
 		for j.in.More() {
 			name, value, err := j.member()
@@ -280,13 +280,13 @@ func (j *jsonlReader) member() (name string, value json.Token, err error) {
 }
 
 // errLongList is the error of a list that no answer has.
-var errLongList = fmt.Errorf("has more than %d entries", maxRows)
+var errLongList = fmt.Errorf("has more than %d entries", MaxRows)
 
 // spread returns a copy of a row for each element of its list, with the element's cells from column
 // at on; the row itself if there are none.
-func spread(r row, at int, list []row) []row {
+func spread(r Row, at int, list []Row) []Row {
 	if len(list) == 0 {
-		return []row{r}
+		return []Row{r}
 	}
 	for i, element := range list {
 		list[i] = slices.Concat(r[:at], element, r[min(at+len(element), len(r)):])
@@ -309,7 +309,7 @@ func cellOf(value json.Token) (string, error) {
 	case nil:
 		return "", nil
 	case string:
-		return cmp.Or(v, emptyText), nil
+		return cmp.Or(v, EmptyText), nil
 	case bool:
 		return strconv.FormatBool(v), nil
 	case json.Number:

@@ -1,9 +1,10 @@
-package verify
+package results
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -18,6 +19,7 @@ const parquetBatch = 256
 type parquetReader struct {
 	names  []string
 	values []writer.ValueType // the types of the columns
+	most   []byte             // the definition levels of values that are not null
 	list   [2]int             // the range of the columns of the list; empty for none
 	groups []parquet.RowGroup
 	rows   parquet.Rows // of the current group; nil between two groups
@@ -46,7 +48,17 @@ func newParquetReader(f reader.Source) (_ *parquetReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parquetReader{groups: in.RowGroups(), batch: make([]parquet.Row, parquetBatch)}
+	p, err := parquetColumns(in)
+	if err != nil {
+		return nil, err
+	}
+	p.groups, p.batch = in.RowGroups(), make([]parquet.Row, parquetBatch)
+	return p, nil
+}
+
+// parquetColumns returns a reader with the columns of a file only.
+func parquetColumns(in *parquet.File) (*parquetReader, error) {
+	p := new(parquetReader)
 	for _, c := range in.Root().Columns() {
 		if isFlat(c) {
 			p.add(c.Name(), c)
@@ -67,6 +79,14 @@ func newParquetReader(f reader.Source) (_ *parquetReader, err error) {
 func (p *parquetReader) add(name string, c *parquet.Column) {
 	p.names = append(p.names, name)
 	p.values = append(p.values, valueTypeOf(c.Type()))
+	level := byte(0)
+	if c.Optional() {
+		level++
+	}
+	if strings.HasPrefix(name, listPrefix) { // of the repeated level between
+		level++
+	}
+	p.most = append(p.most, level)
 }
 
 func isFlat(c *parquet.Column) bool { return c.Leaf() && !c.Repeated() }
@@ -98,15 +118,15 @@ func (p *parquetReader) columns() []string { return p.names }
 
 func (p *parquetReader) types() []writer.ValueType { return p.values }
 
-func (p *parquetReader) next() (_ []row, err error) {
+func (p *parquetReader) next() (_ []Row, err error) {
 	defer guard(&err)
 	for len(p.ready) == 0 {
 		if err := p.read(); err != nil {
 			return nil, err
 		}
 	}
-	r := make(row, len(p.names))
-	var list []row
+	r := make(Row, len(p.names))
+	var list []Row
 	element := 0 // of the value, in the list
 	for _, v := range p.ready[0] {
 		k := v.Column()
@@ -123,11 +143,11 @@ func (p *parquetReader) next() (_ []row, err error) {
 		if v.DefinitionLevel() == 0 {
 			continue // the list is empty
 		}
-		if element == maxRows {
+		if element == MaxRows {
 			return nil, errLongList
 		}
 		if element == len(list) {
-			list = append(list, make(row, p.list[1]-p.list[0]))
+			list = append(list, make(Row, p.list[1]-p.list[0]))
 		}
 		list[element][k-p.list[0]] = cell(v, p.values[k])
 	}

@@ -1,4 +1,4 @@
-package verify
+package results
 
 import (
 	"math/big"
@@ -64,7 +64,7 @@ func cell(v parquet.Value, t writer.ValueType) string {
 		return decimal(v, t.Scale)
 	}
 	if len(v.ByteArray()) == 0 {
-		return emptyText
+		return EmptyText
 	}
 	return string(v.ByteArray())
 }
@@ -116,9 +116,9 @@ func (p *parquetReader) expected(column int, text string, null bool) string {
 	case null:
 		return ""
 	case t.Type == writer.TypeString && text == "":
-		return emptyText
+		return EmptyText
 	case t.Type == writer.TypeString:
-		return sameText(text)
+		return text
 	case !t.Fits(text):
 		return ""
 	}

@@ -1,4 +1,4 @@
-package verify
+package results
 
 import (
 	"bufio"
@@ -15,59 +15,76 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// rowReader reads the rows of one file.
+// rowReader reads the rows of a file.
 type rowReader interface {
-	// columns returns the names of the columns. In place of a list it returns those of the structs
-	// in the list, such as "categories.rank".
-	columns() []string
-
-	// next returns a row of the file: with a list, a row for each struct, or one row for an empty
-	// list. It returns io.EOF after the last row, and another error if the file is damaged. The
-	// caller may keep the rows, but not the slice of them.
-	next() ([]row, error)
-
-	// types returns the types of the columns; nil if the format has none.
-	types() []writer.ValueType
-
-	// expected returns the cell of a value of the input in a carried column.
+	columns() []string // see File.Columns
+	next() ([]Row, error)
+	types() []writer.ValueType // see File.Types
 	expected(column int, text string, null bool) string
 }
 
-// file is an open file of the output.
-type file struct {
-	rowReader
+// File is an open file of an output, with rows as text.
+type File struct {
+	rows    rowReader
 	closers []io.Closer
 }
 
-// openFile opens a file of the output. It detects compression by the first bytes. members are the
+// Row is a row of an output as text, by column; "" is null, or no text in CSV. Numbers are as in a text file, or as Go
+// formats them. A row of the shape nested is several Rows, one for each category, with the columns of the shape long.
+type Row []string
+
+// EmptyText is the cell of empty text in a format that distinguishes it from null. No other cell has these bytes,
+// which are not UTF-8.
+const EmptyText = "\xff"
+
+// MaxRows is the most Rows that a row of the shape nested may have; answers have fewer entries.
+const MaxRows = 1 << 16
+
+// Columns returns the names of the columns; nil for JSONL without rows. In place of a list it returns those of the
+// structs in the list, such as "categories.rank".
+func (f *File) Columns() []string { return f.rows.columns() }
+
+// Next returns a row of the file as one Row, or as several for a list. It returns io.EOF after the last row, and
+// another error if the file is damaged. The caller may keep the Rows, but not the slice of them.
+func (f *File) Next() ([]Row, error) { return f.rows.next() }
+
+// Types returns the types of the columns; nil if the format has none.
+func (f *File) Types() []writer.ValueType { return f.rows.types() }
+
+// Expected returns the cell that a value of the input has in a carried column.
+func (f *File) Expected(column int, text string, null bool) string {
+	return f.rows.expected(column, text, null)
+}
+
+// OpenFile opens a file of the output. It detects compression by the first bytes. members are the
 // expected members of the structs in lists, which JSON names only in lists that are not empty; nil
 // if they are unknown.
-func openFile(path string, format writer.Format, members []string) (*file, error) {
+func OpenFile(path string, format writer.Format, members []string) (*File, error) {
 	body, err := objects.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{closers: []io.Closer{body}}
+	f := &File{closers: []io.Closer{body}}
 	content, _, _ := strings.Cut(string(format), ".")
 	if writer.Format(content) == writer.Parquet {
-		f.rowReader, err = newParquetReader(body)
+		f.rows, err = newParquetReader(body)
 	} else {
 		err = f.openText(body, writer.Format(content), members)
 	}
 	if err != nil {
-		f.close()
+		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (f *file) openText(body io.ReaderAt, content writer.Format, members []string) error {
+func (f *File) openText(body io.ReaderAt, content writer.Format, members []string) error {
 	plain, err := f.decompress(body)
 	if err != nil {
 		return err
 	}
-	f.rowReader, err = newTextReader(plain, content, members)
-	j, isJSON := f.rowReader.(*jsonlReader)
+	f.rows, err = newTextReader(plain, content, members)
+	j, isJSON := f.rows.(*jsonlReader)
 	if err != nil || !isJSON || !j.lacksMembers() {
 		return err
 	}
@@ -77,12 +94,12 @@ func (f *file) openText(body io.ReaderAt, content writer.Format, members []strin
 	if plain, err = f.decompress(body); err != nil {
 		return err
 	}
-	f.rowReader, err = newTextReader(plain, content, members)
+	f.rows, err = newTextReader(plain, content, members)
 	return err
 }
 
 // decompress returns the text of a file from its beginning.
-func (f *file) decompress(body io.ReaderAt) (io.Reader, error) {
+func (f *File) decompress(body io.ReaderAt) (io.Reader, error) {
 	plain, err := decompress(bufio.NewReaderSize(io.NewSectionReader(body, 0, math.MaxInt64), 64<<10))
 	if err != nil {
 		return nil, err
@@ -103,7 +120,8 @@ func newTextReader(plain io.Reader, content writer.Format, members []string) (ro
 	return nil, fmt.Errorf("unknown format %q", content)
 }
 
-func (f *file) close() {
+// Close closes the file.
+func (f *File) Close() {
 	for _, c := range f.closers {
 		_ = c.Close() // only read from
 	}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/diff"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// diffFlags are the flags of `diff`.
+type diffFlags struct {
+	streams                        streams
+	path, format                   string
+	level                          int
+	matrix, feed, asJSON, exitCode bool
+}
+
+// errDifferent gives the exit status of --exit-code.
+var errDifferent = errors.New("the outputs differ")
+
+func newDiff(s streams) *cobra.Command {
+	f := &diffFlags{streams: s}
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Compare two outputs: inputs added, removed, and changed in category or confidence",
+		Long: `Compare two outputs: inputs added, removed, and changed in category or confidence. The
+outputs may have other formats and shapes. Inputs are compared as they were read, in each
+classification, by their first category; of equal inputs, the first record counts. The
+kinds of changes are added, removed, status (such as from rejected to ok), category, and
+confidence (with the same category).`,
+		Example: `  bulkcat diff monday.parquet tuesday.parquet
+  bulkcat diff old/ new/ --matrix --level 2
+  bulkcat diff old.csv new.csv -o changes.parquet
+  bulkcat diff old.parquet new.parquet --feed -o feed.jsonl`,
+		Args: operands(2, 2, "name the old and the new output"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0], args[1]) },
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.StringVarP(&f.path, "output", "o", "", "write the changes as rows to `FILE`, or - for standard output")
+		flags.StringVar(&f.format, "output-format", "", "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)")
+		flags.BoolVar(&f.feed, "feed", false, "write rows with valid_from and valid_to: one that ends the old version, and one that begins the new one; the times are those of the answers (answered_at) or of the runs")
+		flags.BoolVar(&f.matrix, "matrix", false, "print the moves between categories as a matrix")
+		flags.IntVar(&f.level, "level", 1, "the level `N` of the categories of the moves")
+		flags.BoolVar(&f.asJSON, "json", false, "the counts and the moves as one line of JSON")
+		flags.BoolVar(&f.exitCode, "exit-code", false, "end with the status 1 if anything changed, and with 0 if nothing did")
+	})
+	return cmd
+}
+
+func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
+	format, err := f.check()
+	if err != nil {
+		return &usageError{err}
+	}
+	o := diff.Options{Level: f.level}
+	if o.Old, err = sideOf(old); err != nil {
+		return err
+	}
+	if o.New, err = sideOf(fresh); err != nil {
+		return err
+	}
+	for _, output := range []string{old, fresh} {
+		if f.path == "" {
+			break
+		}
+		if err := notOver(f.path, output, append(o.Old.Parts, o.New.Parts...)); err != nil {
+			return &usageError{err}
+		}
+	}
+	var summary diff.Summary
+	compare := func(out io.Writer) error {
+		rows, err := f.rows(out, format)
+		if err != nil {
+			return err
+		}
+		o.Use = rows.use
+		if summary, err = diff.Run(ctx, o); err != nil {
+			return err
+		}
+		return rows.close()
+	}
+	switch f.path {
+	case "":
+		summary, err = diff.Run(ctx, o)
+	case "-":
+		err = buffered(f.streams.out, compare)
+	default:
+		o.Temp = filepath.Dir(f.path)
+		err = replaceFile(f.path, compare)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.print(summary); err != nil {
+		return err
+	}
+	if f.exitCode && summary.Changed() > 0 {
+		return errDifferent
+	}
+	return nil
+}
+
+// check gives the format of the rows.
+func (f *diffFlags) check() (writer.Format, error) {
+	switch {
+	case f.level < 1:
+		return "", fmt.Errorf("--level: %d must be at least 1", f.level)
+	case f.path == "" && f.feed:
+		return "", errors.New("--feed: name a file with -o")
+	case f.path == "" && f.format != "":
+		return "", errors.New("--output-format: name a file with -o")
+	case f.format != "":
+		return writer.ParseFormat(f.format)
+	case f.path == "-":
+		return writer.CSV, nil
+	case f.path == "":
+		return "", nil
+	}
+	return writer.FormatOf(f.path)
+}
+
+// sideOf gives an output, with the time of its run if there is an account.
+func sideOf(output string) (side diff.Side, err error) {
+	if side.Parts, err = partsOf(output); err != nil {
+		return side, err
+	}
+	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
+	if err == nil && account != nil {
+		side.Time = account.Ended
+	}
+	return side, err
+}
+
+// diffRows writes changes as rows.
+type diffRows struct {
+	use   func(diff.Change) error
+	close func() error
+}
+
+func (f *diffFlags) rows(out io.Writer, format writer.Format) (diffRows, error) {
+	if !f.feed {
+		t, err := diff.NewTable[diff.Row](out, format)
+		if err != nil {
+			return diffRows{}, err
+		}
+		return diffRows{func(c diff.Change) error { return t.Write(c.Row()) }, t.Close}, nil
+	}
+	t, err := diff.NewTable[diff.FeedRow](out, format)
+	if err != nil {
+		return diffRows{}, err
+	}
+	return diffRows{func(c diff.Change) error {
+		rows, err := c.Feed()
+		for _, row := range rows {
+			err = errors.Join(err, t.Write(row))
+		}
+		return err
+	}, t.Close}, nil
+}
+
+// print prints the summary; on standard error if the rows are on standard output.
+func (f *diffFlags) print(s diff.Summary) error {
+	out, data := f.streams.text(), f.streams.out
+	if f.path == "-" {
+		out, data = f.streams.err, f.streams.err
+	}
+	if f.asJSON {
+		return s.WriteJSON(data)
+	}
+	if err := s.WriteText(out); err != nil || !f.matrix {
+		return err
+	}
+	return s.WriteMatrix(out)
+}
+
+func buffered(out io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(out, 64<<10)
+	return errors.Join(write(b), b.Flush())
+}
+
+// replaceFile writes a file beside path and renames it to path once it is whole.
+func replaceFile(path string, write func(io.Writer) error) (err error) {
+	draft := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.tmp-%d", filepath.Base(path), os.Getpid()))
+	file, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(draft)
+		}
+	}()
+	err = buffered(file, write)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(draft, path)
+}

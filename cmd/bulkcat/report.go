@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/report"
+	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// reportFlags are the flags of `report`.
+type reportFlags struct {
+	streams      streams
+	path, format string
+}
+
+func newReport(s streams) *cobra.Command {
+	f := &reportFlags{streams: s}
+	cmd := &cobra.Command{
+		Use:   "report OUTPUT [-o FILE]",
+		Short: "Report on an output and its run: one HTML file, Markdown or JSON",
+		Long: `Report on an output and its run: how the run went and what it cost, coverage, categories,
+confidence, records worth a look, and failures. The HTML is one file without scripts that
+loads nothing from elsewhere. Without the account or the journal beside the output, the
+report says what is unknown.`,
+		Example: `  bulkcat report domains.parquet -o report.html
+  bulkcat report out/ --format md`,
+		Args: operands(1, 1, "no output: name a file or folder that a run has written"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0]) },
+	}
+	addGroup(cmd, "Report", func(flags *pflag.FlagSet) {
+		flags.StringVarP(&f.path, "output", "o", "-", "the `FILE` of the report, or - for standard output")
+		flags.StringVar(&f.format, "format", "", "html, md or json (default: by the extension of the file; md on standard output)")
+	})
+	return cmd
+}
+
+func (f *reportFlags) run(ctx context.Context, output string) error {
+	format, err := reportFormat(f.path, f.format)
+	if err != nil {
+		return &usageError{err}
+	}
+	parts, err := partsOf(output)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := notOver(f.path, output, parts); err != nil {
+		return &usageError{err}
+	}
+	r, err := report.Build(ctx, output)
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		err = fmt.Errorf("read %s: %w", output, path.Err)
+	}
+	if err != nil {
+		return err
+	}
+	return writeReport(r, f.path, format, f.streams)
+}
+
+// reportFormat is the format of a report in a file: html, md or json.
+func reportFormat(path, format string) (string, error) {
+	switch {
+	case format == "html" || format == "md" || format == "json":
+		return format, nil
+	case format != "":
+		return "", fmt.Errorf("--format: %q must be html, md or json", format)
+	case path == "-":
+		return "md", nil
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".html", ".htm":
+		return "html", nil
+	case ".md":
+		return "md", nil
+	case ".json":
+		return "json", nil
+	}
+	return "", fmt.Errorf("the extension of %s is none of a report: .html, .md or .json", path)
+}
+
+// notOver is an error if a file is the output, or belongs to it.
+func notOver(path, output string, parts []results.Part) error {
+	if path == "-" {
+		return nil
+	}
+	for _, other := range []string{output, pipeline.AccountPath(output), pipeline.JournalPath(output), pipeline.StatusPath(output)} {
+		parts = append(parts, results.Part{Path: other})
+	}
+	info, err := os.Stat(path)
+	for _, p := range parts {
+		other, otherErr := os.Stat(p.Path)
+		if filepath.Clean(path) == filepath.Clean(p.Path) || err == nil && otherErr == nil && os.SameFile(info, other) {
+			return fmt.Errorf("%s is read, and cannot be written: name another file", path)
+		}
+	}
+	return nil
+}
+
+func writeReport(r report.Report, path, format string, s streams) error {
+	write := map[string]func(io.Writer) error{"html": r.WriteHTML, "md": r.WriteMarkdown, "json": r.WriteJSON}[format]
+	if path == "-" {
+		if format == "md" {
+			return write(s.text())
+		}
+		return write(s.out)
+	}
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return err
+	}
+	return writer.PublishFile(path, text.Bytes())
+}
+
+// writeRunReport writes the report of a run that has ended. The rows of an output are read if this run has published
+// them.
+func (f *runFlags) writeRunReport(ctx context.Context, account *pipeline.Account) error {
+	if f.report == "" || account == nil {
+		return nil
+	}
+	format, err := reportFormat(f.report, "")
+	if err != nil {
+		return err
+	}
+	build := report.Build
+	if account.Ending != pipeline.Complete {
+		build = func(_ context.Context, output string) (report.Report, error) { return report.OfRun(output) }
+	}
+	r, err := build(ctx, f.output.Path)
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return writeReport(r, f.report, format, f.streams)
+}
+
+// checkReport checks the file of the report of a run.
+func (f *runFlags) checkReport() error {
+	if f.report == "" {
+		return nil
+	}
+	if f.output.Path == "-" {
+		return errors.New("--report: standard output cannot be read back: name an output with -o")
+	}
+	if _, err := reportFormat(f.report, ""); err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	if err := notOver(f.report, f.output.Path, nil); err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return nil
+}

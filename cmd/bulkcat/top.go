@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/report"
+	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// topFlags are the flags of `top`.
+type topFlags struct {
+	report.TopOptions
+	streams streams
+}
+
+func newTop(s streams) *cobra.Command {
+	f := &topFlags{streams: s}
+	cmd := &cobra.Command{
+		Use:   "top OUTPUT",
+		Short: "Show the largest categories of an output, its coverage and its confidence",
+		Long: `Show the largest categories of an output, its coverage and its confidence. A record
+counts for its first category. OUTPUT is a file or a folder of any format and shape that
+bulkcat writes; a run need not be complete.`,
+		Example: `  bulkcat top domains.parquet
+  bulkcat top out/ --level 2 --most 50
+  bulkcat top domains.csv --json`,
+		Args: operands(1, 1, "no output: name a file or folder that a run has written"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0]) },
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.IntVar(&f.Level, "level", 1, "the level `N` of the categories, from 1; a record whose category has fewer levels counts for that category")
+		flags.IntVar(&f.Most, "most", 20, "the `N` largest categories of each classification; 0 for all")
+		flags.BoolVar(&f.JSON, "json", false, "one line of JSON")
+	})
+	return cmd
+}
+
+func (f *topFlags) run(ctx context.Context, output string) error {
+	switch {
+	case f.Level < 1:
+		return &usageError{fmt.Errorf("--level: %d must be at least 1", f.Level)}
+	case f.Most < 0:
+		return &usageError{fmt.Errorf("--most: %d must not be negative", f.Most)}
+	}
+	parts, err := partsOf(output)
+	if err != nil {
+		return err
+	}
+	summary, err := report.Summarize(ctx, parts)
+	if err != nil {
+		return err
+	}
+	out := f.streams.text()
+	if f.JSON {
+		out = f.streams.out
+	}
+	if terminal, ok := f.streams.out.(*os.File); ok && isTerminal(terminal) {
+		f.Width = columns(terminal)
+	}
+	return summary.WriteTop(out, f.TopOptions)
+}
+
+// partsOf lists the files of an output. The account says the format of a file with another extension.
+func partsOf(output string) ([]results.Part, error) {
+	if output == "-" || output == "" {
+		return nil, &usageError{errors.New("standard input and output cannot be read back: name the file or folder that a run has written")}
+	}
+	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
+	if err != nil {
+		return nil, err
+	}
+	var format writer.Format
+	if account != nil {
+		format = writer.Format(account.Settings.OutputFormat)
+	}
+	parts, err := results.List(output, format)
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return nil, fmt.Errorf("read %s: %w", output, path.Err)
+	}
+	return parts, err
+}

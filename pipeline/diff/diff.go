@@ -1,0 +1,221 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Options say what to compare.
+type Options struct {
+	Old, New Side
+	Level    int                // of the categories of the moves, from 1; 0 for 1
+	Temp     string             // the folder of temporary files; "" for the system's
+	Use      func(Change) error // called with each change, in the order of the new records, then of the removed ones; may be nil
+}
+
+// Side is one of the outputs.
+type Side struct {
+	Parts []results.Part
+	Time  time.Time // of versions whose rows have no answered_at: when the run ended; zero if unknown
+}
+
+// Kind is the kind of a change.
+type Kind string
+
+// The kinds of changes. If several apply, the first one counts.
+const (
+	Added      Kind = "added"      // the key is new
+	Removed    Kind = "removed"    // the key is no longer there
+	Status     Kind = "status"     // for example, an input that was rejected has an answer
+	Category   Kind = "category"   // the first category is another
+	Confidence Kind = "confidence" // the confidence is another, and the category the same
+)
+
+// Kinds are all kinds, in the order of reports.
+var Kinds = []Kind{Added, Removed, Status, Category, Confidence}
+
+// Change is a difference between two versions.
+type Change struct {
+	Kind                  Kind
+	Level                 int // the first level that differs, from 1, of Category; else 0
+	Input, Classification string
+	Old, New              *Version  // nil for Added and Removed
+	Ended                 time.Time // of Removed: when the new run ended, or else the time of its latest answer
+}
+
+// Version is what a side says about a key.
+type Version struct {
+	Record     int64
+	Status     writer.Status
+	Value      string // the first category; "" for none
+	CategoryID string
+	Confidence float64   // NaN is null
+	At         time.Time // when the service answered or the run ended; zero if unknown
+}
+
+// Summary counts keys.
+type Summary struct {
+	Old       Figures        `json:"old"`
+	New       Figures        `json:"new"`
+	Unchanged int64          `json:"unchanged"`
+	Changes   map[Kind]int64 `json:"changes"`
+	Levels    []int64        `json:"category_by_level"` // changes of Category by Change.Level, level 1 first
+	Level     int            `json:"level"`             // of the moves
+	Moves     []Move         `json:"moves"`
+}
+
+// Figures are counts of a side.
+type Figures struct {
+	Records    int64 `json:"records"`    // each once for each classification
+	Duplicates int64 `json:"duplicates"` // of these, records whose input an earlier record has
+}
+
+// Move is the number of keys with a category in the old output and a category in the new one. Both may be the same.
+type Move struct {
+	Classification string `json:"classification"`
+	Old            string `json:"old"` // NoCategory or Absent, if so
+	New            string `json:"new"`
+	Inputs         int64  `json:"inputs"`
+}
+
+// The places of keys without a category in moves.
+const (
+	NoCategory = "(no category)"
+	Absent     = "(absent)"
+)
+
+// mostMoves bounds the distinct moves in memory. Further ones count as those of others.
+const (
+	mostMoves = 1 << 20
+	others    = "(others)"
+)
+
+// Changed is the number of changes.
+func (s Summary) Changed() (n int64) {
+	for _, count := range s.Changes {
+		n += count
+	}
+	return n
+}
+
+// Run compares two outputs.
+func Run(ctx context.Context, o Options) (Summary, error) {
+	o.Level = max(o.Level, 1)
+	c := comparison{Options: o, words: newWords(), moves: make(map[moveKey]int64), places: make(map[placeKey]string)}
+	c.Summary.Changes, c.Summary.Level = make(map[Kind]int64), o.Level
+	for _, kind := range Kinds {
+		c.Summary.Changes[kind] = 0
+	}
+	n := partitions(o)
+	old, err := newSpill(o.Temp, n)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer old.close()
+	fresh, err := newSpill(o.Temp, n)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer fresh.close()
+	if err := c.split(ctx, o.Old, old); err != nil {
+		return Summary{}, err
+	}
+	if err := c.split(ctx, o.New, fresh); err != nil {
+		return Summary{}, err
+	}
+	changes, err := newSpill(o.Temp, n)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer changes.close()
+	for k := range n {
+		if err := context.Cause(ctx); err != nil {
+			return Summary{}, err
+		}
+		if err := c.compare(k, old, fresh, changes); err != nil {
+			return Summary{}, fmt.Errorf("compare: %w", err)
+		}
+	}
+	c.Summary.Moves = c.sortedMoves()
+	return c.Summary, c.merge(ctx, changes)
+}
+
+// The bytes of an output of a partition, and the bounds of the number of partitions, whose buffers are in memory.
+const (
+	partitionBytes  = 8 << 20
+	leastPartitions = 4
+	mostPartitions  = 512
+)
+
+// partitions returns the number of partitions for the size of the outputs. A compressed output counts four times.
+func partitions(o Options) int {
+	bytes := int64(0)
+	for _, side := range []Side{o.Old, o.New} {
+		sum := int64(0)
+		for _, p := range side.Parts {
+			if info, err := os.Stat(p.Path); err == nil {
+				factor := int64(4)
+				if _, compression, _ := strings.Cut(string(p.Format), "."); compression == "" && p.Format != writer.Parquet {
+					factor = 1
+				}
+				sum += factor * info.Size()
+			}
+		}
+		bytes = max(bytes, sum)
+	}
+	return int(min(max(bytes/partitionBytes, leastPartitions), mostPartitions))
+}
+
+// comparison is the state of Run.
+type comparison struct {
+	Options
+	Summary Summary
+	words   *words
+	moves   map[moveKey]int64
+	places  map[placeKey]string // of values, at Level
+	latest  time.Time           // of the times of versions of the side that was read last
+}
+
+// kindOf compares two versions. Kind is "" if they are equal.
+func kindOf(classification string, a, b *Version) (kind Kind, level int) {
+	switch {
+	case a == nil:
+		return Added, 0
+	case b == nil:
+		return Removed, 0
+	case a.Status != b.Status:
+		return Status, 0
+	case a.Value != b.Value:
+		return Category, firstDifference(levelsOf(classification, a.Value), levelsOf(classification, b.Value))
+	case a.Confidence != b.Confidence && !(math.IsNaN(a.Confidence) && math.IsNaN(b.Confidence)):
+		return Confidence, 0
+	}
+	return "", 0
+}
+
+// firstDifference is the first level that differs, from 1.
+func firstDifference(a, b []string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i + 1
+		}
+	}
+	return min(len(a), len(b)) + 1
+}
+
+// levelsOf returns the levels of a category, as the columns level_1, level_2, ... have them.
+func levelsOf(classification, value string) []string {
+	schema := writer.Schema{Levels: writer.MaxLevels}
+	if classification == client.NAICS {
+		schema.NAICS = classification
+	}
+	return schema.AppendLevels(nil, classification, value)
+}

@@ -1,0 +1,401 @@
+package diff
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing them")
+
+var paths = []string{"A", "A > B", "A > C", "A > B > D", "E", "E > F", "E > \"G\", H"}
+
+// random gives so many records in two classifications; some inputs repeat, and one in ten differs with the seed.
+func random(seed uint64, records int) []writer.Result {
+	same, other := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(2, seed))
+	var list []writer.Result
+	for n := range records {
+		for _, classification := range []string{"taxonomy_v3", "naics"} {
+			r := writer.Result{Record: int64(n + 1), Input: fmt.Sprintf("site-%d.example", same.IntN(records)), Status: writer.StatusOK, Classification: classification}
+			draw := same
+			if same.IntN(10) == 0 {
+				draw = other
+			}
+			for range 1 + draw.IntN(3) {
+				e := writer.Entry{Value: paths[draw.IntN(len(paths))], ID: "7", Confidence: float64(draw.IntN(5)) / 4}
+				if classification == "naics" {
+					e.Value, e.Title = []string{"541511", "541512", "31-33", "236"}[draw.IntN(4)], "T"
+				}
+				if draw.IntN(9) == 0 {
+					e.Confidence = math.NaN()
+				}
+				r.Entries = append(r.Entries, e)
+			}
+			if draw.IntN(8) == 0 {
+				r.Status, r.Entries, r.Error = writer.StatusFailed, nil, "HTTP 503"
+			}
+			if draw == other && other.IntN(3) == 0 {
+				r.Input = fmt.Sprintf("only-%d-%d.example", seed, n)
+			}
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer.Format, folder bool) Side {
+	t.Helper()
+	schema := writer.Schema{Levels: 2, NAICS: "naics", Shape: shape}
+	path := filepath.Join(t.TempDir(), "out")
+	sink, err := writer.Open(writer.Options{Path: path, Format: format, Folder: folder, PartRows: 100, Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		if err := sink.Write(schema.Flatten(nil, r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	parts, err := results.List(path, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Side{Parts: parts}
+}
+
+type key struct{ input, classification string }
+
+// firstOf keeps the first record of each key.
+func firstOf(list []writer.Result) map[key]writer.Result {
+	m := make(map[key]writer.Result)
+	for _, r := range list {
+		k := key{r.Input, r.Classification}
+		if _, ok := m[k]; !ok {
+			m[k] = r
+		}
+	}
+	return m
+}
+
+// expected compares in maps.
+func expected(old, fresh []writer.Result) (changes []string, unchanged int64) {
+	a, b := firstOf(old), firstOf(fresh)
+	show := func(r writer.Result, ok bool) string {
+		if !ok {
+			return "-"
+		}
+		if len(r.Entries) == 0 {
+			return fmt.Sprintf("%d %s", r.Record, r.Status)
+		}
+		return fmt.Sprintf("%d %s %s %v", r.Record, r.Status, r.Entries[0].Value, r.Entries[0].Confidence)
+	}
+	keys := maps.Clone(a)
+	maps.Copy(keys, b)
+	for k := range keys {
+		x, inOld := a[k]
+		y, inNew := b[k]
+		kind := Kind("")
+		switch {
+		case !inOld:
+			kind = Added
+		case !inNew:
+			kind = Removed
+		case x.Status != y.Status:
+			kind = Status
+		case x.Status == writer.StatusFailed:
+		case x.Entries[0].Value != y.Entries[0].Value:
+			kind = Category
+		case fmt.Sprint(x.Entries[0].Confidence) != fmt.Sprint(y.Entries[0].Confidence):
+			kind = Confidence
+		}
+		if kind == "" {
+			unchanged++
+			continue
+		}
+		changes = append(changes, fmt.Sprintf("%s %v: %s, %s", kind, k, show(x, inOld), show(y, inNew)))
+	}
+	return changes, unchanged
+}
+
+// TestRun compares outputs of all formats and shapes, and wants what a comparison in memory gives.
+func TestRun(t *testing.T) {
+	old, fresh := random(1, 3000), random(2, 3100)
+	want, unchanged := expected(old, fresh)
+	slices.Sort(want)
+	type form struct {
+		shape  writer.Shape
+		format writer.Format
+		folder bool
+	}
+	for _, tt := range [][2]form{
+		{{"", "parquet", false}, {"", "parquet", false}},
+		{{"", "csv", false}, {"nested", "parquet", true}},
+		{{"top", "jsonl.zst", true}, {"", "tsv.gz", false}},
+		{{"nested", "jsonl", false}, {"top", "csv.gz", true}},
+	} {
+		t.Run(fmt.Sprint(tt), func(t *testing.T) {
+			t.Parallel()
+			o := Options{Old: write(t, old, tt[0].shape, tt[0].format, tt[0].folder), New: write(t, fresh, tt[1].shape, tt[1].format, tt[1].folder), Temp: t.TempDir()}
+			var got []string
+			var last Change
+			o.Use = func(c Change) error {
+				if len(got) > 0 && last.compare(&c) >= 0 {
+					t.Errorf("%v is not before %v", last, c)
+				}
+				last = c
+				show := func(v *Version) string {
+					switch {
+					case v == nil:
+						return "-"
+					case v.Value == "":
+						return fmt.Sprintf("%d %s", v.Record, v.Status)
+					}
+					return fmt.Sprintf("%d %s %s %v", v.Record, v.Status, v.Value, v.Confidence)
+				}
+				got = append(got, fmt.Sprintf("%s %v: %s, %s", c.Kind, key{c.Input, c.Classification}, show(c.Old), show(c.New)))
+				return nil
+			}
+			s, err := Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("got %d changes, want %d: %s", len(got), len(want), firstOther(got, want))
+			}
+			moves, levels := int64(0), int64(0)
+			for _, m := range s.Moves {
+				moves += m.Inputs
+			}
+			for _, n := range s.Levels {
+				levels += n
+			}
+			if s.Unchanged != unchanged || s.Changed() != int64(len(want)) || moves != s.Unchanged+s.Changed() || levels != s.Changes[Category] ||
+				s.Old.Records != 6000 || s.New.Records != 6200 || s.Old.Duplicates == 0 || s.Old.Records-s.Old.Duplicates != int64(len(firstOf(old))) {
+				t.Errorf("got %+v", s)
+			}
+			if left, err := os.ReadDir(o.Temp); err != nil || len(left) > 0 {
+				t.Errorf("left %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func firstOther(got, want []string) string {
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			return "got " + got[i] + ", want " + want[i]
+		}
+	}
+	return "one is longer"
+}
+
+func TestSameOutputs(t *testing.T) {
+	list := random(1, 500)
+	s, err := Run(t.Context(), Options{Old: write(t, list, "", "csv", false), New: write(t, list, "nested", "parquet", true)})
+	if err != nil || s.Changed() != 0 || s.Unchanged == 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestBlocks compares partitions of several blocks.
+func TestBlocks(t *testing.T) {
+	old, fresh := random(1, 40_000), random(2, 40_000)
+	want, _ := expected(old, fresh)
+	n := 0
+	_, err := Run(t.Context(), Options{
+		Old: write(t, old, "top", "parquet", false), New: write(t, fresh, "top", "parquet", false),
+		Use: func(Change) error { n++; return nil },
+	})
+	if err != nil || n != len(want) {
+		t.Errorf("%d changes, want %d: %v", n, len(want), err)
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for _, tt := range []struct {
+		classification, old, new string
+		level                    int
+	}{
+		{"taxonomy_v3", "A > B", "C > B", 1},
+		{"taxonomy_v3", "A > B", "A > C", 2},
+		{"taxonomy_v3", "A", "A > C", 2},
+		{"taxonomy_v3", "A > B > C", "A > B", 3},
+		{"naics", "541511", "541512", 5},
+		{"naics", "541511", "54", 2},
+		{"naics", "541511", "31-33", 1},
+	} {
+		kind, level := kindOf(tt.classification, &Version{Value: tt.old}, &Version{Value: tt.new})
+		if kind != Category || level != tt.level {
+			t.Errorf("%s to %s: %s at level %d, want %d", tt.old, tt.new, kind, level, tt.level)
+		}
+	}
+}
+
+func TestEnds(t *testing.T) {
+	old, fresh := write(t, random(1, 50), "", "csv", false), write(t, random(2, 50), "", "csv", false)
+	failure := errors.New("failed")
+	if _, err := Run(t.Context(), Options{Old: old, New: fresh, Use: func(Change) error { return failure }}); !errors.Is(err, failure) {
+		t.Errorf("got %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ended, Options{Old: old, New: fresh}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Run(t.Context(), Options{Old: old, New: fresh, Temp: filepath.Join(t.TempDir(), "none")}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+var (
+	monday  = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
+	tuesday = monday.AddDate(0, 0, 1)
+)
+
+func exampleChanges() []Change {
+	a := &Version{Record: 1, Status: "ok", Value: "A > B", CategoryID: "2", Confidence: 0.5, At: monday}
+	b := &Version{Record: 3, Status: "failed", Confidence: math.NaN(), At: tuesday}
+	return []Change{
+		{Kind: Category, Level: 2, Input: `a, "b"`, Classification: "c", Old: a, New: &Version{Record: 2, Status: "ok", Value: "A > C", Confidence: 0.25, At: tuesday}},
+		{Kind: Added, Input: "<new>", Classification: "c", New: b},
+		{Kind: Removed, Input: "", Classification: "c", Old: a, Ended: tuesday},
+	}
+}
+
+func TestTables(t *testing.T) {
+	for _, tt := range []struct {
+		format writer.Format
+		want   string
+	}{
+		{"csv", `change,level,input,classification,old_record,new_record,old_status,new_status,old_value,new_value,old_category_id,new_category_id,old_confidence,new_confidence
+category,2,"a, ""b""",c,1,2,ok,ok,A > B,A > C,2,,0.5,0.25
+added,,<new>,c,,3,,failed,,,,,,
+removed,,,c,1,,ok,,A > B,,2,,0.5,
+`},
+		{"jsonl", `{"change":"category","level":2,"input":"a, \"b\"","classification":"c","old_record":1,"new_record":2,"old_status":"ok","new_status":"ok","old_value":"A > B","new_value":"A > C","old_category_id":"2","new_category_id":null,"old_confidence":0.5,"new_confidence":0.25}
+{"change":"added","level":null,"input":"<new>","classification":"c","old_record":null,"new_record":3,"old_status":null,"new_status":"failed","old_value":null,"new_value":null,"old_category_id":null,"new_category_id":null,"old_confidence":null,"new_confidence":null}
+{"change":"removed","level":null,"input":null,"classification":"c","old_record":1,"new_record":null,"old_status":"ok","new_status":null,"old_value":"A > B","new_value":null,"old_category_id":"2","new_category_id":null,"old_confidence":0.5,"new_confidence":null}
+`},
+	} {
+		if got := written(t, tt.format, rowsOf); got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.format, got, tt.want)
+		}
+	}
+	text := written(t, "parquet", rowsOf)
+	read, err := parquet.Read[Row](strings.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := json.Marshal(read)
+	want, _ := json.Marshal(rowsOf(t))
+	if !bytes.Equal(got, want) {
+		t.Errorf("Parquet: got %s, want %s", got, want)
+	}
+	for _, format := range []writer.Format{"csv.gz", "jsonl.zst"} {
+		if len(written(t, format, rowsOf)) == 0 {
+			t.Errorf("%s: nothing", format)
+		}
+	}
+}
+
+func rowsOf(*testing.T) (rows []Row) {
+	for _, c := range exampleChanges() {
+		rows = append(rows, c.Row())
+	}
+	return rows
+}
+
+func feedOf(t *testing.T) (rows []FeedRow) {
+	for _, c := range exampleChanges() {
+		feed, err := c.Feed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, feed...)
+	}
+	return rows
+}
+
+func written[T any](t *testing.T, format writer.Format, rows func(*testing.T) []T) string {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := NewTable[T](&out, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows(t) {
+		if err := w.Write(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestFeed(t *testing.T) {
+	want := `input,classification,change,record,status,value,category_id,confidence,valid_from,valid_to
+"a, ""b""",c,category,1,ok,A > B,2,0.5,2026-03-02T06:00:00Z,2026-03-03T06:00:00Z
+"a, ""b""",c,category,2,ok,A > C,,0.25,2026-03-03T06:00:00Z,
+<new>,c,added,3,failed,,,,2026-03-03T06:00:00Z,
+,c,removed,1,ok,A > B,2,0.5,2026-03-02T06:00:00Z,2026-03-03T06:00:00Z
+`
+	if got := written(t, "csv", feedOf); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	text := written(t, "parquet", feedOf)
+	read, err := parquet.Read[FeedRow](strings.NewReader(text), int64(len(text)))
+	if err != nil || len(read) != 4 || !read[0].ValidTo.Equal(tuesday) || read[1].ValidTo != nil || !read[1].ValidFrom.Equal(tuesday) {
+		t.Errorf("Parquet: got %+v, %v", read, err)
+	}
+	unknown := Change{Kind: Removed, Input: "a", Old: &Version{At: monday}}
+	if _, err := unknown.Feed(); err == nil || !strings.Contains(err.Error(), `"a"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestText(t *testing.T) {
+	s := Summary{
+		Old: Figures{Records: 10, Duplicates: 2}, New: Figures{Records: 9}, Unchanged: 4, Level: 1,
+		Changes: map[Kind]int64{Added: 1, Category: 3, Confidence: 1}, Levels: []int64{2, 1},
+		Moves: []Move{{"taxonomy_v3", "A", "A", 4}, {"taxonomy_v3", "A", "B", 2}, {"taxonomy_v3", Absent, "B", 1}},
+	}
+	for k := range 20 {
+		s.Moves = append(s.Moves, Move{"wide", fmt.Sprintf("C%d", k), "C0", int64(100 + k)})
+	}
+	var got strings.Builder
+	if err := errors.Join(s.WriteText(&got), s.WriteMatrix(&got)); err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/text.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || got.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s%v", got.String(), want, err)
+	}
+}

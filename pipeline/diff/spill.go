@@ -1,0 +1,229 @@
+package diff
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// spill is a temporary file of partitions. A partition is a list of blocks, with whole entries in each.
+type spill struct {
+	file       *os.File
+	size       int64
+	partitions []partition
+}
+
+type partition struct {
+	buffer []byte // not written yet
+	blocks []block
+}
+
+type block struct {
+	at   int64
+	size int
+}
+
+// blockSize is the size from which on a block is written, in bytes. There is a buffer for each partition.
+const blockSize = 32 << 10
+
+func newSpill(dir string, partitions int) (*spill, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	f, err := os.CreateTemp(dir, ".bulkcat-diff-*")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name()) // the file lives until it is closed; close removes it where it cannot be removed yet
+	return &spill{file: f, partitions: make([]partition, partitions)}, nil
+}
+
+func (s *spill) close() {
+	_ = s.file.Close()
+	_ = os.Remove(s.file.Name()) // usually removed already
+}
+
+// written says that the buffer of a partition has got another entry.
+func (s *spill) written(p *partition) error {
+	if len(p.buffer) < blockSize {
+		return nil
+	}
+	if _, err := s.file.WriteAt(p.buffer, s.size); err != nil {
+		return err
+	}
+	p.blocks = append(p.blocks, block{s.size, len(p.buffer)})
+	s.size += int64(len(p.buffer))
+	p.buffer = p.buffer[:0]
+	return nil
+}
+
+// blockReader reads the blocks of a partition in order.
+type blockReader struct {
+	spill *spill
+	*partition
+	next int
+	memo []byte
+}
+
+func (s *spill) read(k int) *blockReader { return &blockReader{spill: s, partition: &s.partitions[k]} }
+
+// block returns the next block; io.EOF after the last one. It is valid until the next call.
+func (r *blockReader) block() ([]byte, error) {
+	if r.next == len(r.blocks) {
+		r.next++
+		return r.buffer, nil
+	}
+	if r.next > len(r.blocks) {
+		return nil, io.EOF
+	}
+	b := r.blocks[r.next]
+	if r.next++; cap(r.memo) < b.size {
+		r.memo = make([]byte, b.size)
+	}
+	_, err := r.spill.file.ReadAt(r.memo[:b.size], b.at)
+	return r.memo[:b.size], err
+}
+
+// words numbers the texts that repeat: classifications, statuses, categories and their ids.
+type words struct {
+	list   []string
+	number map[string]uint32
+}
+
+// mostWords bounds the memory of words. Further texts are written out.
+const mostWords = 1 << 17
+
+func newWords() *words { return &words{list: []string{""}, number: map[string]uint32{"": 0}} }
+
+// add returns the number of a text; false if there are too many.
+func (w *words) add(text string) (uint32, bool) {
+	n, ok := w.number[text]
+	if !ok && len(w.list) < mostWords {
+		n, ok = uint32(len(w.list)), true
+		text = string([]byte(text)) // without the texts around
+		w.number[text], w.list = n, append(w.list, text)
+	}
+	return n, ok
+}
+
+// append appends a text to an entry, by its number or written out.
+func (w *words) append(to []byte, text string) []byte {
+	if n, ok := w.add(text); ok {
+		return binary.AppendUvarint(to, uint64(n)+1)
+	}
+	return appendText(append(to, 0), text)
+}
+
+// read reads a text from an entry.
+func (w *words) read(from *[]byte) string {
+	if n := readUvarint(from); n > 0 {
+		return w.list[n-1]
+	}
+	return string(readBytes(from))
+}
+
+func appendText(to []byte, text string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}
+
+// readUvarint reads a number that this process has written.
+func readUvarint(from *[]byte) uint64 {
+	n, size := binary.Uvarint(*from)
+	*from = (*from)[size:]
+	return n
+}
+
+func readBytes(from *[]byte) []byte {
+	n := readUvarint(from)
+	text := (*from)[:n]
+	*from = (*from)[n:]
+	return text
+}
+
+// appendVersion appends a version to an entry.
+func (w *words) appendVersion(to []byte, v *Version) []byte {
+	to = binary.AppendUvarint(to, uint64(v.Record))
+	to = w.append(to, string(v.Status))
+	to = w.append(to, v.Value)
+	to = w.append(to, v.CategoryID)
+	to = binary.LittleEndian.AppendUint64(to, math.Float64bits(v.Confidence))
+	if v.At.IsZero() {
+		return append(to, 0)
+	}
+	return binary.LittleEndian.AppendUint64(append(to, 1), uint64(v.At.UnixMicro()))
+}
+
+func (w *words) readVersion(from *[]byte) (v Version) {
+	v.Record = int64(readUvarint(from))
+	v.Status, v.Value, v.CategoryID = writer.Status(w.read(from)), w.read(from), w.read(from)
+	v.Confidence = math.Float64frombits(readUint64(from))
+	known := (*from)[0] == 1
+	if *from = (*from)[1:]; known {
+		v.At = time.UnixMicro(int64(readUint64(from))).UTC()
+	}
+	return v
+}
+
+func readUint64(from *[]byte) uint64 {
+	n := binary.LittleEndian.Uint64(*from)
+	*from = (*from)[8:]
+	return n
+}
+
+// columns are those that a comparison needs.
+const columns = results.Record | results.Input | results.Status | results.Classification | results.Value | results.CategoryID |
+	results.Confidence | results.AnsweredAt
+
+// split writes the versions of a side into its partitions.
+func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
+	var (
+		record         int64
+		classification string
+		begun          bool
+		hash           xxhash.Digest
+	)
+	c.latest = side.Time
+	return results.Scan(ctx, side.Parts, columns, func(b *results.Batch) error {
+		begun = begun && !b.First
+		for i := range b.Len {
+			name := b.Classifications.At(i)
+			if begun && b.Records[i] == record && name == classification {
+				continue // not the first category
+			}
+			begun, record, classification = true, b.Records[i], name
+			v := Version{
+				Record: record, Status: writer.Status(b.Statuses.At(i)), Value: b.Values.At(i), CategoryID: b.CategoryIDs.At(i),
+				Confidence: b.Confidence[i], At: side.Time,
+			}
+			if len(b.AnsweredAt) > 0 && b.AnsweredAt[i] != 0 {
+				v.At = time.UnixMicro(b.AnsweredAt[i]).UTC()
+			}
+			if v.At.After(c.latest) {
+				c.latest = v.At
+			}
+			input := b.Inputs.At(i)
+			hash.Reset()
+			_, _ = hash.WriteString(input) // never fails
+			_, _ = hash.WriteString("\x00")
+			_, _ = hash.WriteString(name)
+			sum := hash.Sum64()
+			p := &to.partitions[sum%uint64(len(to.partitions))]
+			p.buffer = binary.LittleEndian.AppendUint64(p.buffer, sum)
+			p.buffer = c.words.append(p.buffer, name)
+			p.buffer = appendText(p.buffer, input)
+			p.buffer = c.words.appendVersion(p.buffer, &v)
+			if err := to.written(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

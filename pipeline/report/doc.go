@@ -1,0 +1,20 @@
+// Package report says what came out of a run: the rows of its output, and what its account and its journal say.
+//
+// # Parts
+//
+//	Summary   counts of the rows: coverage, the tree of categories, confidences, records worth a look (summary.go, tally.go)
+//	Report    a Summary, and the run: settings, starts, cost, time line (report.go)
+//	HTML      one file without scripts that loads nothing; charts are SVG (html.go, report.html, style.css)
+//	Markdown  the main figures, for chats; JSON has all of them (markdown.go)
+//	Top       the largest categories of a level, for the terminal (top.go)
+//
+// # Counts
+//
+// A record counts for its first category, so that shares add up to the records with a category. Category.Rows counts all
+// ranks. A category has the records of the categories below.
+//
+// Memory does not grow with the rows: [Summarize] keeps the distinct categories, up to 200,000 of them, the distinct
+// reasons, up to 64 of a status, and 20 examples of each kind.
+//
+// All texts of inputs and services are escaped, cut, and without control characters.
+package report

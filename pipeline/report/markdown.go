@@ -1,0 +1,106 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteJSON writes the report as one line.
+func (r Report) WriteJSON(out io.Writer) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// mostLines bounds the tables of Markdown: it is read in a chat.
+const mostLines = 10
+
+// markdown builds a report in Markdown, with tables as GitHub has them.
+type markdown struct{ strings.Builder }
+
+// special escapes text, so that it has no markup.
+var special = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`, "~", `\~`, "@", "@\u200b",
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "://", ":\u200b//", // no mention and no link
+)
+
+func escape(text string) string { return special.Replace(short(text)) }
+
+func (m *markdown) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
+
+// table begins a table. The names of columns of numbers begin with "#".
+func (m *markdown) table(names ...string) {
+	head, rule := "", ""
+	for _, name := range names {
+		align := "---|"
+		if strings.HasPrefix(name, "#") {
+			align = "---:|"
+		}
+		head, rule = head+" "+strings.TrimPrefix(name, "#")+" |", rule+align
+	}
+	m.line("\n|%s\n|%s", head, rule)
+}
+
+func (m *markdown) row(cells ...string) { m.line("| %s |", strings.Join(cells, " | ")) }
+
+// WriteMarkdown writes the main figures of the report.
+func (r Report) WriteMarkdown(out io.Writer) error {
+	var m markdown
+	m.line("# Report on %s\n\n%s", escape(r.Output), escape(r.headline()))
+	if r.Run != nil {
+		m.run(r.Run)
+	}
+	if r.Summary != nil {
+		for _, c := range r.Summary.Classifications {
+			m.classification(c)
+		}
+	}
+	if failures := r.failures(); len(failures) > 0 {
+		m.line("\n## Failures")
+		m.table("status", "class", "reason", "#records", "example")
+		for _, f := range failures[:min(len(failures), mostLines)] {
+			m.row(f.Status, escape(f.Class), escape(f.Reason), count(f.Records), escape(f.Example))
+		}
+	}
+	_, err := io.WriteString(out, m.String())
+	return err
+}
+
+func (m *markdown) run(r *Run) {
+	m.line("\n## Run")
+	m.table("", "")
+	m.row("started", clock(r.Started))
+	m.row("ended", clock(r.Ended)+", "+string(r.Ending))
+	if r.Error != "" {
+		m.row("error", escape(r.Error))
+	}
+	m.row("time", took(r))
+	m.row("service", escape(r.Service))
+	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved by equal inputs, %s by stored answers",
+		count(r.Cost.Made), count(r.Cost.Retries), count(r.Cost.Deduped), count(r.Cost.FromStore)))
+	if len(r.Cost.Outcomes) > 0 {
+		m.row("outcomes", escape(outcomes(r.Cost.Outcomes)))
+	}
+}
+
+func (m *markdown) classification(c Classification) {
+	m.line("\n## %s", escape(c.Name))
+	m.table("status", "#records", "#share", "most frequent reason")
+	for _, s := range c.Coverage {
+		reason := ""
+		if len(s.Reasons) > 0 {
+			reason = escape(s.Reasons[0].Text)
+		}
+		m.row(escape(string(s.Status)), count(s.Records), percent(s.Share), reason)
+	}
+	m.table("category", "#records", "#share", "#confidence")
+	for _, k := range c.Categories[:min(len(c.Categories), mostLines)] {
+		m.row(escape(strings.TrimSpace(k.Name+" "+k.Title)), count(k.Records), percent(k.Share), confidenceOf(k.Confidence))
+	}
+	m.line("\n%s", escape(confidenceText(c.Confidence)))
+	if n := c.Look.Drift.Confidence + c.Look.Drift.Category; n > 0 {
+		m.line("\nDrift: %s rows depart from the interface.", count(n))
+	}
+}

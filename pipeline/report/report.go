@@ -1,0 +1,204 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Report describes an output and the run that has written it.
+type Report struct {
+	Output  string   `json:"output"`
+	Run     *Run     `json:"run"`     // nil if the account is missing
+	Summary *Summary `json:"summary"` // nil if there are no rows
+
+	Timeline []Span `json:"timeline,omitempty"`
+}
+
+// Run is what the account says. Counts are of all starts of the run.
+type Run struct {
+	Bulkcat  string            `json:"bulkcat"`
+	Service  string            `json:"service"`
+	Settings pipeline.Settings `json:"settings"`
+	Started  time.Time         `json:"started"` // of the first start
+	Ended    time.Time         `json:"ended"`
+	Ending   pipeline.Ending   `json:"ending"`
+	Error    string            `json:"error,omitempty"`
+	Starts   []Start           `json:"starts"` // the first one first
+	Cost     Cost              `json:"cost"`
+	Counts   pipeline.Snapshot `json:"counts"` // of the last start
+	Files    []pipeline.Output `json:"files"`
+	Inputs   []pipeline.Input  `json:"inputs"`
+}
+
+// Start is one start of a run.
+type Start struct {
+	Started  time.Time       `json:"started"`
+	Ended    time.Time       `json:"ended"`
+	Ending   pipeline.Ending `json:"ending"`
+	Requests int64           `json:"requests"`
+	Error    string          `json:"error,omitempty"`
+}
+
+// Cost counts requests.
+type Cost struct {
+	Made      int64             `json:"made"`       // attempts, of all starts
+	Retries   int64             `json:"retries"`    // of these
+	Rechecks  int64             `json:"rechecks"`   // of these: answered requests that were repeated to check the service
+	Outcomes  pipeline.Attempts `json:"outcomes"`   // of the attempts
+	Deduped   int64             `json:"deduped"`    // saved in the last start, because an equal request was in flight
+	FromStore int64             `json:"from_store"` // saved in the last start, because the store had the answer
+	Kept      int64             `json:"kept"`       // records of the last start in parts that an earlier start had published
+}
+
+// Span is a stretch of time of a run. Its counts are those within it.
+type Span struct {
+	Start    int               `json:"start"` // the number of the start of the run, from 1
+	From     time.Time         `json:"from"`
+	To       time.Time         `json:"to"`
+	State    pipeline.State    `json:"state"`
+	Records  int64             `json:"records"`
+	Requests int64             `json:"requests"`
+	Outcomes pipeline.Attempts `json:"outcomes,omitempty"`
+	Ending   pipeline.Ending   `json:"ending,omitempty"` // if the start ended here
+}
+
+// Build reads the account, the journal and the rows of an output. The account and the journal may be missing; the rows
+// may be missing if the account says that the run has not written them.
+func Build(ctx context.Context, output string) (Report, error) {
+	r, err := OfRun(output)
+	if err != nil {
+		return Report{}, err
+	}
+	format := writer.Format("")
+	if r.Run != nil {
+		format = writer.Format(r.Run.Settings.OutputFormat)
+	}
+	parts, err := results.List(output, format)
+	if errors.Is(err, fs.ErrNotExist) && r.Run != nil {
+		return r, nil
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	summary, err := Summarize(ctx, parts)
+	r.Summary = &summary
+	return r, err
+}
+
+// OfRun reads the account and the journal of an output, but not its rows.
+func OfRun(output string) (Report, error) {
+	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Output: output}
+	if account != nil {
+		r.Run = runOf(account)
+	}
+	spans := spans{}
+	err = pipeline.ReadJournal(pipeline.JournalPath(output), account, spans.add)
+	r.Timeline = spans.list
+	return r, err
+}
+
+func runOf(a *pipeline.Account) *Run {
+	r := &Run{
+		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
+		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs,
+		Cost: Cost{Outcomes: pipeline.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept},
+	}
+	add := func(started, ended time.Time, ending pipeline.Ending, err string, c pipeline.Snapshot) {
+		r.Starts = append(r.Starts, Start{started, ended, ending, c.Requests, err})
+		r.Cost.Made += c.Requests
+		r.Cost.Retries += c.Retries
+		r.Cost.Rechecks += c.Rechecks
+		for class, n := range c.Attempts {
+			r.Cost.Outcomes[class] += n
+		}
+	}
+	for _, e := range a.Earlier {
+		add(e.Started, e.Ended, e.Ending, e.Error, e.Counts)
+	}
+	add(a.Started, a.Ended, a.Ending, a.Error, a.Counts)
+	r.Started = r.Starts[0].Started
+	return r
+}
+
+// mostSpans bounds the time line: a run of ten hours has a line of its journal each second.
+const mostSpans = 240
+
+// spans makes the time line of a journal.
+type spans struct {
+	list   []Span
+	starts int
+	last   pipeline.Moment
+}
+
+// add adds the span from the last moment to this one.
+func (s *spans) add(m pipeline.Moment) {
+	if m.Start {
+		s.starts++
+		s.last = m
+		return
+	}
+	if s.starts == 0 {
+		return
+	}
+	state := s.last.State
+	if s.last.Start {
+		state = m.State
+	}
+	span := Span{
+		Start: s.starts, From: s.last.At, To: m.At, State: state, Ending: m.Ending,
+		Records: m.Records - s.last.Records, Requests: m.Requests - s.last.Requests, Outcomes: pipeline.Attempts{},
+	}
+	for class, n := range m.Outcomes {
+		if n -= s.last.Outcomes[class]; n != 0 {
+			span.Outcomes[class] = n
+		}
+	}
+	if s.list, s.last = append(s.list, span), m; len(s.list) >= 2*mostSpans {
+		s.shorten()
+	}
+}
+
+// shorten joins pairs of neighbours: those of the same state, or all of the same start if that is not enough.
+func (s *spans) shorten() {
+	s.joinPairs(func(a, b Span) bool { return a.Start == b.Start && a.State == b.State })
+	if len(s.list) >= 2*mostSpans {
+		s.joinPairs(func(a, b Span) bool { return a.Start == b.Start })
+	}
+	s.list = s.list[max(0, len(s.list)-2*mostSpans+1):] // the latest of hundreds of starts
+}
+
+func (s *spans) joinPairs(may func(a, b Span) bool) {
+	list, joined := s.list[:0], true
+	for _, next := range s.list {
+		if joined || !may(list[len(list)-1], next) {
+			list, joined = append(list, next), false
+			continue
+		}
+		list[len(list)-1].join(next)
+		joined = true
+	}
+	s.list = list
+}
+
+// join adds the next span. The state is that of the longer one.
+func (s *Span) join(next Span) {
+	if next.To.Sub(next.From) > s.To.Sub(s.From) {
+		s.State = next.State
+	}
+	s.To, s.Ending = next.To, next.Ending
+	s.Records += next.Records
+	s.Requests += next.Requests
+	for class, n := range next.Outcomes {
+		s.Outcomes[class] += n
+	}
+}

@@ -1,0 +1,272 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Summary is what the rows of an output say.
+type Summary struct {
+	Files           int              `json:"files"`
+	Rows            int64            `json:"rows"`
+	Records         int64            `json:"records"`
+	Classifications []Classification `json:"classifications"`
+}
+
+// Classification is the part of a Summary about one classification. All counts are of records, by their first
+// category, unless they say otherwise.
+type Classification struct {
+	Name       string       `json:"name"`
+	Records    int64        `json:"records"`
+	Coverage   []Coverage   `json:"coverage"`
+	Categories []Category   `json:"categories"` // of level 1, the largest first
+	Distinct   int          `json:"distinct_categories"`
+	Confidence Distribution `json:"confidence"`
+	Look       Look         `json:"worth_a_look"`
+}
+
+// Coverage is the number of records with a status.
+type Coverage struct {
+	Status  writer.Status `json:"status"`
+	Records int64         `json:"records"`
+	Share   float64       `json:"share"`
+	Reasons []Reason      `json:"reasons,omitempty"` // the most frequent first
+}
+
+// Reason is an error of records without a category. The records may have other numbers and quoted text in it.
+type Reason struct {
+	Text    string  `json:"reason"` // of the first record, without the place in the input
+	Records int64   `json:"records"`
+	Example Example `json:"example"` // the first record
+}
+
+// Example is a record that stands for others.
+type Example struct {
+	Record     int64    `json:"record"`
+	Input      string   `json:"input"`
+	Value      string   `json:"value,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	Second     *Second  `json:"second,omitempty"`
+	Error      string   `json:"error,omitempty"`
+}
+
+// Second is the second category of an Example.
+type Second struct {
+	Value      string  `json:"value"`
+	Confidence float64 `json:"confidence"`
+}
+
+// Category is a node of the tree of categories, with the records of the nodes below.
+type Category struct {
+	Name       string     `json:"name"`
+	Title      string     `json:"title,omitempty"` // of a NAICS code
+	Path       string     `json:"path"`
+	Records    int64      `json:"records"`
+	Share      float64    `json:"share"`                // of the records with a category
+	Confidence *float64   `json:"confidence,omitempty"` // the mean of the records that have any
+	Rows       int64      `json:"rows"`                 // in which it is a category of any rank
+	Children   []Category `json:"children,omitempty"`
+
+	sum   float64 // of the confidences
+	known int64   // the number of confidences
+}
+
+// Distribution counts the confidences of first categories.
+type Distribution struct {
+	Bins    [confidenceBins]int64 `json:"bins"` // of equal width from 0 to 1; 1 is in the last
+	Mean    *float64              `json:"mean,omitempty"`
+	Outside int64                 `json:"outside"` // below 0 or above 1
+	Missing int64                 `json:"missing"`
+}
+
+const confidenceBins = 20
+
+// Look has records that are worth a look.
+type Look struct {
+	LowConfidence []Example `json:"low_confidence"` // the lowest first
+	CloseSecond   []Example `json:"close_second"`   // whose second category has nearly the same confidence, the closest first
+	Drift         Drift     `json:"drift"`
+}
+
+// Drift counts rows with departures from the interface, with some examples.
+type Drift struct {
+	Confidence int64     `json:"confidence"` // missing, below 0 or above 1
+	Category   int64     `json:"category"`   // without an id: the taxonomy does not have them
+	Examples   []Example `json:"examples,omitempty"`
+}
+
+// The most examples of each kind, and the bounds of memory: more distinct reasons and categories count as others.
+const (
+	mostExamples   = 20
+	mostReasons    = 64
+	mostCategories = 200_000
+	others         = "(others)"
+)
+
+// columns are those that a Summary needs. Inputs are read for examples only.
+const columns = results.Record | results.Status | results.Classification | results.Rank | results.Value | results.CategoryID |
+	results.Title | results.Confidence | results.Error
+
+// Summarize reads the rows of an output.
+func Summarize(ctx context.Context, parts []results.Part) (Summary, error) {
+	t := tally{byName: make(map[string]*class)}
+	if err := results.Scan(ctx, parts, columns, t.add); err != nil {
+		return Summary{}, err
+	}
+	s := Summary{Files: len(parts), Rows: t.rows, Records: t.records, Classifications: []Classification{}}
+	for _, c := range t.classes {
+		s.Classifications = append(s.Classifications, c.result())
+	}
+	return s, nil
+}
+
+// statuses are the statuses in the order of reports.
+var statuses = []writer.Status{writer.StatusOK, writer.StatusEmpty, writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid, writer.StatusPending}
+
+// result gives the counts of a classification.
+func (c *class) result() Classification {
+	r := Classification{Name: c.name, Records: c.records, Distinct: len(c.leaves), Confidence: c.confidence, Look: c.look}
+	if r.Look.LowConfidence = c.low.examples(); r.Look.LowConfidence == nil {
+		r.Look.LowConfidence = []Example{}
+	}
+	if r.Look.CloseSecond = c.close.examples(); r.Look.CloseSecond == nil {
+		r.Look.CloseSecond = []Example{}
+	}
+	for _, status := range slices.Concat(statuses, c.otherStatuses()) {
+		n := c.statuses[status]
+		if n == nil || n.records == 0 {
+			continue
+		}
+		coverage := Coverage{Status: status, Records: n.records, Share: share(n.records, c.records)}
+		for _, reason := range n.reasons {
+			coverage.Reasons = append(coverage.Reasons, *reason)
+		}
+		slices.SortFunc(coverage.Reasons, func(a, b Reason) int {
+			return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Text, b.Text))
+		})
+		r.Coverage = append(r.Coverage, coverage)
+	}
+	r.Categories = c.tree()
+	sum, known := 0.0, int64(0)
+	for _, top := range r.Categories {
+		sum, known = sum+top.sum, known+top.known
+	}
+	r.Confidence.Mean = mean(sum, known)
+	return r
+}
+
+func (c *class) otherStatuses() (list []writer.Status) {
+	for status := range c.statuses {
+		if !slices.Contains(statuses, status) {
+			list = append(list, status)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// tree sums up the categories of all levels.
+func (c *class) tree() []Category {
+	schema := writer.Schema{Levels: writer.MaxLevels}
+	var titles *taxonomy.Index
+	if c.name == client.NAICS {
+		schema.NAICS, titles = c.name, taxonomy.NewIndex(taxonomy.NAICS())
+	}
+	root := &node{}
+	var levels []string
+	answered := int64(0)
+	for _, l := range c.leaves {
+		answered += l.records
+		levels = schema.AppendLevels(levels[:0], c.name, l.value)
+		if len(levels) == 0 {
+			levels = append(levels, l.value)
+		}
+		n := root
+		for depth, name := range levels {
+			n = n.child(name)
+			if depth == 0 || schema.NAICS != "" {
+				n.Path = name
+			} else if n.Path == "" {
+				n.Path = n.parent + " > " + name
+			}
+			n.add(l)
+			if depth == len(levels)-1 {
+				n.Title = l.title
+			}
+			if found, ok := find(titles, name); ok && n.Title == "" {
+				n.Title = found.Title
+			}
+		}
+	}
+	return root.sorted(answered)
+}
+
+func find(index *taxonomy.Index, code string) (taxonomy.Category, bool) {
+	if index == nil {
+		return taxonomy.Category{}, false
+	}
+	return index.Find(code)
+}
+
+// node is a category while the tree grows.
+type node struct {
+	Category
+	parent   string // the path of the parent
+	children map[string]*node
+}
+
+func (n *node) child(name string) *node {
+	if n.children == nil {
+		n.children = make(map[string]*node)
+	}
+	c := n.children[name]
+	if c == nil {
+		c = &node{Category: Category{Name: name}, parent: n.Path}
+		n.children[name] = c
+	}
+	return c
+}
+
+func (n *node) add(l *leaf) {
+	n.Records += l.records
+	n.Rows += l.rows
+	n.sum += l.sum
+	n.known += l.known
+}
+
+// sorted returns the children, the largest first, with shares of so many records.
+func (n *node) sorted(of int64) []Category {
+	var list []Category
+	for _, c := range n.children {
+		c.Children = c.sorted(of)
+		c.Share, c.Confidence = share(c.Records, of), mean(c.sum, c.known)
+		list = append(list, c.Category)
+	}
+	slices.SortFunc(list, func(a, b Category) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+func share(n, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+// mean is nil without values. It is rounded: the order of sums changes the last digits.
+func mean(sum float64, n int64) *float64 {
+	if n == 0 {
+		return nil
+	}
+	x := math.Round(sum/float64(n)*1e9) / 1e9
+	return &x
+}

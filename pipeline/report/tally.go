@@ -1,0 +1,325 @@
+package report
+
+import (
+	"math"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// tally counts the rows of an output.
+type tally struct {
+	rows, records int64
+	classes       []*class // in the order of their first rows
+	byName        map[string]*class
+
+	group  *class // the classification of the present group; nil before the first row of a file
+	record int64
+
+	numbered []*class // of the present batch, by the number of the classification's text
+}
+
+// class counts the rows of a classification.
+type class struct {
+	name       string
+	records    int64
+	statuses   map[writer.Status]*statusCount
+	leaves     []*leaf
+	byValue    map[string]*leaf
+	confidence Distribution
+	look       Look
+	low, close lowest
+	custom     bool // no ids are known
+
+	first     *leaf // of the present group; nil if the record has no category
+	confident float64
+	rank      int64 // of the present group's last row: 1 for the first
+	numbered  []*leaf
+	byStatus  []*statusCount
+}
+
+// statusCount counts the records of a status.
+type statusCount struct {
+	records int64
+	reasons map[string]*Reason
+}
+
+// leaf is a distinct category.
+type leaf struct {
+	value, title  string
+	records, rows int64
+	sum           float64 // of the confidences of first categories
+	known         int64   // the number of these confidences
+}
+
+// add counts the rows of a batch.
+func (t *tally) add(b *results.Batch) error {
+	if b.First {
+		t.group = nil
+	}
+	t.rows += int64(b.Len)
+	t.begin(b)
+	for i := range b.Len {
+		c := t.numbered[b.Classifications.Index[i]]
+		if c != t.group || b.Records[i] != t.record {
+			if t.group == nil || b.Records[i] != t.record {
+				t.records++
+			}
+			t.group, t.record = c, b.Records[i]
+			c.beginGroup(b, i)
+		} else {
+			c.rank++
+		}
+		if value := b.Values.Index[i]; value != 0 {
+			if err := c.entry(b, i, value); err != nil {
+				return err
+			}
+		} else if c.rank == 1 {
+			if err := c.reason(b, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// begin finds the classifications of a batch by number.
+func (t *tally) begin(b *results.Batch) {
+	t.numbered = t.numbered[:0]
+	for _, name := range b.Classifications.Distinct {
+		c := t.byName[name]
+		if c == nil {
+			c = &class{
+				name: strings.Clone(name), statuses: make(map[writer.Status]*statusCount), byValue: make(map[string]*leaf),
+				custom: strings.HasPrefix(name, "product_taxonomy_custom"),
+			}
+			c.low.most, c.close.most = mostExamples, mostExamples
+			if t.byName[c.name] = c; name != "" {
+				t.classes = append(t.classes, c)
+			}
+		}
+		c.begin(b)
+		t.numbered = append(t.numbered, c)
+	}
+}
+
+// begin forgets the numbers of the last batch, and finds the statuses by number.
+func (c *class) begin(b *results.Batch) {
+	clear(c.numbered)
+	if n := len(b.Values.Distinct); n > len(c.numbered) {
+		c.numbered = make([]*leaf, n, max(n, 1024))
+	}
+	c.byStatus = c.byStatus[:0]
+	for _, status := range b.Statuses.Distinct {
+		n := c.statuses[writer.Status(status)]
+		if n == nil {
+			n = &statusCount{reasons: make(map[string]*Reason)}
+			c.statuses[writer.Status(strings.Clone(status))] = n
+		}
+		c.byStatus = append(c.byStatus, n)
+	}
+}
+
+// beginGroup counts a record with its status.
+func (c *class) beginGroup(b *results.Batch, i int) {
+	c.records++
+	c.rank, c.first = 1, nil
+	c.byStatus[b.Statuses.Index[i]].records++
+}
+
+// entry counts a row with a category.
+func (c *class) entry(b *results.Batch, i int, value int32) error {
+	l := c.numbered[value]
+	if l == nil {
+		l = c.leaf(b, i, b.Values.Distinct[value])
+		c.numbered[value] = l
+	}
+	l.rows++
+	x := b.Confidence[i]
+	within := x >= 0 && x <= 1
+	var err error
+	switch {
+	case c.rank == 1:
+		l.records++
+		c.first, c.confident = l, x
+		err = c.observe(l, x, b, i)
+	case c.rank == 2 && c.first != nil && c.close.takes(c.confident-x):
+		err = c.keepClose(l, x, b, i)
+	}
+	if within && (c.custom || len(b.CategoryIDs.Index) == 0 || b.CategoryIDs.Index[i] != 0) || err != nil {
+		return err
+	}
+	return c.drift(l, x, within, b, i)
+}
+
+// leaf returns the count of a category.
+func (c *class) leaf(b *results.Batch, i int, value string) *leaf {
+	if c.byValue[value] == nil && len(c.leaves) >= mostCategories {
+		value = others
+	}
+	l := c.byValue[value]
+	if l == nil {
+		l = &leaf{value: strings.Clone(value), title: strings.Clone(b.Titles.At(i))} // without the texts around
+		c.byValue[l.value], c.leaves = l, append(c.leaves, l)
+	}
+	return l
+}
+
+// observe counts the confidence of a first category.
+func (c *class) observe(l *leaf, x float64, b *results.Batch, i int) error {
+	d := &c.confidence
+	if math.IsNaN(x) {
+		d.Missing++
+		return nil
+	}
+	l.sum, l.known = l.sum+x, l.known+1
+	if x < 0 || x > 1 {
+		d.Outside++
+	} else {
+		d.Bins[min(int(x*confidenceBins+1e-9), confidenceBins-1)]++ // 0.15*20 is less than 3
+	}
+	if !c.low.takes(x) {
+		return nil
+	}
+	return c.keep(&c.low, x, b, i, Example{Value: l.value, Confidence: &x})
+}
+
+func (c *class) keepClose(l *leaf, x float64, b *results.Batch, i int) error {
+	first := c.confident
+	return c.keep(&c.close, first-x, b, i, Example{Value: c.first.value, Confidence: &first, Second: &Second{l.value, x}})
+}
+
+// keep completes an example and keeps it.
+func (c *class) keep(list *lowest, x float64, b *results.Batch, i int, e Example) (err error) {
+	e.Record = b.Records[i]
+	e.Input, err = inputOf(b, i)
+	list.add(x, e)
+	return err
+}
+
+// drift counts a row that departs from the interface.
+func (c *class) drift(l *leaf, x float64, within bool, b *results.Batch, i int) (err error) {
+	d := &c.look.Drift
+	if !within {
+		d.Confidence++
+	} else {
+		d.Category++
+	}
+	if len(d.Examples) >= mostExamples {
+		return nil
+	}
+	e := Example{Record: b.Records[i], Value: l.value}
+	if !math.IsNaN(x) {
+		e.Confidence = &x
+	}
+	e.Input, err = inputOf(b, i)
+	d.Examples = append(d.Examples, e)
+	return err
+}
+
+// reason counts the error of a record without a category.
+func (c *class) reason(b *results.Batch, i int) (err error) {
+	text := b.Errors.At(i)
+	if text == "" {
+		return nil
+	}
+	said := withoutPlace(text)
+	key := kindOf(said)
+	n := c.byStatus[b.Statuses.Index[i]]
+	r := n.reasons[key]
+	if r == nil && len(n.reasons) >= mostReasons {
+		key, said = others, others
+		r = n.reasons[key]
+	}
+	if r == nil {
+		r = &Reason{Text: strings.Clone(said), Example: Example{Record: b.Records[i], Error: strings.Clone(text)}}
+		r.Example.Input, err = inputOf(b, i)
+		n.reasons[key] = r
+	}
+	r.Records++
+	return err
+}
+
+func inputOf(b *results.Batch, i int) (string, error) {
+	text, err := b.InputAt(i)
+	return strings.Clone(text), err // without the texts around
+}
+
+// withoutPlace is an error without file and line.
+func withoutPlace(text string) string {
+	if place, rest, ok := strings.Cut(text, ": "); ok {
+		if colon := strings.LastIndexByte(place, ':'); colon > 0 && isNumber(place[colon+1:]) {
+			return rest
+		}
+	}
+	return text
+}
+
+// kindOf is an error with 0 for numbers other than HTTP statuses, and … for quoted text.
+func kindOf(text string) string {
+	var kind strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '"':
+			if end := strings.IndexByte(text[i+1:], '"'); end >= 0 {
+				i += end + 1
+			}
+			kind.WriteString("…")
+		case isDigit(b):
+			begin := i
+			for i+1 < len(text) && isDigit(text[i+1]) {
+				i++
+			}
+			if strings.HasSuffix(text[:begin], "HTTP ") {
+				kind.WriteString(text[begin : i+1])
+			} else {
+				kind.WriteByte('0')
+			}
+		default:
+			kind.WriteByte(b)
+		}
+	}
+	return kind.String()
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+func isNumber(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}
+
+// lowest keeps the examples with the lowest numbers. Of equal numbers it keeps the first.
+type lowest struct {
+	most int
+	list []ranked // ascending
+}
+
+type ranked struct {
+	number float64
+	Example
+}
+
+// takes reports whether an example with the number would be kept.
+func (l *lowest) takes(x float64) bool {
+	return len(l.list) < l.most && !math.IsNaN(x) || len(l.list) == l.most && x < l.list[l.most-1].number
+}
+
+func (l *lowest) add(x float64, e Example) {
+	at := len(l.list)
+	for at > 0 && x < l.list[at-1].number {
+		at--
+	}
+	if len(l.list) < l.most {
+		l.list = append(l.list, ranked{})
+	}
+	copy(l.list[at+1:], l.list[at:])
+	l.list[at] = ranked{x, e}
+}
+
+func (l *lowest) examples() (list []Example) {
+	for _, r := range l.list {
+		list = append(list, r.Example)
+	}
+	return list
+}

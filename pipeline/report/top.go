@@ -1,0 +1,157 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// TopOptions say which categories WriteTop prints, and how.
+type TopOptions struct {
+	Level int  // of the categories, from 1
+	Most  int  // categories of each classification; 0 for all
+	Width int  // of the terminal, in characters; 0 for text without a terminal
+	JSON  bool // one line of JSON
+}
+
+// Top is the largest categories of a level.
+type Top struct {
+	Classification string       `json:"classification"`
+	Level          int          `json:"level"`
+	Records        int64        `json:"records"`
+	Coverage       []Coverage   `json:"coverage"`
+	Confidence     Distribution `json:"confidence"`
+	Categories     []Category   `json:"categories"`
+	More           int          `json:"more"` // categories that are left out
+}
+
+// Top returns the largest categories of a level of each classification. Records whose category ends above the level
+// count for that category.
+func (s Summary) Top(level, most int) []Top {
+	list := []Top{}
+	for _, c := range s.Classifications {
+		t := Top{Classification: c.Name, Level: level, Records: c.Records, Coverage: c.Coverage, Confidence: c.Confidence}
+		t.Categories = atLevel([]Category{}, c.Categories, level)
+		slices.SortStableFunc(t.Categories, func(a, b Category) int { return cmp.Compare(b.Records, a.Records) })
+		if most > 0 && len(t.Categories) > most {
+			t.More, t.Categories = len(t.Categories)-most, t.Categories[:most]
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// atLevel appends the categories of a level, and the remainders of those above.
+func atLevel(list, nodes []Category, level int) []Category {
+	for _, n := range nodes {
+		children := n.Children
+		n.Children = nil
+		if level <= 1 || len(children) == 0 {
+			list = append(list, n)
+			continue
+		}
+		rest := n
+		for _, c := range children {
+			rest.Records, rest.Rows, rest.Share = rest.Records-c.Records, rest.Rows-c.Rows, rest.Share-c.Share
+			rest.sum, rest.known = rest.sum-c.sum, rest.known-c.known
+		}
+		list = atLevel(list, children, level-1)
+		if rest.Records > 0 || rest.Rows > 0 {
+			rest.Confidence, rest.Share = mean(rest.sum, rest.known), max(0, rest.Share)
+			list = append(list, rest)
+		}
+	}
+	return list
+}
+
+// WriteTop prints the largest categories with bars.
+func (s Summary) WriteTop(out io.Writer, o TopOptions) error {
+	list := s.Top(o.Level, o.Most)
+	if o.JSON {
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		return e.Encode(list)
+	}
+	var b strings.Builder
+	for i, t := range list {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		t.write(&b, o.Width)
+	}
+	if len(list) == 0 {
+		b.WriteString("no rows\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// The widths of the columns of the text, in characters.
+const (
+	plainBar  = 20 // without a terminal
+	leastBar  = 5
+	mostBar   = 40
+	mostName  = 60
+	otherCols = 33 // records, share, confidence and spaces
+)
+
+func (t Top) write(b *strings.Builder, width int) {
+	var parts []string
+	for _, c := range t.Coverage {
+		parts = append(parts, fmt.Sprintf("%s %s (%s)", count(c.Records), c.Status, percent(c.Share)))
+	}
+	fmt.Fprintf(b, "%s  %s records: %s\n", t.Classification, count(t.Records), strings.Join(parts, ", "))
+	if m := t.Confidence.Mean; m != nil {
+		fmt.Fprintf(b, "mean confidence %.3f\n", *m)
+	}
+	if len(t.Categories) == 0 {
+		return
+	}
+	longestName := len("category")
+	for _, c := range t.Categories {
+		longestName = max(longestName, utf8.RuneCountInString(nameOf(c)))
+	}
+	name, bar, full := min(longestName, mostName), plainBar, "#"
+	if width > 0 {
+		full = "█"
+		name = min(name, max(width-otherCols-leastBar, 12))
+		bar = min(max(width-otherCols-name, leastBar), mostBar)
+	}
+	fmt.Fprintf(b, "\n%11s %7s %10s  %s\n", "records", "share", "confidence", "category")
+	for _, c := range t.Categories {
+		n := int(float64(bar)*float64(c.Records)/float64(max(t.Categories[0].Records, 1)) + 0.5)
+		line := fmt.Sprintf("%11s %7s %10s  %s  %s", count(c.Records), percent(c.Share), thousandths(c.Confidence), pad(nameOf(c), name), strings.Repeat(full, n))
+		fmt.Fprintln(b, strings.TrimRight(line, " "))
+	}
+	if t.More > 0 {
+		fmt.Fprintf(b, "and %s more categories\n", count(t.More))
+	}
+}
+
+func thousandths(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.3f", *x)
+}
+
+// nameOf is the path of a category, or the code with its title.
+func nameOf(c Category) string {
+	if c.Title != "" {
+		return short(c.Path + " " + c.Title)
+	}
+	return short(c.Path)
+}
+
+// pad fills or cuts text to so many characters.
+func pad(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return text + strings.Repeat(" ", n-len(runes))
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// count is a number with commas between thousands.
+func count(n any) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func percent(share float64) string {
+	switch p := 100 * share; {
+	case p > 0 && p < 0.05:
+		return "<0.1%"
+	case p < 100 && p >= 99.95:
+		return ">99.9%"
+	default:
+		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
+	}
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// took is the time of all starts, without the time between them.
+func took(r *Run) string {
+	var total time.Duration
+	for _, s := range r.Starts {
+		total += s.Ended.Sub(s.Started)
+	}
+	return rounded(total).String()
+}
+
+func rounded(d time.Duration) time.Duration {
+	if d > time.Second {
+		return d.Round(time.Second)
+	}
+	return d.Round(time.Millisecond)
+}
+
+// longest is the most characters of a text of the input or the service in a report.
+const longest = 200
+
+// short is text without control and format characters, which could reorder the line, cut to its first characters.
+func short(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+	n := 0
+	for i := range text {
+		if n++; n > longest {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// confidenceOf is "" for an unknown confidence.
+func confidenceOf(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', 4, 64)
+}
+
+// more is the number of elements after the first ones; 0 for none.
+func more(list any, first int) int {
+	switch list := list.(type) {
+	case []Category:
+		return max(0, len(list)-first)
+	case []Reason:
+		return max(0, len(list)-first)
+	}
+	return 0
+}
+
+// mostStarts bounds the table of starts: a scheduler may start a run each minute.
+const mostStarts = 50
+
+// last returns the last starts.
+func last(list []Start) []Start { return list[max(0, len(list)-mostStarts):] }
+
+// setting is a line of the settings.
+type setting struct{ Name, Value string }
+
+func settings(r *Run) []setting {
+	s := r.Settings
+	list := []setting{
+		{"Input", short(strings.Join(s.Inputs, ", "))}, {"Output", short(s.Output)}, {"Kind", s.Kind},
+		{"Classification", strings.Join(s.Classifications(), ", ")}, {"Service", short(r.Service)}, {"Format", s.OutputFormat},
+	}
+	add := func(name string, has bool, value any) {
+		if has {
+			list = append(list, setting{name, short(fmt.Sprint(value))})
+		}
+	}
+	add("Column", s.Column != "", s.Column)
+	add("Shape", s.Shape != "", s.Shape)
+	add("Categories of a record", s.Top > 0, s.Top)
+	add("Least confidence", s.MinConfidence != 0, s.MinConfidence)
+	add("Dedupe", s.Dedupe != "", s.Dedupe)
+	add("Limit", s.Limit > 0, s.Limit)
+	add("bulkcat", true, r.Bulkcat)
+	return list
+}

@@ -1,0 +1,103 @@
+package results
+
+import (
+	"cmp"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Part is a file of an output.
+type Part struct {
+	Path   string
+	Format writer.Format
+	Number int // in its folder, from 1; 0 for an output of one file
+}
+
+// Folder is the content of an output that is a folder of parts.
+type Folder struct {
+	Parts    []Part   // in the order of their records
+	Others   []string // the paths of unexpected files
+	Complete bool     // SuccessName is there
+}
+
+// SuccessName is the name of the file that says that a folder is complete.
+const SuccessName = "_SUCCESS"
+
+var (
+	partName  = regexp.MustCompile(`^part-(\d{5,9})\.(.+)$`)
+	shardName = regexp.MustCompile(`^shard=\d+-of-\d+$`)
+)
+
+// List returns the files of an output in the order of their records. format is the format of a single file; "" stands
+// for the one of the file's extension.
+func List(path string, format writer.Format) ([]Part, error) {
+	isFolder, err := objects.IsFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	if isFolder {
+		folder, err := ListFolder(path)
+		return folder.Parts, err
+	}
+	if format == "" {
+		format, err = writer.FormatOf(path)
+	}
+	return []Part{{Path: path, Format: format}}, err
+}
+
+// ListFolder returns the content of a folder, with the parts of its shards after its own. Files that engines skip,
+// whose names begin with "_" or ".", are no others.
+func ListFolder(path string) (Folder, error) {
+	names, err := objects.ReadDir(path)
+	if err != nil {
+		return Folder{}, err
+	}
+	var f Folder
+	var shards []Folder
+	for _, name := range names {
+		full := writer.Join(path, name)
+		if p, ok := partOf(full); ok {
+			f.Parts = append(f.Parts, p)
+		} else if name == SuccessName {
+			f.Complete = true
+		} else if shardName.MatchString(name) {
+			shard, err := ListFolder(full)
+			if err != nil {
+				return Folder{}, err
+			}
+			shards = append(shards, shard)
+		} else if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
+			f.Others = append(f.Others, full)
+		}
+	}
+	slices.SortFunc(f.Parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Path, b.Path))
+	})
+	allComplete := len(shards) > 0
+	for _, shard := range shards {
+		f.Parts, f.Others = append(f.Parts, shard.Parts...), append(f.Others, shard.Others...)
+		allComplete = allComplete && shard.Complete
+	}
+	f.Complete = f.Complete || allComplete
+	return f, nil
+}
+
+// partOf parses the name of a part; false for other names.
+func partOf(path string) (Part, bool) {
+	match := partName.FindStringSubmatch(filepath.Base(path))
+	if match == nil {
+		return Part{}, false
+	}
+	format, err := writer.ParseFormat(match[2])
+	if err != nil {
+		return Part{}, false
+	}
+	number, err := strconv.Atoi(match[1])
+	return Part{Path: path, Format: format, Number: number}, err == nil
+}

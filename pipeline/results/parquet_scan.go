@@ -1,0 +1,347 @@
+package results
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+
+	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// parquetScan makes a batch of each row group of a file.
+type parquetScan struct {
+	columns []parquetColumn
+	input   int // the index of the input's leaf
+	groups  []parquet.RowGroup
+}
+
+// parquetColumn is a column to read.
+type parquetColumn struct {
+	column Columns
+	leaf   int  // the index in the file
+	ofList bool // it is a member of the structs in the list
+	most   byte // the definition level of a value that is not null
+}
+
+func scanParquet(ctx context.Context, path string, columns Columns, use func(*Batch) error) error {
+	f, err := objects.OpenFile(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s, err := newParquetScan(f, columns)
+	if err != nil {
+		return err
+	}
+	group := -1
+	return inOrder(ctx, func() (job, error) {
+		if group++; group >= len(s.groups) {
+			return nil, io.EOF
+		}
+		n := group
+		return func(b *Batch) error { return s.fill(n, b) }, nil
+	}, use)
+}
+
+func newParquetScan(f reader.Source, columns Columns) (_ *parquetScan, err error) {
+	defer guard(&err)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	in, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true))
+	if err != nil {
+		return nil, err
+	}
+	layout, err := parquetColumns(in) // the names and the list, as for reading row by row
+	if err != nil {
+		return nil, err
+	}
+	places, err := placesOf(layout.names)
+	if err != nil {
+		return nil, err
+	}
+	s := &parquetScan{groups: in.RowGroups(), input: places[Input]}
+	isList := layout.list[1] > 0
+	for _, c := range slices.Sorted(maps.Keys(places)) {
+		leaf := places[c]
+		ofList := leaf >= layout.list[0] && leaf < layout.list[1]
+		if c&columns == 0 && !(isList && c == Rank) { // the ranks say how long the lists are
+			continue
+		}
+		s.columns = append(s.columns, parquetColumn{column: c, leaf: leaf, ofList: ofList, most: layout.most[leaf]})
+	}
+	return s, nil
+}
+
+// fill decodes a row group.
+func (s *parquetScan) fill(i int, b *Batch) (err error) {
+	defer guard(&err)
+	chunks := s.groups[i].ColumnChunks()
+	b.Len = int(s.groups[i].NumRows())
+	var rows []int32 // of the group, by row of the batch; nil if they are the same
+	for _, c := range s.columns {
+		if c.ofList && rows == nil {
+			if rows, err = s.lists(chunks[c.leaf], b.Len); err != nil {
+				return err
+			}
+			b.Len = len(rows)
+		}
+	}
+	for _, c := range s.columns {
+		if err := c.read(chunks[c.leaf], b); err != nil {
+			return err
+		}
+		if !c.ofList && rows != nil {
+			c.spread(b, rows)
+		}
+		if n := c.rows(b); n != b.Len {
+			return fmt.Errorf("%w: a column has %d rows, not %d", errDamaged, n, b.Len)
+		}
+	}
+	input := &pageReader{chunk: chunks[s.input]}
+	b.input = func(i int) (string, error) {
+		if rows != nil {
+			i = int(rows[i])
+		}
+		return input.at(int64(i))
+	}
+	return nil
+}
+
+// lists returns the row of the group for each element of its lists, and for each empty list.
+func (s *parquetScan) lists(chunk parquet.ColumnChunk, n int) ([]int32, error) {
+	rows := make([]int32, 0, 4*n)
+	row := int32(-1)
+	err := eachPage(chunk, func(p parquet.Page) error {
+		for _, level := range p.RepetitionLevels() {
+			if level == 0 {
+				row++
+			}
+			rows = append(rows, row)
+		}
+		return nil
+	})
+	if err == nil && (int(row) != n-1 || len(rows) > 0 && rows[0] != 0) {
+		err = errDamaged
+	}
+	return rows, err
+}
+
+func eachPage(chunk parquet.ColumnChunk, use func(parquet.Page) error) (err error) {
+	pages := chunk.Pages()
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	for {
+		p, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = use(p)
+		parquet.Release(p)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// read appends the values of a column to the batch. An empty list has nulls.
+func (c *parquetColumn) read(chunk parquet.ColumnChunk, b *Batch) error {
+	var words dictionary
+	return eachPage(chunk, func(p parquet.Page) error {
+		levels := p.DefinitionLevels()
+		if c.most == 0 {
+			levels = nil
+		}
+		switch t := b.text(c.column); {
+		case t != nil:
+			indexes, err := words.add(t, p)
+			if err != nil {
+				return err
+			}
+			t.Index, err = appendPresent(t.Index, indexes, levels, c.most, 0)
+			return err
+		case c.column == Confidence:
+			values, err := numbersOf(p, parquet.Double, (*encoding.Values).Double)
+			if err == nil {
+				b.Confidence, err = appendPresent(b.Confidence, values, levels, c.most, null)
+			}
+			return err
+		}
+		w := b.whole(c.column)
+		values, err := numbersOf(p, parquet.Int64, (*encoding.Values).Int64)
+		if err == nil {
+			*w, err = appendPresent(*w, values, levels, c.most, 0)
+		}
+		return err
+	})
+}
+
+// numbersOf returns the values of a page of numbers. bulkcat writes no dictionaries of numbers; engines that rewrite an
+// output do.
+func numbersOf[T any](p parquet.Page, kind parquet.Kind, get func(*encoding.Values) []T) ([]T, error) {
+	data, d := p.Data(), p.Dictionary()
+	if d == nil {
+		if p.Type().Kind() != kind {
+			return nil, errDamaged
+		}
+		return get(&data), nil
+	}
+	if d.Type().Kind() != kind {
+		return nil, errDamaged
+	}
+	distinct := d.Page().Data()
+	all, indexes := get(&distinct), data.Int32()
+	values := make([]T, len(indexes))
+	for i, n := range indexes {
+		if n < 0 || int(n) >= len(all) {
+			return nil, errDamaged
+		}
+		values[i] = all[n]
+	}
+	return values, nil
+}
+
+// appendPresent appends the values, and null where a definition level is not that of a value.
+func appendPresent[T any](to, values []T, levels []byte, most byte, null T) ([]T, error) {
+	if len(levels) == len(values) || levels == nil {
+		return append(to, values...), nil
+	}
+	for _, level := range levels {
+		if level != most {
+			to = append(to, null)
+			continue
+		}
+		if len(values) == 0 {
+			return to, errDamaged
+		}
+		to, values = append(to, values[0]), values[1:]
+	}
+	return to, nil
+}
+
+// dictionary numbers the texts of a column chunk in a batch.
+type dictionary struct {
+	of      parquet.Dictionary
+	first   int32 // the number of its first text
+	indexes []int32
+}
+
+// add adds the texts of a page, and returns the numbers of its values. The slice is valid until the next page.
+func (d *dictionary) add(t *Text, p parquet.Page) ([]int32, error) {
+	if len(t.Distinct) == 0 {
+		t.Distinct = append(t.Distinct, "")
+	}
+	if p.Dictionary() == nil {
+		return d.addPlain(t, p)
+	}
+	if p.Dictionary().Type().Kind() != parquet.ByteArray {
+		return nil, errDamaged
+	}
+	if p.Dictionary() != d.of {
+		d.of, d.first = p.Dictionary(), int32(len(t.Distinct))
+		for i := range d.of.Len() {
+			t.Distinct = append(t.Distinct, string(d.of.Index(int32(i)).ByteArray()))
+		}
+	}
+	data := p.Data()
+	d.indexes = append(d.indexes[:0], data.Int32()...)
+	for i, n := range d.indexes {
+		if n < 0 || int(n) >= d.of.Len() {
+			return nil, errDamaged
+		}
+		d.indexes[i] += d.first
+	}
+	return d.indexes, nil
+}
+
+func (d *dictionary) addPlain(t *Text, p parquet.Page) ([]int32, error) {
+	if p.Type().Kind() != parquet.ByteArray {
+		return nil, errDamaged
+	}
+	data := p.Data()
+	bytes, offsets := data.ByteArray()
+	texts := string(bytes) // one copy for all
+	d.indexes = d.indexes[:0]
+	for i := range max(len(offsets), 1) - 1 {
+		d.indexes = append(d.indexes, int32(len(t.Distinct)))
+		t.Distinct = append(t.Distinct, texts[offsets[i]:offsets[i+1]])
+	}
+	return d.indexes, nil
+}
+
+// rows returns the number of rows that the column has in the batch.
+func (c *parquetColumn) rows(b *Batch) int {
+	if t := b.text(c.column); t != nil {
+		return len(t.Index)
+	} else if w := b.whole(c.column); w != nil {
+		return len(*w)
+	}
+	return len(b.Confidence)
+}
+
+// spread repeats the values of the column for the elements of the lists.
+func (c *parquetColumn) spread(b *Batch, rows []int32) {
+	if t := b.text(c.column); t != nil {
+		t.Index = repeat(t.Index, rows)
+	} else if w := b.whole(c.column); w != nil {
+		*w = repeat(*w, rows)
+	}
+}
+
+func repeat[T any](values []T, rows []int32) []T {
+	spread := make([]T, len(rows))
+	for i, row := range rows {
+		spread[i] = values[row]
+	}
+	return spread
+}
+
+// pageReader reads single texts of a column chunk. It keeps the page of the last text.
+type pageReader struct {
+	chunk parquet.ColumnChunk
+	first int64 // the row of the page's first text
+	page  Text
+}
+
+func (r *pageReader) at(row int64) (text string, err error) {
+	defer guard(&err)
+	if row < r.first || row >= r.first+int64(len(r.page.Index)) {
+		if err := r.read(row); err != nil {
+			return "", err
+		}
+	}
+	return r.page.At(int(row - r.first)), nil
+}
+
+// read reads the page from a row on.
+func (r *pageReader) read(row int64) (err error) {
+	pages := r.chunk.Pages()
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	if err := pages.SeekToRow(row); err != nil {
+		return err
+	}
+	p, err := pages.ReadPage()
+	if err != nil {
+		return err
+	}
+	defer parquet.Release(p)
+	r.first, r.page = row, Text{}
+	indexes, err := new(dictionary).add(&r.page, p)
+	if err == nil {
+		r.page.Index, err = appendPresent(r.page.Index, indexes, p.DefinitionLevels(), 1, 0)
+	}
+	if err == nil && len(r.page.Index) == 0 {
+		err = errDamaged
+	}
+	return err
+}

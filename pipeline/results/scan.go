@@ -1,0 +1,176 @@
+package results
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Scan calls use with the rows of the files, in order. A group never spans two files.
+func Scan(ctx context.Context, parts []Part, columns Columns, use func(*Batch) error) error {
+	for _, p := range parts {
+		if err := scanPart(ctx, p, columns, use); err != nil {
+			return fmt.Errorf("read %s: %w", p.Path, cause(err))
+		}
+	}
+	return nil
+}
+
+// cause is err without the path, which the caller adds.
+func cause(err error) error {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) error) error {
+	if content, _, _ := strings.Cut(string(p.Format), "."); writer.Format(content) == writer.Parquet {
+		return scanParquet(ctx, p.Path, columns, use)
+	}
+	names, err := columnsOf(p)
+	if err != nil || names == nil { // JSONL without rows
+		return err
+	}
+	body, err := objects.OpenFile(p.Path)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	plain, err := decompress(bufio.NewReaderSize(body, 64<<10))
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	content, _, _ := strings.Cut(string(p.Format), ".")
+	next, err := textJobs(plain, writer.Format(content), names, columns)
+	if err != nil {
+		return err
+	}
+	return inOrder(ctx, next, use)
+}
+
+// columnsOf returns the names of the columns of a text file.
+func columnsOf(p Part) ([]string, error) {
+	f, err := OpenFile(p.Path, p.Format, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Columns(), nil
+}
+
+// placesOf returns the indexes of the columns among the names of a file, without those that an optional column lacks.
+func placesOf(found []string) (map[Columns]int, error) {
+	places := make(map[Columns]int, len(names))
+	at := 0
+	has := func(name string, ofEntry bool) bool {
+		return at < len(found) && (found[at] == name || ofEntry && found[at] == listPrefix+name)
+	}
+	for _, n := range names {
+		if n.column == Error {
+			for level := 1; has(fmt.Sprintf("level_%d", level), true); level++ {
+				at++
+			}
+		}
+		if n.column == AnsweredAt && has("source", false) && at+1 < len(found) && found[at+1] == n.name {
+			at++
+		} else if n.column == AnsweredAt {
+			continue // a carried column may have the name
+		}
+		if has(n.name, n.ofEntry) {
+			places[n.column] = at
+			at++
+		} else if !n.optional {
+			return nil, fmt.Errorf("not an output of bulkcat: column %d is not %q", at+1, n.name)
+		}
+	}
+	return places, nil
+}
+
+// listPrefix begins the names of the columns that are members of the structs in the list of the shape nested.
+const listPrefix = "categories."
+
+// job fills an empty batch.
+type job func(*Batch) error
+
+// mostWorkers bounds the batches that are filled at a time, and so the memory.
+const mostWorkers = 8
+
+// inOrder calls next until it returns io.EOF, runs the jobs in several goroutines, and calls use with the batches in the
+// order of the jobs.
+func inOrder(ctx context.Context, next func() (job, error), use func(*Batch) error) error {
+	workers := min(runtime.GOMAXPROCS(0), mostWorkers)
+	type filled struct {
+		*Batch
+		err error
+	}
+	var (
+		queue   = make(chan chan filled, workers)
+		running = make(chan struct{}, workers)
+		free    = make(chan *Batch, workers+2) // whose memory can be used again
+		all     sync.WaitGroup
+	)
+	defer all.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	all.Go(func() {
+		for i := 0; ; i++ {
+			slot := make(chan filled, 1)
+			select {
+			case running <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case queue <- slot:
+			case <-ctx.Done():
+				return
+			}
+			fill, err := next()
+			if err != nil {
+				slot <- filled{nil, err}
+				return
+			}
+			all.Go(func() {
+				b := new(Batch)
+				select {
+				case b = <-free:
+					b.reset()
+				default:
+				}
+				b.First = i == 0
+				err := fill(b)
+				<-running
+				slot <- filled{b, err}
+			})
+		}
+	})
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case slot := <-queue:
+			b := <-slot
+			if errors.Is(b.err, io.EOF) {
+				return nil
+			}
+			if b.err != nil {
+				return b.err
+			}
+			if err := use(b.Batch); err != nil {
+				return err
+			}
+			free <- b.Batch
+		}
+	}
+}
