@@ -32,6 +32,7 @@ type Account struct {
 	Inputs   []Input   `json:"inputs"`
 	Changed  []string  `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
 	Outputs  []Output  `json:"outputs"`
+	Carried  []Carried `json:"carried_columns,omitempty"`
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
 

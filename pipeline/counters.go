@@ -36,6 +36,7 @@ type Counters struct {
 	Bytes      atomic.Int64 // of the bodies of answers
 	Drift      Drift
 
+	misfits  misfits
 	attempts attempts
 	reasons  reasons // of the records without an answer
 
@@ -75,6 +76,7 @@ type Snapshot struct {
 	Drift      DriftCount `json:"drift"`
 	Attempts   Attempts   `json:"outcomes"`
 	Reasons    []Reason   `json:"reasons,omitempty"`
+	Misfits    int64      `json:"misfits,omitempty"` // carried values that are null in Parquet, because they do not fit the type of their column
 	Recalled   int64      `json:"-"`
 
 	Classifications int64   `json:"-"`
@@ -95,7 +97,7 @@ func (c *Counters) Snapshot() Snapshot {
 		Read: c.Read.Load(), Others: c.Others.Load(), Written: c.Written.Load(), Rows: c.Rows.Load(),
 		OK: c.OK.Load(), Empty: c.Empty.Load(), Rejected: c.Rejected.Load(), Failed: c.Failed.Load(), Invalid: c.Invalid.Load(), Pending: c.Pending.Load(),
 		Requests: c.Requests.Load(), Retries: c.Retries.Load(), Rechecks: c.Rechecks.Load(), Transient: c.Transient.Load(), Rejections: c.Rejections.Load(), Deduped: c.Deduped.Load(), FromStore: c.FromStore.Load(), AskedAgain: c.AskedAgain.Load(), Changed: c.Changed.Load(), Kept: c.Kept.Load(),
-		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Attempts: c.attempts.count(), Reasons: c.reasons.list(),
+		Bytes: c.Bytes.Load(), Drift: c.Drift.count(), Attempts: c.attempts.count(), Reasons: c.reasons.list(), Misfits: c.misfits.count.Load(),
 		Recalled: c.Recalled.Load(), Classifications: c.Classifications.Load(), InFlight: c.InFlight.Load(), Parked: c.Parked.Load(), Outages: c.Outages.Load(),
 		LookedUp: c.LookedUp.Load(), Needed: c.Needed.Load(), Ended: c.Ended.Load(), New: c.share.value(), Finishing: c.Finishing.Load(),
 	}

@@ -28,6 +28,7 @@ type manifest struct {
 	Format   int             `json:"format"` // of this file and the parts' columns; 2
 	Service  string          `json:"service"`
 	Settings Settings        `json:"settings"`
+	Carried  []Carried       `json:"carried_columns,omitempty"`
 	Parts    []publishedPart `json:"parts"`
 	Ends     []int64         `json:"part_ends,omitempty"` // last records of the parts that a refresh must not move
 	Checksum string          `json:"checksum"`            // SHA-256 of the other members, in hex
@@ -45,6 +46,7 @@ type publishedPart struct {
 	Output
 	Digest   string   `json:"digest"` // of all records of the input to the end of the part
 	Statuses statuses `json:"statuses"`
+	Misfits  int64    `json:"misfits,omitempty"`
 }
 
 // statuses counts records by status, each once for each classification.
@@ -90,6 +92,8 @@ type recordEnd struct {
 	record int64
 	digest digest
 	status writer.Status
+
+	misfits int64
 }
 
 const (
@@ -135,9 +139,10 @@ func (e *InputChangedError) Error() string {
 // to keep: the first parts that are full, as they were published, and of records that are settled. A
 // record is settled if it is neither failed nor pending, and keeps agrees; keeps may be nil. The last part
 // of a run is not full and is written again, because more records may follow. A folder without a manifest
-// gets a new one, and with overwrite so does a folder of another run.
+// gets a new one, and with overwrite so does a folder of another run. No part is kept if the carried columns or
+// their types have changed with the input, so that all parts have the same columns.
 func openManifest(folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
-	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, path: writer.Join(folder, manifestName)}
+	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried, path: writer.Join(folder, manifestName)}
 	text, err := objects.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
 		return m, nil
@@ -159,6 +164,9 @@ func openManifest(folder string, account *Account, overwrite bool, keeps func(st
 		return nil, &OutputTakenError{Path: folder, Reason: writtenByAnother, Changes: changes}
 	}
 	m.Ends, m.full = last.Ends, last.ends()
+	if !slices.Equal(last.Carried, m.Carried) {
+		last.Parts = nil
+	}
 	for i, part := range last.Parts {
 		part.Name = writer.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
 		if i >= len(m.full) || !part.Statuses.settled(keeps) || !part.intact() {
@@ -236,6 +244,7 @@ func (m *manifest) count(c *Counters) {
 		settled := p.Statuses.sum()
 		records := settled / max(1, c.Classifications.Load())
 		c.countStatuses(p.Statuses)
+		c.misfits.count.Add(p.Misfits)
 		c.countWritten(records, int(p.Rows))
 		c.Kept.Add(records)
 		c.LookedUp.Add(settled)
@@ -274,6 +283,7 @@ func (m *manifest) expect(records []recordEnd) {
 func (p *publishedPart) add(records []recordEnd) {
 	for _, r := range records {
 		p.Statuses.add(r.status)
+		p.Misfits += r.misfits
 		p.Digest = r.digest.String()
 	}
 }
@@ -328,6 +338,11 @@ func (d digest) next(h *xxhash.Digest, r *reader.Record) digest {
 	for _, field := range r.Fields {
 		write(uint64(len(field)))
 		_, _ = h.WriteString(field)
+	}
+	for i, null := range r.Nulls {
+		if null {
+			write(uint64(i))
+		}
 	}
 	if r.Err != nil {
 		_, _ = h.WriteString(r.Err.Error())

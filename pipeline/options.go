@@ -40,6 +40,8 @@ type Options struct {
 	manifest *manifest        // of an output folder, with the parts to keep; nil for other outputs
 	refresh  *refresh.Refresh // the stored answers to be asked again; nil for none
 
+	types []writer.ValueType // of the carried columns, if values that do not fit are null in the output; else nil
+
 	Schema writer.Schema
 	Carry  []int // index in Record.Fields of each of Schema.Carry
 }

@@ -40,10 +40,10 @@ func beside(output, suffix string) string {
 }
 
 func besideLocal(output, suffix string) string {
-	if !objects.IsURL(output) {
-		return beside(output, suffix)
+	if objects.IsURL(output) {
+		return objects.Local(output) + suffix
 	}
-	return objects.Local(output) + suffix
+	return beside(output, suffix)
 }
 
 // folder says whether the output is a folder of parts: its path ends in "/", or the folder exists. In object storage

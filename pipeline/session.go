@@ -102,6 +102,11 @@ func (s *Session) Close() error {
 // nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account := s.newAccount()
+	options, err := s.runOptions(account.Settings)
+	if err != nil {
+		return nil, err
+	}
+	account.Carried = carriedOf(options.Schema)
 	s.account = account
 	last, err := ReadAccount(AccountPath(s.options.Output.Path))
 	if err != nil {
@@ -115,7 +120,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 			return nil, err
 		}
 	}
-	published, err := s.ask(ctx, account)
+	published, err := s.ask(ctx, account, options)
 	if !s.claimed {
 		return nil, err // the output has an account of its own
 	}
@@ -132,12 +137,8 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 }
 
 // ask opens the store, claims the output and runs the stages.
-func (s *Session) ask(ctx context.Context, account *Account) (published writer.Published, err error) {
+func (s *Session) ask(ctx context.Context, account *Account, options Options) (published writer.Published, err error) {
 	o := &s.options
-	options, err := s.runOptions(account.Settings)
-	if err != nil {
-		return published, err
-	}
 	if err := s.joinShards(account); err != nil {
 		return published, err
 	}
@@ -188,6 +189,7 @@ func (s *Session) ask(ctx context.Context, account *Account) (published writer.P
 	s.monitor.stop()
 	ended()
 	s.warnUnknownKeys()
+	s.warnMisfits()
 	if options.refresh != nil {
 		err = joinClose(err, options.refresh.End(parts.Store, err == nil))
 	}
@@ -213,7 +215,7 @@ func (s *Session) runOptions(settings Settings) (Options, error) {
 		return Options{}, err
 	}
 	schema := settings.Schema()
-	schema.Carry = carry
+	schema.Carry, schema.CarryTypes = carry, s.carryTypes(places)
 	options := o.requests()
 	options.Retry = o.Retry
 	options.SourceName = o.Service.Name
@@ -224,6 +226,9 @@ func (s *Session) runOptions(settings Settings) (Options, error) {
 	options.Offline = o.Offline && !o.Service.Free
 	options.Grace = o.Grace
 	options.Schema, options.Carry = schema, places
+	if o.Output.content() == writer.Parquet {
+		options.types = schema.CarryTypes
+	}
 	return options, nil
 }
 

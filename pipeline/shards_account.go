@@ -32,7 +32,7 @@ func (s *Shards) WriteAccount(folder string, accounts []*Account, output string,
 		settings.InputPaths[i] = path
 	}
 	a := newAccount(s.Bulkcat, s.Service, settings)
-	a.Started, a.Inputs = accounts[0].Started, accounts[0].Inputs
+	a.Started, a.Inputs, a.Carried = accounts[0].Started, accounts[0].Inputs, accounts[0].Carried
 	var counts Snapshot
 	for _, shard := range accounts {
 		if shard.Started.Before(a.Started) {

@@ -25,6 +25,7 @@ type rowBatch struct {
 	rows    []writer.Row
 	entries []writer.Entry
 	fields  []string
+	nulls   []bool   // of the fields
 	levels  []string // of the entries
 
 	records  int64       // number of records whose last rows are in the batch
@@ -38,9 +39,9 @@ type rowBatch struct {
 func (b *rowBatch) reset() {
 	clear(b.rows)
 	clear(b.entries)
-	clear(b.fields)
+	clear(b.fields) // the nulls point to nothing
 	clear(b.levels)
-	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], levels: b.levels[:0], written: b.written[:0]}
+	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], nulls: b.nulls[:0], levels: b.levels[:0], written: b.written[:0]}
 }
 
 // flatten walks the tasks in input order and turns each into rows.
@@ -136,22 +137,26 @@ func (f *flattening) add(t *task) {
 	result.Entries = b.entries[start:]
 	start = len(b.fields)
 	for _, column := range o.Carry {
-		field := ""
+		field, null := "", true
 		if column < len(t.record.Fields) { // a malformed record has none
-			field = t.record.Fields[column]
+			field, null = t.record.Fields[column], isNull(&t.record, column)
 		}
-		b.fields = append(b.fields, field)
+		b.fields, b.nulls = append(b.fields, field), append(b.nulls, null)
 	}
-	result.Fields = b.fields[start:]
+	result.Fields, result.Nulls = b.fields[start:], b.nulls[start:]
 	b.rows = o.Schema.Flatten(b.rows, result)
 	b.statuses.add(result.Status)
+	misfits := int64(0)
+	if t.class == 0 {
+		misfits = f.countMisfits(t)
+	}
 	if t.class == len(o.Classifications)-1 {
 		b.records++
 	}
 	b.excess += entrySize * int64(max(0, len(t.answer.Entries)-fewEntries))
 	b.size += t.size
 	if o.manifest != nil {
-		b.written = append(b.written, recordEnd{t.record.Number, t.digest, result.Status})
+		b.written = append(b.written, recordEnd{t.record.Number, t.digest, result.Status, misfits})
 	}
 	t.release()
 }

@@ -156,11 +156,22 @@ func (r *Reader) unite() error {
 			return column
 		}
 		r.addColumn(name)
-		r.types = append(r.types, Column{Name: name})
+		typ := Column{Name: name, Type: typeNull}
+		for _, f := range r.files {
+			if known, found := f.paths[name]; found {
+				typ = common(typ, known)
+			}
+		}
+		r.types = append(r.types, typ)
 	}
 	for _, f := range r.files {
 		if slices.Equal(f.columns, r.columns) {
 			f.places = nil
+		}
+	}
+	for i := range r.types {
+		if r.types[i].Type == typeNull {
+			r.types[i].Type = TypeString
 		}
 	}
 	r.blank = make([]string, len(r.columns))
@@ -199,9 +210,9 @@ func (r *Reader) Place(name string) (place int, found bool) {
 }
 
 // paths returns the extra columns whose names may be dotted paths.
-func (r *Reader) paths() []string {
+func (o *Options) paths() []string {
 	var paths []string
-	for _, name := range r.options.ExtraColumns {
+	for _, name := range o.ExtraColumns {
 		if strings.Contains(name, ".") {
 			paths = append(paths, name)
 		}

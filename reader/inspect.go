@@ -25,12 +25,13 @@ type file struct {
 	blank      bool    // the file is empty
 	cr         bool    // lines end with CR alone, as in files of old spreadsheets
 	columns    []string
-	types      []Column // of columns; nil if all are text
-	all        []string // Parquet: the names of all columns, also of those that are not read
-	table      *table   // Parquet
-	array      bool     // JSON: an array
-	input      int      // CSV: index of the input column in columns
-	places     []int    // index in the run's columns of each of columns; nil if they are equal
+	types      []Column          // of columns; nil if all are text
+	paths      map[string]Column // JSON: the types of the extra columns that may be dotted paths
+	all        []string          // Parquet: the names of all columns, also of those that are not read
+	table      *table            // Parquet
+	array      bool              // JSON: an array
+	input      int               // CSV: index of the input column in columns
+	places     []int             // index in the run's columns of each of columns; nil if they are equal
 	partitions []partition
 }
 

@@ -185,7 +185,7 @@ func (f *file) examineJSONL(s *sample, o *Options) error {
 		objects = documentObjects(s.data, array)
 	}
 	f.columns = keysOf(objects)
-	f.types = typesOf(f.columns, objects)
+	f.types, f.paths = typesOf(f.columns, objects), pathTypes(o.paths(), objects)
 	hasColumn := func(object string) bool { _, ok := lookup(object, o.Column); return ok }
 	if len(objects) == 0 || o.Column != "" &&
 		(slices.Contains(o.ExtraColumns, o.Column) || slices.ContainsFunc(objects, hasColumn)) {
@@ -220,25 +220,28 @@ func sampleObjects(data []byte) []string {
 // one of numbers that a double does not have.
 func typesOf(columns, objects []string) []Column {
 	types := make([]Column, len(columns))
-	seen := make([]bool, len(columns)) // a value that is not null
 	place := make(map[string]int, len(columns))
 	for i, name := range columns {
-		types[i].Name, place[name] = name, i
+		types[i], place[name] = Column{Name: name, Type: typeNull}, i
 	}
 	for _, object := range objects {
 		for key, value := range members(object) {
-			i, known := place[key]
-			if !known || value[0] == 'n' {
-				continue
+			if i, known := place[key]; known {
+				types[i] = common(types[i], Column{Name: key, Type: typeOf(value)})
 			}
-			typ := typeOf(value)
-			switch number := []Type{TypeInt64, TypeDouble}; {
-			case !seen[i]:
-				types[i].Type, seen[i] = typ, true
-			case types[i].Type != typ && slices.Contains(number, typ) && slices.Contains(number, types[i].Type):
-				types[i].Type = TypeDouble
-			case types[i].Type != typ:
-				types[i].Type = TypeString
+		}
+	}
+	return types
+}
+
+// pathTypes returns the types of the columns that are dotted paths.
+func pathTypes(paths, objects []string) map[string]Column {
+	types := make(map[string]Column, len(paths))
+	for _, path := range paths {
+		types[path] = Column{Name: path, Type: typeNull}
+		for _, object := range objects {
+			if value, found := lookupPath(object, path); found {
+				types[path] = common(types[path], Column{Name: path, Type: typeOf(value)})
 			}
 		}
 	}
@@ -254,12 +257,15 @@ func typeOf(value string) Type {
 		return TypeBool
 	case '{', '[':
 		return TypeJSON
+	case 'n':
+		return typeNull
 	}
 	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return TypeInt64
 	}
 	const digits = 17 // a double has no more
-	if _, err := strconv.ParseFloat(value, 64); err != nil || len(strings.Trim(value, "-0.")) > digits+1 {
+	mantissa := strings.Trim(value[:strings.IndexAny(value+"e", "eE")], "-0.")
+	if _, err := strconv.ParseFloat(value, 64); err != nil || len(mantissa)-strings.Count(mantissa, ".") > digits {
 		return TypeString
 	}
 	return TypeDouble

@@ -215,6 +215,44 @@ func TestJSONTypes(t *testing.T) {
 	}
 }
 
+// Extra columns that are dotted paths have types, too, and files are compared with each other.
+func TestTypesOfPathsAndFiles(t *testing.T) {
+	a := writeFile(t, "a.jsonl", `{"domain":"a","shop":{"rank":1,"name":"x"},"id":1,"size":1,"empty":null,"small":1.2345678901234567e-7}`+"\n")
+	b := writeFile(t, "b.jsonl", `{"domain":"b","shop":{"rank":2.5,"name":null},"id":"b","size":0.5,"empty":true,"small":12.345678901234567890}`+"\n")
+	r := openReader(t, Options{Paths: []string{a, b}, Candidates: candidates, ExtraColumns: []string{"shop.rank", "shop.name", "shop.none"}})
+	want := []Column{
+		{Name: "domain"}, {Name: "shop", Type: TypeJSON}, {Name: "id"}, {Name: "size", Type: TypeDouble}, {Name: "empty", Type: TypeBool},
+		{Name: "small"}, {Name: "shop.rank", Type: TypeDouble}, {Name: "shop.name"}, {Name: "shop.none"},
+	}
+	if got := r.Schema(); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	r = openReader(t, Options{Paths: []string{a}, Candidates: candidates})
+	if got := r.Schema()[5]; got.Type != TypeDouble {
+		t.Errorf("got %v, want a double: it has 17 digits", got)
+	}
+}
+
+// Types of two files are united; a column without values in one file has the type of the other.
+func TestCommonTypes(t *testing.T) {
+	none, text := Column{Type: typeNull}, Column{Type: TypeString}
+	whole, number := Column{Type: TypeInt64}, Column{Type: TypeDouble}
+	millis, micros := Column{Type: TypeTimestamp, Scale: 3}, Column{Type: TypeTimestamp, Scale: 6}
+	local := Column{Type: TypeDateTime, Scale: 6}
+	cents, mills := Column{Type: TypeDecimal, Precision: 9, Scale: 2}, Column{Type: TypeDecimal, Precision: 9, Scale: 3}
+	for _, test := range []struct{ a, b, want Column }{
+		{none, none, none}, {none, whole, whole}, {none, text, text}, {whole, whole, whole}, {whole, number, number},
+		{whole, text, text}, {whole, cents, text}, {millis, micros, micros}, {micros, local, text}, {cents, mills, text}, {cents, none, cents},
+	} {
+		if got := common(test.a, test.b); got != test.want {
+			t.Errorf("%v and %v: got %v, want %v", test.a, test.b, got, test.want)
+		}
+		if got := common(test.b, test.a); got != test.want {
+			t.Errorf("%v and %v: got %v, want %v", test.b, test.a, got, test.want)
+		}
+	}
+}
+
 // The number of columns is bounded for objects with data as keys.
 func TestKeysThatAreData(t *testing.T) {
 	var b strings.Builder

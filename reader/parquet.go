@@ -18,6 +18,9 @@ const parquetMagic = "PAR1"
 // parquetFooter is the size of the end of a Parquet file in bytes: the size of the metadata, and the magic.
 const parquetFooter = 8
 
+// columnReadSize is the size of the read buffer of each column in bytes; longer pages are read without it.
+const columnReadSize = 8 << 10
+
 // table is a Parquet file, as Open has found it.
 type table struct {
 	rows    int64
@@ -53,7 +56,7 @@ func openParquet(name string, body io.ReaderAt, size int64) (f *parquet.File, er
 	if int64(binary.LittleEndian.Uint32(end[:4])) > size-parquetFooter-int64(len(parquetMagic)) {
 		return nil, damaged("its metadata is larger than the file")
 	}
-	f, err = parquet.OpenFile(body, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readSize))
+	f, err = parquet.OpenFile(body, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(columnReadSize))
 	if err != nil {
 		return nil, damaged(err)
 	}

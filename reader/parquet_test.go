@@ -97,6 +97,11 @@ func TestParquetTypes(t *testing.T) {
 			t.Errorf("%s: %q is not null", w.name, records[1].Fields[i])
 		}
 	}
+	for name, want := range map[string]int{"ms": 3, "zone": 6, "ns": 9, "small": 4, "time64": 0} {
+		if i := slices.IndexFunc(schema, func(c Column) bool { return c.Name == name }); schema[i].Scale != want {
+			t.Errorf("%s: scale %d, want %d", name, schema[i].Scale, want)
+		}
+	}
 	if c := schema[10]; c.Precision != 50 || c.Scale != 3 {
 		t.Errorf("decimal256: %+v", c)
 	}

@@ -42,7 +42,7 @@ func (n *node) setType(t parquet.Type) {
 		if n.typ = TypeDateTime; l.IsAdjustedToUTC {
 			n.typ, form = TypeTimestamp, formTimestamp
 		}
-		n.append = timeForm(t.Kind(), l.Unit, form)
+		n.append, n.scale = timeForm(t.Kind(), l.Unit, form), decimalsOf(l.Unit)
 	case *format.TimeType:
 		n.typ, n.append = TypeString, timeForm(t.Kind(), l.Unit, formTime)
 	case *format.IntType:
@@ -59,6 +59,8 @@ func (n *node) setType(t parquet.Type) {
 		}
 	case *format.JsonType:
 		n.typ, n.append = TypeJSON, appendJSONText
+	case *format.NullType:
+		n.typ = typeNull
 	case *format.StringType, *format.EnumType:
 		n.append = func(text []byte, v parquet.Value) []byte { return append(text, v.ByteArray()...) }
 	}
@@ -74,6 +76,7 @@ func (n *node) setPhysical(kind parquet.Kind) {
 	case parquet.Int64:
 		n.typ, n.append = TypeInt64, func(text []byte, v parquet.Value) []byte { return strconv.AppendInt(text, v.Int64(), 10) }
 	case parquet.Int96: // nanoseconds of the day, and the Julian day
+		n.scale = 6 // Spark's; nanoseconds do not reach the years 1 and 9999, which tables have for "never"
 		n.typ, n.append = TypeDateTime, func(text []byte, v parquet.Value) []byte {
 			i := v.Int96()
 			const julianOfUnix = 2440588
@@ -105,13 +108,7 @@ func (n *node) setUnsigned(kind parquet.Kind) {
 }
 
 func timeForm(kind parquet.Kind, unit format.TimeUnit, form string) func([]byte, parquet.Value) []byte {
-	perSecond := int64(1e9)
-	switch unit.Value.(type) {
-	case *format.MilliSeconds:
-		perSecond = 1e3
-	case *format.MicroSeconds:
-		perSecond = 1e6
-	}
+	perSecond := int64(math.Pow10(decimalsOf(unit)))
 	return func(text []byte, v parquet.Value) []byte {
 		n := v.Int64()
 		if kind == parquet.Int32 {
@@ -119,6 +116,17 @@ func timeForm(kind parquet.Kind, unit format.TimeUnit, form string) func([]byte,
 		}
 		return time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC().AppendFormat(text, form)
 	}
+}
+
+// decimalsOf returns the number of decimals of a second in a unit.
+func decimalsOf(unit format.TimeUnit) int {
+	switch unit.Value.(type) {
+	case *format.MilliSeconds:
+		return 3
+	case *format.MicroSeconds:
+		return 6
+	}
+	return 9
 }
 
 func decimalForm(kind parquet.Kind, scale int) func([]byte, parquet.Value) []byte {

@@ -296,7 +296,7 @@ func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
 }
 
 func (r *Reader) valueParser(f *file, unit string) jsonlParser {
-	return jsonlParser{input: f.info.Column, columns: r.index, paths: r.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
+	return jsonlParser{input: f.info.Column, columns: r.index, paths: r.options.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
 }
 
 // finish completes the FileInfo of the current file and closes the file.

@@ -5,7 +5,8 @@ type Column struct {
 	Name string
 	Type Type
 
-	Precision, Scale int // of TypeDecimal: digits, and digits after the point
+	Precision int // of TypeDecimal: digits
+	Scale     int // of TypeDecimal: digits after the point; of TypeTimestamp and TypeDateTime: decimals of a second
 }
 
 // Type is the type of a column's values. Fields hold them as text in one form per type, so that the text and the type
@@ -16,7 +17,7 @@ type Type int
 const (
 	TypeString    Type = iota // text; the type of every column of CSV and Excel
 	TypeInt64                 // decimal digits, perhaps after a minus sign
-	TypeDouble                // the shortest decimal that is the same IEEE 754 double; NaN, +Inf, -Inf
+	TypeDouble                // a decimal: in JSON as written, else the shortest that is the same IEEE 754 double; NaN, +Inf, -Inf
 	TypeBool                  // true or false
 	TypeTimestamp             // an instant in UTC, RFC 3339, up to nanoseconds: 2026-01-02T03:04:05.6Z
 	TypeDateTime              // a time without a zone: 2026-01-02T03:04:05.6
@@ -25,10 +26,24 @@ const (
 	TypeJSON                  // compact JSON: an object or an array
 )
 
-// common returns the type of a column that two files have: of different types, text.
+// typeNull is the type of a column without a value that is not null, as far as is known when the file is opened. It is
+// text unless another file has values.
+const typeNull Type = -1
+
+// common returns the type of a column that two files have, or the type of two values: of different types, text. Whole
+// and other numbers are doubles, and times have the finer unit.
 func common(a, b Column) Column {
-	if a == b {
+	isNumber := func(c Column) bool { return c.Type == TypeInt64 || c.Type == TypeDouble }
+	isTime := func(c Column) bool { return c.Type == TypeTimestamp || c.Type == TypeDateTime }
+	switch {
+	case a == b || b.Type == typeNull:
 		return a
+	case a.Type == typeNull:
+		return b
+	case isNumber(a) && isNumber(b):
+		return Column{Name: a.Name, Type: TypeDouble}
+	case isTime(a) && a.Type == b.Type:
+		return Column{Name: a.Name, Type: a.Type, Scale: max(a.Scale, b.Scale)}
 	}
 	return Column{Name: a.Name}
 }

@@ -103,7 +103,11 @@ func (l *csvLines) appendSpan(dst []byte, row *Row, s *csvSpan) []byte {
 // appendCell appends the value of column i of a row; nothing for null.
 func (l *csvLines) appendCell(dst []byte, row *Row, i int) []byte {
 	c := &l.columns[i]
-	switch c.Type {
+	typ := c.Type
+	if c.field == fieldCarried {
+		typ = TypeString // the text of the value
+	}
+	switch typ {
 	case TypeInt64:
 		if n, ok := row.integer(c); ok {
 			return strconv.AppendInt(dst, n, 10)

@@ -62,6 +62,9 @@ func (o *jsonObject) appendList(dst []byte, rows []Row) []byte {
 
 // appendJSON appends the value of a column of a row as JSON; the column is no list.
 func appendJSON(dst []byte, row *Row, c *Column) []byte {
+	if c.field == fieldCarried {
+		return appendCarriedJSON(dst, row, c)
+	}
 	switch c.Type {
 	case TypeInt64:
 		if n, ok := row.integer(c); ok {

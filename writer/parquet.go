@@ -28,7 +28,17 @@ const (
 	// pageBytes bounds a page of a column before compression. Readers decompress whole pages, and skip pages by the
 	// page index, so pages are smaller than the usual 1 MiB; smaller still would compress worse.
 	pageBytes = 256 << 10
+
+	// pagesBytes bounds the pages of all columns that are filled at the same time: many carried columns have smaller
+	// pages, but not smaller than leastPageBytes.
+	pagesBytes     = 16 << 20
+	leastPageBytes = 16 << 10
 )
+
+// pageSize returns the size of the pages of a file with a number of columns, in bytes before compression.
+func pageSize(columns int) int {
+	return min(pageBytes, max(leastPageBytes, pagesBytes/columns))
+}
 
 // parquetEncoder writes Parquet with zstd, and with bounds per column chunk and page for all columns except those of
 // categories.
@@ -55,7 +65,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 	options := []parquet.WriterOption{
 		parquet.NewSchema("bulkcat", newRecordNode(columns)),
 		parquet.Compression(codec),
-		parquet.PageBufferSize(pageBytes),
+		parquet.PageBufferSize(pageSize(len(leaves))),
 		parquet.WriteBufferSize(0), // w has a buffer
 		// Some engines cannot read version 2 pages.
 		parquet.DataPageVersion(1),
@@ -67,7 +77,8 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("record"))),
 	}
 	for _, l := range leaves {
-		if l.categorical() { // useless bounds: every page has nearly all categories
+		// The bounds of categories are useless: every page has nearly all categories.
+		if l.categorical() || l.field == fieldCarried && l.ValueType().unordered() {
 			options = append(options, parquet.SkipPageBounds(l.path...))
 		}
 	}
@@ -131,22 +142,39 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	values = slices.Grow(values, len(rows))[:start+len(rows)]
 	add := values[start:]
 	null := parquet.NullValue()
-	switch c.Type {
-	case TypeInt64:
+	switch {
+	case c.field == fieldCarried:
+		typ, last, value := c.ValueType(), "", null
+		for i := range rows {
+			add[i] = null
+			text, ok := rows[i].carried(c.index)
+			if !ok {
+				continue
+			}
+			if value.IsNull() || text != last { // the rows of a record have the same value
+				v, fits := typ.parse(text)
+				if !fits {
+					v = null
+				}
+				last, value = text, v
+			}
+			add[i] = value
+		}
+	case c.Type == TypeInt64:
 		for i := range rows {
 			add[i] = null
 			if n, ok := rows[i].integer(c); ok {
 				add[i] = parquet.Int64Value(n)
 			}
 		}
-	case TypeDouble:
+	case c.Type == TypeDouble:
 		for i := range rows {
 			add[i] = null
 			if x, ok := rows[i].confidence(); ok {
 				add[i] = parquet.DoubleValue(x)
 			}
 		}
-	case TypeTimestamp:
+	case c.Type == TypeTimestamp:
 		for i := range rows {
 			add[i] = null
 			if t := rows[i].AnsweredAt; !t.IsZero() {

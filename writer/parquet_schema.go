@@ -44,6 +44,8 @@ func newTextNode() parquet.Node { return parquet.Leaf(textType{parquet.String().
 func newColumnNode(c Column) parquet.Node {
 	var n parquet.Node
 	switch {
+	case c.field == fieldCarried:
+		n = c.ValueType().newNode()
 	case c.Type == TypeList:
 		n = parquet.List(newRecordNode(c.Elements))
 	case c.Type == TypeInt64:

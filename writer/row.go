@@ -42,6 +42,7 @@ type Result struct {
 	Source         string  // service that has answered
 	AnsweredAt     time.Time
 	Fields         []string // carried columns of the record, parallel to Schema.Carry; missing fields are null
+	Nulls          []bool   // which of Fields are null; nil for those that are empty
 }
 
 // Row is one row of the output.
@@ -60,6 +61,7 @@ type Row struct {
 	Source         string
 	AnsweredAt     time.Time // UTC, whole microseconds
 	Fields         []string  // parallel to Schema.Carry; missing ones are null
+	Nulls          []bool    // which of Fields are null; nil for those that are empty
 
 	// Categories are the rows of the shape long, of a row of the shape nested. Such a row has no entry of its own.
 	Categories []Row
@@ -80,6 +82,7 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 		Source:         validUTF8(r.Source),
 		AnsweredAt:     timestamp(r.AnsweredAt),
 		Fields:         validFields(r.Fields),
+		Nulls:          r.Nulls,
 	}
 	switch {
 	case len(r.Entries) == 0:
@@ -198,6 +201,15 @@ func (r *Row) isOfRecord(other *Row) bool {
 		r.Classification == other.Classification && r.Error == other.Error && r.Source == other.Source &&
 		r.AnsweredAt.Equal(other.AnsweredAt) && len(r.Fields) == len(other.Fields) &&
 		(len(r.Fields) == 0 || &r.Fields[0] == &other.Fields[0])
+}
+
+// carried returns field i; ok is false for null.
+func (r *Row) carried(i int) (text string, ok bool) {
+	text = at(r.Fields, i)
+	if i < len(r.Nulls) {
+		return text, !r.Nulls[i]
+	}
+	return text, text != ""
 }
 
 // integer returns the value of an integer column; ok is false for null.

@@ -16,6 +16,8 @@ type Schema struct {
 	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
 	Carry         []string // names in the input of the columns to copy; Result.Fields has their values
 
+	CarryTypes []ValueType // of the columns of Carry; nil if all are text
+
 	Shape         Shape   // of the rows; "" is ShapeLong
 	Top           int     // the most entries of a record, in the order of the answer; 0 for all
 	MinConfidence float64 // without entries of less confidence, which do not count for Top; 0 for all entries
@@ -28,6 +30,8 @@ type Column struct {
 	Nullable bool
 	Elements []Column // columns of the structs in a list; nil for other types
 
+	Precision, Scale int // of a carried column: see ValueType
+
 	field field
 	index int // into Row.Levels or Row.Fields
 }
@@ -37,11 +41,15 @@ type Type int
 
 // The types of columns.
 const (
-	TypeString    Type = iota // UTF-8 text; the empty string is null
+	TypeString    Type = iota // UTF-8 text; in columns that are not carried, the empty string is null
 	TypeInt64                 // a whole number
-	TypeDouble                // an IEEE 754 double, always finite
-	TypeTimestamp             // a time in UTC, in microseconds; RFC 3339 in the text formats
+	TypeDouble                // an IEEE 754 double, always finite in columns that are not carried
+	TypeTimestamp             // a time in UTC, RFC 3339 in the text formats; in microseconds, unless ValueType says otherwise
 	TypeList                  // a list of structs, never null; no text format except JSONL has lists
+	TypeBool                  // of carried columns, like the types below
+	TypeDate                  // a day
+	TypeDateTime              // a time without a zone
+	TypeDecimal               // a decimal number of bounded length
 )
 
 // field is the member of Row that is the value of a column.
@@ -140,7 +148,12 @@ func (s Schema) appendCarried(columns []Column) []Column {
 			name = fmt.Sprintf("input_%d", i+1)
 		}
 		name = freeName(taken, name)
-		columns = append(columns, Column{Name: name, Nullable: true, field: fieldCarried, index: i})
+		column := Column{Name: name, Nullable: true, field: fieldCarried, index: i}
+		if i < len(s.CarryTypes) {
+			t := s.CarryTypes[i].orText()
+			column.Type, column.Precision, column.Scale = t.Type, t.Precision, t.Scale
+		}
+		columns = append(columns, column)
 	}
 	return columns
 }
@@ -168,6 +181,9 @@ func alternative(name string, n int) string {
 	}
 	return fmt.Sprintf("input_%s_%d", name, n)
 }
+
+// ValueType is the type of a carried column.
+func (c *Column) ValueType() ValueType { return ValueType{c.Type, c.Precision, c.Scale} }
 
 // isNAICS reports whether the values of a classification are NAICS codes.
 func (s Schema) isNAICS(classification string) bool {

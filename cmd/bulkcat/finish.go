@@ -25,9 +25,9 @@ func newFinish(s streams) *cobra.Command {
 		Short: "Check that all shards of a folder are complete, and merge their rows",
 		Long: `Check that all shards of a run (see --shard) are there, complete and undamaged, and
 that each record of the input is in one of them. If so, write OUT/_SUCCESS, and with -o
-one file with the rows of all shards in input order, which is the file that a run without
-shards writes. The exit status is that of verify: 1 if a shard is missing or incomplete,
-or if the folder is not balanced.`,
+one file with the rows of all shards in input order. In the format of the shards it is the
+file that a run without shards writes. The exit status is that of verify: 1 if a shard is
+missing or incomplete, or if the folder is not balanced.`,
 		Example: `  bulkcat finish out/
   bulkcat finish out/ -o domains.parquet`,
 		Args: operands(1, 1, "no folder: name the output of the shards"),

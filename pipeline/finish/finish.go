@@ -62,7 +62,7 @@ type finishing struct {
 	shards   *pipeline.Shards
 	accounts []*pipeline.Account
 	locks    []*writer.Lock
-	sink     writer.Sink // nil until the columns are known
+	sink     writer.Sink // nil before the first row
 }
 
 // lock locks the shards, which no task can write then, and the file.
@@ -170,13 +170,15 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 }
 
 // open opens the sink for the rows, with the columns and the metadata of a run over the whole input.
-func (f *finishing) open(carried []string) (writer.Sink, error) {
+func (f *finishing) open() (writer.Sink, error) {
 	format, err := f.format()
 	if err != nil {
 		return nil, err
 	}
 	schema := f.shards.Settings.Schema()
-	schema.Carry = carried
+	for _, c := range f.accounts[0].Carried {
+		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
+	}
 	f.sink, err = writer.Open(writer.Options{Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata()})
 	return f.sink, err
 }
@@ -185,8 +187,8 @@ func (f *finishing) publish() error {
 	if f.Output == "" {
 		return nil
 	}
-	if f.sink == nil { // no part has columns: JSON lines without a line
-		if _, err := f.open(nil); err != nil {
+	if f.sink == nil { // no shard has a part
+		if _, err := f.open(); err != nil {
 			return err
 		}
 	}

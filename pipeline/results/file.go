@@ -19,6 +19,8 @@ import (
 type rowReader interface {
 	columns() []string // see File.Columns
 	next() ([]Row, error)
+	types() []writer.ValueType // see File.Types
+	expected(column int, text string, null bool) string
 }
 
 // File is an open file of an output, with rows as text.
@@ -27,9 +29,13 @@ type File struct {
 	closers []io.Closer
 }
 
-// Row is a row of an output as text, by column; "" is null. Numbers are as in a text file, or as Go formats them. A
-// row of the shape nested is several Rows, one for each category, with the columns of the shape long.
+// Row is a row of an output as text, by column; "" is null, or no text in CSV. Numbers are as in a text file, or as Go
+// formats them. A row of the shape nested is several Rows, one for each category, with the columns of the shape long.
 type Row []string
+
+// EmptyText is the cell of empty text in a format that distinguishes it from null. No other cell has these bytes,
+// which are not UTF-8.
+const EmptyText = "\xff"
 
 // MaxRows is the most Rows that a row of the shape nested may have; answers have fewer entries.
 const MaxRows = 1 << 16
@@ -41,6 +47,14 @@ func (f *File) Columns() []string { return f.rows.columns() }
 // Next returns a row of the file as one Row, or as several for a list. It returns io.EOF after the last row, and
 // another error if the file is damaged. The caller may keep the Rows, but not the slice of them.
 func (f *File) Next() ([]Row, error) { return f.rows.next() }
+
+// Types returns the types of the columns; nil if the format has none.
+func (f *File) Types() []writer.ValueType { return f.rows.types() }
+
+// Expected returns the cell that a value of the input has in a carried column.
+func (f *File) Expected(column int, text string, null bool) string {
+	return f.rows.expected(column, text, null)
+}
 
 // OpenFile opens a file of the output. It detects compression by the first bytes. members are the
 // expected members of the structs in lists, which JSON names only in lists that are not empty; nil

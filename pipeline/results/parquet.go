@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // parquetBatch is how many rows are read at once.
@@ -20,9 +18,9 @@ const parquetBatch = 256
 // parquetReader reads the rows of a file by row group.
 type parquetReader struct {
 	names  []string
-	times  []bool // columns that are timestamps in microseconds
-	most   []byte // the definition levels of values that are not null
-	list   [2]int // the range of the columns of the list; empty for none
+	values []writer.ValueType // the types of the columns
+	most   []byte             // the definition levels of values that are not null
+	list   [2]int             // the range of the columns of the list; empty for none
 	groups []parquet.RowGroup
 	rows   parquet.Rows // of the current group; nil between two groups
 	ended  bool         // rows is at its end; rows of the batch still point into its memory
@@ -80,7 +78,7 @@ func parquetColumns(in *parquet.File) (*parquetReader, error) {
 
 func (p *parquetReader) add(name string, c *parquet.Column) {
 	p.names = append(p.names, name)
-	p.times = append(p.times, isTime(c.Type()))
+	p.values = append(p.values, valueTypeOf(c.Type()))
 	level := byte(0)
 	if c.Optional() {
 		level++
@@ -116,16 +114,9 @@ func listed(c *parquet.Column) []*parquet.Column {
 	return members
 }
 
-func isTime(t parquet.Type) bool {
-	logical := t.LogicalType()
-	if logical == nil {
-		return false
-	}
-	_, ok := logical.Value.(*format.TimestampType)
-	return ok
-}
-
 func (p *parquetReader) columns() []string { return p.names }
+
+func (p *parquetReader) types() []writer.ValueType { return p.values }
 
 func (p *parquetReader) next() (_ []Row, err error) {
 	defer guard(&err)
@@ -143,7 +134,7 @@ func (p *parquetReader) next() (_ []Row, err error) {
 			return nil, errDamaged
 		}
 		if k < p.list[0] || k >= p.list[1] {
-			r[k] = cell(v, p.times[k])
+			r[k] = cell(v, p.values[k])
 			continue
 		}
 		if element++; v.RepetitionLevel() == 0 {
@@ -158,7 +149,7 @@ func (p *parquetReader) next() (_ []Row, err error) {
 		if element == len(list) {
 			list = append(list, make(Row, p.list[1]-p.list[0]))
 		}
-		list[element][k-p.list[0]] = cell(v, p.times[k])
+		list[element][k-p.list[0]] = cell(v, p.values[k])
 	}
 	p.ready = p.ready[1:]
 	return spread(r, p.list[0], list), nil
@@ -187,19 +178,4 @@ func (p *parquetReader) read() error {
 		return io.ErrNoProgress
 	}
 	return err
-}
-
-// cell formats a value; it copies the bytes, which belong to the page.
-func cell(v parquet.Value, timestamp bool) string {
-	switch {
-	case v.IsNull():
-		return ""
-	case v.Kind() == parquet.Int64 && timestamp:
-		return time.UnixMicro(v.Int64()).UTC().Format(time.RFC3339Nano)
-	case v.Kind() == parquet.Int64:
-		return strconv.FormatInt(v.Int64(), 10)
-	case v.Kind() == parquet.Double:
-		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
-	}
-	return string(v.ByteArray())
 }

@@ -2,13 +2,17 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // csvReader reads delimited text.
@@ -41,6 +45,11 @@ func (c *csvReader) next() (_ []Row, err error) {
 	}
 	return c.one[:], err
 }
+
+func (c *csvReader) types() []writer.ValueType { return nil }
+
+// expected does not distinguish null from empty text.
+func (c *csvReader) expected(_ int, text string, _ bool) string { return text }
 
 // returnsKept escapes carriage returns: encoding/csv reads CR LF as LF inside quotes, where the text of a cell may
 // have both.
@@ -115,6 +124,19 @@ func (j *jsonlReader) next() ([]Row, error) {
 		err = fmt.Errorf("object %d has %d members, not %d", j.n, len(rows[0]), len(j.names))
 	}
 	return rows, err
+}
+
+func (j *jsonlReader) types() []writer.ValueType { return nil }
+
+// expected ignores the type: numbers and booleans have the text of the input.
+func (j *jsonlReader) expected(_ int, text string, null bool) string {
+	switch {
+	case null:
+		return ""
+	case text == "":
+		return EmptyText
+	}
+	return text
 }
 
 // define adds the columns of a member of the first object; false for a second list.
@@ -280,14 +302,16 @@ func inside(err error) error {
 	return err
 }
 
-var errNoCell = errors.New("is neither text, number nor null")
+var errNoCell = errors.New("is neither text, number, boolean nor null")
 
 func cellOf(value json.Token) (string, error) {
 	switch v := value.(type) {
 	case nil:
 		return "", nil
 	case string:
-		return v, nil
+		return cmp.Or(v, EmptyText), nil
+	case bool:
+		return strconv.FormatBool(v), nil
 	case json.Number:
 		return v.String(), nil
 	}

@@ -19,6 +19,7 @@ type group struct {
 	account *pipeline.Account // nil if it is missing
 
 	path   string // of the file
+	file   *results.File
 	layout *layout
 
 	record         int64
@@ -30,7 +31,7 @@ type group struct {
 }
 
 // start begins a file.
-func (g *group) start(path string, l *layout) { g.path, g.layout = path, l }
+func (g *group) start(path string, f *results.File, l *layout) { g.path, g.file, g.layout = path, f, l }
 
 // goOn begins the next group of the same record.
 func (g *group) goOn() { g.place, g.written, g.rows, g.more = g.place+1, 0, g.rows[:0], 0 }

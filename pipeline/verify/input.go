@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -66,14 +67,23 @@ func (in *inputs) at(g *group) *reader.Record {
 	got := g.rows[0]
 	g.expect("input, by the input file", sameText(in.record.Input), sameText(got[atInput]))
 	for i, place := range in.layout.places {
-		expected := ""
-		if place < len(in.record.Fields) { // a malformed record has no fields
-			expected = in.record.Fields[place]
-		}
 		k := in.layout.carried + i
-		g.expect(in.layout.names[k]+", by the input file", sameText(expected), sameText(got[k]))
+		text, null := in.field(place)
+		g.expect(in.layout.names[k]+", by the input file", sameCell(g.file.Expected(k, text, null)), sameCell(got[k]))
 	}
 	return &in.record
+}
+
+// field returns a field of the last record. Empty fields are null in formats without nulls, and in
+// malformed records, which have no fields.
+func (in *inputs) field(place int) (text string, null bool) {
+	if place < len(in.record.Fields) {
+		text = in.record.Fields[place]
+	}
+	if place < len(in.record.Nulls) {
+		return text, in.record.Nulls[place]
+	}
+	return text, text == ""
 }
 
 // drain reads the records after the output's last.
@@ -121,6 +131,14 @@ func sameText(s string) string {
 		s = strings.ReplaceAll(s, "\r\n", "\n")
 	}
 	return s
+}
+
+// sameCell is sameText of a cell.
+func sameCell(cell string) string {
+	if cell == results.EmptyText {
+		return cell
+	}
+	return sameText(cell)
 }
 
 func sameTexts(texts []string) []string {

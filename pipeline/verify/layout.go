@@ -145,6 +145,30 @@ func membersOf(account *pipeline.Account) []string {
 	return members
 }
 
+// checkTypes returns a finding if the carried columns of a file have other names or types than the account says;
+// types are those of all columns, nil if the format has none. Accounts of earlier versions list no carried columns.
+func (l *layout) checkTypes(types []writer.ValueType, account *pipeline.Account) *Finding {
+	if account == nil || account.Carried == nil {
+		return nil
+	}
+	names := make([]string, len(account.Carried))
+	for i, c := range account.Carried {
+		names[i] = sameText(c.Name)
+	}
+	if got := l.names[l.carried:]; !slices.Equal(got, names) {
+		return &Finding{What: "carried columns", Expected: strings.Join(names, ","), Got: strings.Join(got, ",")}
+	}
+	if types == nil {
+		return nil
+	}
+	for i, c := range account.Carried {
+		if got := types[l.carried+i]; got != c.Type {
+			return &Finding{What: "type of " + c.Name, Expected: c.Type.String(), Got: got.String()}
+		}
+	}
+	return nil
+}
+
 // ofEntry reports whether a column describes an entry, and so may differ within a record.
 func (l *layout) ofEntry(column int) bool {
 	return column >= atRank && column < l.atError

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 
 // merge writes the rows of several outputs to one sink, in the order in which they are read.
 type merge struct {
-	open func(carried []string) (writer.Sink, error) // nil for no sink
+	open func() (writer.Sink, error) // nil for no sink
 	sink writer.Sink
 	rows []writer.Row
 }
@@ -18,13 +19,12 @@ type merge struct {
 // mergeRows is how many rows are gathered for one call of the sink.
 const mergeRows = 1024
 
-// start opens the sink when the columns of the first file are known. The layout is nil before that: JSON lines without
-// a line have no columns.
-func (m *merge) start(l *layout) (err error) {
-	if m == nil || m.open == nil || m.sink != nil || l == nil {
+// start opens the sink before the first row.
+func (m *merge) start() (err error) {
+	if m == nil || m.open == nil || m.sink != nil {
 		return nil
 	}
-	m.sink, err = m.open(l.names[l.carried:])
+	m.sink, err = m.open()
 	return err
 }
 
@@ -77,12 +77,28 @@ func (l *layout) typed(r results.Row) writer.Row {
 	t := writer.Row{
 		Record: record, Input: r[atInput], Status: writer.Status(r[atStatus]), Classification: r[atClassification],
 		Rank: rank, Value: r[atValue], CategoryID: r[atCategoryID], Title: l.title(r),
-		Levels: r[l.atConfidence+1 : l.atError], Error: r[l.atError], Fields: r[l.carried:],
+		Levels: r[l.atConfidence+1 : l.atError], Error: r[l.atError],
 	}
+	t.Fields, t.Nulls = carriedFields(r[l.carried:])
 	t.Confidence, _ = confidence(r[l.atConfidence])
 	if l.schema.SourceColumns {
 		t.Source = r[l.atError+1]
 		t.AnsweredAt, _ = time.Parse(time.RFC3339Nano, r[l.atError+2])
 	}
 	return t
+}
+
+// carriedFields returns cells as the writer takes them. Without empty text all empty fields are null.
+func carriedFields(cells []string) (fields []string, nulls []bool) {
+	if !slices.Contains(cells, results.EmptyText) {
+		return cells, nil
+	}
+	fields, nulls = slices.Clone(cells), make([]bool, len(cells))
+	for i, cell := range cells {
+		nulls[i] = cell == ""
+		if cell == results.EmptyText {
+			fields[i] = ""
+		}
+	}
+	return fields, nulls
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -85,6 +86,8 @@ func show(v any) string {
 		return fmt.Sprint(v)
 	case text == "":
 		return "nothing"
+	case text == results.EmptyText:
+		return "empty text"
 	case len(text) > longest:
 		return fmt.Sprintf("%.*q...", longest, text)
 	}

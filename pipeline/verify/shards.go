@@ -27,9 +27,9 @@ type ShardsOptions struct {
 	Input    *reader.Reader      // as in Options
 	Finished bool                // the folder must have the file _SUCCESS
 
-	// Sink opens the output for the rows of all records, in input order. Carried are the names of the carried
-	// columns. RunShards does not close the sink, which is of use only if the report is balanced. Nil for none.
-	Sink func(carried []string) (writer.Sink, error)
+	// Sink opens the output for the rows of all records, in input order, with the carried columns of the accounts.
+	// RunShards does not close the sink, which is of use only if the report is balanced. Nil for none.
+	Sink func() (writer.Sink, error)
 }
 
 // RunShards verifies the shards of a folder, each as Run does, and that every record of the input is in one
@@ -127,6 +127,7 @@ func (w *shardsWalk) checkAccounts() {
 // compareInputs finds differences between the inputs that two shards have read.
 func (w *shardsWalk) compareInputs(where Finding, first, a *pipeline.Account) {
 	expect(&w.report, where, "records of the input", first.Counts.Read+first.Counts.Others, a.Counts.Read+a.Counts.Others)
+	expect(&w.report, where, "carried columns", fmt.Sprint(first.Carried), fmt.Sprint(a.Carried))
 	expect(&w.report, where, "input files", len(first.Inputs), len(a.Inputs))
 	for i := range min(len(first.Inputs), len(a.Inputs)) {
 		if want, got := first.Inputs[i], a.Inputs[i]; want.Whole && got.Whole {

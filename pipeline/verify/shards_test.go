@@ -26,12 +26,14 @@ type shardsFixture struct {
 	t       *testing.T
 	options ShardsOptions
 	input   string
+	column  string // of the input
+	shape   writer.Shape
 }
 
 func newShardsFixture(t *testing.T, format writer.Format) *shardsFixture {
 	t.Helper()
 	dir := t.TempDir()
-	f := &shardsFixture{t: t, input: filepath.Join(dir, "in.csv")}
+	f := &shardsFixture{t: t, input: filepath.Join(dir, "in.csv"), column: "url"}
 	var text strings.Builder
 	text.WriteString("url,note\n")
 	for i := range 40 {
@@ -39,12 +41,18 @@ func newShardsFixture(t *testing.T, format writer.Format) *shardsFixture {
 	}
 	text.WriteString("no website,x\n,\n")
 	f.check(os.WriteFile(f.input, []byte(text.String()), 0o666))
-	f.options.Folder = filepath.Join(dir, "out")
+	f.runShards(format)
+	return f
+}
+
+// runShards runs all shards, into a new folder.
+func (f *shardsFixture) runShards(format writer.Format) {
+	f.t.Helper()
+	f.options.Folder = filepath.Join(f.t.TempDir(), "out")
 	for n := range shardCount {
 		f.run(pipeline.Shard{Number: n + 1, Count: shardCount}, f.options.Folder+"/", format)
 	}
 	f.read()
-	return f
 }
 
 // run runs a session over the input; its shard may be zero.
@@ -54,7 +62,7 @@ func (f *shardsFixture) run(shard pipeline.Shard, output string, format writer.F
 		Kind: client.Website, Shard: shard,
 		Service: pipeline.Service{Categorizer: byHost{}, Name: service, Hosted: true},
 		Input:   reader.Options{Paths: []string{f.input}},
-		Output:  pipeline.OutputOptions{Path: output, Format: format, PartRows: 4, Levels: 2, Carry: "all"},
+		Output:  pipeline.OutputOptions{Path: output, Format: format, PartRows: 4, Levels: 2, Carry: "all", Shape: f.shape},
 		Limits:  limits.Options{Rate: math.Inf(1)},
 	})
 	f.check(err)
@@ -82,7 +90,7 @@ func (f *shardsFixture) check(err error) {
 
 func (f *shardsFixture) verify() Report {
 	f.t.Helper()
-	input, err := reader.Open(reader.Options{Paths: []string{f.input}, Column: "url"})
+	input, err := reader.Open(reader.Options{Paths: []string{f.input}, Column: f.column})
 	f.check(err)
 	defer input.Close()
 	f.options.Input = input
@@ -101,29 +109,67 @@ func TestShardsAreMerged(t *testing.T) {
 	for _, format := range []writer.Format{writer.CSV, writer.TSV, writer.JSONL, writer.Parquet, "csv.gz", "jsonl.zst"} {
 		t.Run(string(format), func(t *testing.T) {
 			f := newShardsFixture(t, format)
-			merged, whole := filepath.Join(t.TempDir(), "merged"), filepath.Join(t.TempDir(), "whole")
-			var sink writer.Sink
-			f.options.Sink = func(carried []string) (_ writer.Sink, err error) {
-				schema := f.options.Shards.Settings.Schema()
-				schema.Carry = carried
-				sink, err = writer.Open(writer.Options{Path: merged, Format: format, Schema: schema, Metadata: f.options.Shards.Settings.Metadata()})
-				return sink, err
-			}
-			report := f.verify()
-			if !report.Balanced || report.Records != 42 || report.Inputs != 42 || report.Statuses[writer.StatusInvalid] != 2 {
+			report := f.checkMerged(format)
+			if report.Records != 42 || report.Inputs != 42 || report.Statuses[writer.StatusInvalid] != 2 {
 				t.Errorf("got %+v", report)
 			}
-			_, err := sink.Close()
-			f.check(err)
-			f.run(pipeline.Shard{}, whole, format)
-			got, err := os.ReadFile(merged)
-			f.check(err)
-			want, err := os.ReadFile(whole)
-			f.check(err)
-			if !bytes.Equal(got, want) {
-				t.Errorf("the merged file has %d bytes, another than the %d of the whole", len(got), len(want))
-			}
 		})
+	}
+}
+
+// checkMerged compares the merged rows with the file of a run without shards, byte for byte.
+func (f *shardsFixture) checkMerged(format writer.Format) Report {
+	f.t.Helper()
+	merged, whole := filepath.Join(f.t.TempDir(), "merged"), filepath.Join(f.t.TempDir(), "whole")
+	var sink writer.Sink
+	f.options.Sink = func() (_ writer.Sink, err error) {
+		schema := f.options.Shards.Settings.Schema()
+		for _, c := range f.options.Accounts[0].Carried {
+			schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
+		}
+		sink, err = writer.Open(writer.Options{Path: merged, Format: format, Schema: schema, Metadata: f.options.Shards.Settings.Metadata()})
+		return sink, err
+	}
+	report := f.verify()
+	if !report.Balanced {
+		f.t.Fatalf("got %+v", report)
+	}
+	_, err := sink.Close()
+	f.check(err)
+	f.run(pipeline.Shard{}, whole, format)
+	got, err := os.ReadFile(merged)
+	f.check(err)
+	want, err := os.ReadFile(whole)
+	f.check(err)
+	if !bytes.Equal(got, want) {
+		f.t.Errorf("the merged file has %d bytes, another than the %d of the whole", len(got), len(want))
+	}
+	return report
+}
+
+// TestTypedShardsAreMerged has carried columns of all types. Some shards have no record.
+func TestTypedShardsAreMerged(t *testing.T) {
+	for _, name := range []string{"types.parquet", "pandas.parquet", "pyarrow-int96.parquet"} {
+		for shards, merged := range map[writer.Format][]writer.Format{
+			writer.Parquet: {writer.Parquet, writer.JSONL, writer.CSV},
+			writer.JSONL:   {writer.JSONL, writer.Parquet, writer.CSV},
+			writer.CSV:     {writer.CSV},
+		} {
+			for _, shape := range []writer.Shape{writer.ShapeLong, writer.ShapeNested} {
+				if shape.CheckFormat(shards) != nil {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s %s %s", name, shards, shape), func(t *testing.T) {
+					f := &shardsFixture{t: t, input: filepath.Join("../../reader/testdata/parquet", name), column: "domain", shape: shape}
+					f.runShards(shards)
+					for _, format := range merged {
+						if shape.CheckFormat(format) == nil {
+							f.checkMerged(format)
+						}
+					}
+				})
+			}
+		}
 	}
 }
 

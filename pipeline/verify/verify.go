@@ -113,11 +113,11 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 		return figures, nil
 	}
 	defer f.Close()
-	if !v.checkColumns(p, f.Columns()) {
+	if !v.checkColumns(p, f) {
 		return figures, nil
 	}
-	v.group.start(p.path, v.layout)
-	if err := v.merge.start(v.layout); err != nil {
+	v.group.start(p.path, f, v.layout)
+	if err := v.merge.start(); err != nil {
 		return figures, err
 	}
 	for {
@@ -225,8 +225,9 @@ func (v *verification) checkOrder(g *group) {
 	v.last = g.record
 }
 
-// checkColumns reports whether the columns of a file are those of the layout.
-func (v *verification) checkColumns(p part, names []string) bool {
+// checkColumns reports whether the columns of a file, and their types, are those of the layout.
+func (v *verification) checkColumns(p part, f *results.File) bool {
+	names := f.Columns()
 	if names == nil {
 		return true // JSONL without rows
 	}
@@ -239,6 +240,9 @@ func (v *verification) checkColumns(p part, names []string) bool {
 		if expected, got := strings.Join(v.layout.names, ","), strings.Join(names, ","); expected != got {
 			finding = &Finding{What: "columns", Expected: expected, Got: got}
 		}
+	}
+	if finding == nil {
+		finding = l.checkTypes(f.Types(), v.Account)
 	}
 	if finding != nil {
 		finding.File = p.path

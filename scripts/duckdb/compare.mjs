@@ -30,12 +30,16 @@ async function equal(what, a, b) {
   }
 }
 
+// blank returns a table as CSV has it, which does not distinguish empty text from null.
+const blank = (table, columns) =>
+  `(SELECT ${columns.map((c) => (c.type === "VARCHAR" ? `nullif(${quote(c.name)}, '') AS ` : "") + quote(c.name)).join(", ")} FROM ${table})`;
+
 // compare wants the types, and the same rows in order in Parquet, the text and the folder of parts.
 async function compare(name, columns, text) {
   const parquet = `read_parquet('${dir}/${name}.parquet')`;
   same(`${name}: types`, JSON.stringify(await columnsOf(parquet)), JSON.stringify(columns));
   if (Number(await value(`SELECT count(*) FROM ${parquet}`)) === 0) fail(`${name}: no rows`);
-  await equal(`${name}: Parquet and text`, parquet, text);
+  await equal(`${name}: Parquet and text`, text.startsWith("read_csv") ? blank(parquet, columns) : parquet, text);
   await equal(`${name}: Parquet and folder`, parquet, `read_parquet('${dir}/${name}/*.parquet')`);
   const sorted = await value(`SELECT bool_and(record >= before) FROM (SELECT record, lag(record, 1, 0) OVER () AS before FROM ${parquet})`);
   same(`${name}: the records are in order`, sorted, true);

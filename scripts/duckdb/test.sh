@@ -10,5 +10,7 @@ modules=$here/node_modules
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 "$here/samples.sh" "$1" "$out"
+"$here/typed.sh" "$1" "$out"
+node "$here/typed.mjs" "$out"
 node "$here/compare.mjs" "$out" websites industries both sure products
 node "$here/results.mjs" "$(realpath "$1")" "$out" websites both sure products

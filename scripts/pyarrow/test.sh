@@ -9,6 +9,8 @@ trap 'rm -rf "$out"' EXIT
 python3 -m venv "$out/venv"
 "$out/venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
 "$here/../duckdb/samples.sh" "$bulkcat" "$out"
+"$here/../duckdb/typed.sh" "$bulkcat" "$out"
+"$out/venv/bin/python" "$here/typed.py" "$out"
 status=0
 "$bulkcat" website "$here/../../testdata/websites.csv" -o "$out/sourced.parquet" --fetch never --quiet --source-columns --shape nested 2> "$out/log" || status=$?
 [ "$status" = 3 ] || { cat "$out/log"; exit 1; }

@@ -1,0 +1,277 @@
+package writer
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// ValueType is the type of a carried column. The values are text in one form for each type: decimal digits of TypeInt64
+// and TypeDouble (also NaN, +Inf and -Inf), true and false, RFC 3339 times in UTC (TypeTimestamp) or without a zone
+// (TypeDateTime), 2026-01-02 (TypeDate), and digits with Scale digits after the point (TypeDecimal).
+//
+// CSV has the text. JSONL has a number or a boolean where the text is one in a column of that type, and else a string.
+// Parquet has a value of the type, or null if the text does not fit the type.
+type ValueType struct {
+	Type      Type
+	Precision int // of TypeDecimal: digits
+	Scale     int // of TypeDecimal: digits after the point; of TypeTimestamp and TypeDateTime: decimals of a second
+}
+
+// maxPrecision is that of Arrow's longest decimal.
+const maxPrecision = 76
+
+// orText returns t, or text if the formats have no such type.
+func (t ValueType) orText() ValueType {
+	switch t.Type {
+	case TypeInt64, TypeDouble, TypeBool, TypeDate:
+		return ValueType{Type: t.Type}
+	case TypeTimestamp, TypeDateTime:
+		if t.Scale == 3 || t.Scale == 6 || t.Scale == 9 {
+			return ValueType{Type: t.Type, Scale: t.Scale}
+		}
+	case TypeDecimal:
+		if 0 <= t.Scale && t.Scale <= t.Precision && 1 <= t.Precision && t.Precision <= maxPrecision {
+			return t
+		}
+	}
+	return ValueType{}
+}
+
+// String returns a name such as int64, decimal(12,2) or timestamp(6).
+func (t ValueType) String() string {
+	switch t.Type {
+	case TypeInt64:
+		return "int64"
+	case TypeDouble:
+		return "double"
+	case TypeBool:
+		return "bool"
+	case TypeDate:
+		return "date"
+	case TypeTimestamp:
+		return fmt.Sprintf("timestamp(%d)", t.Scale)
+	case TypeDateTime:
+		return fmt.Sprintf("datetime(%d)", t.Scale)
+	case TypeDecimal:
+		return fmt.Sprintf("decimal(%d,%d)", t.Precision, t.Scale)
+	}
+	return "text"
+}
+
+// MarshalText returns the name of the type.
+func (t ValueType) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText parses the name of a type.
+func (t *ValueType) UnmarshalText(text []byte) error {
+	name, numbers, _ := strings.Cut(string(text), "(")
+	v := ValueType{Type: map[string]Type{
+		"text": TypeString, "int64": TypeInt64, "double": TypeDouble, "bool": TypeBool, "date": TypeDate,
+		"timestamp": TypeTimestamp, "datetime": TypeDateTime, "decimal": TypeDecimal,
+	}[name]}
+	switch v.Type {
+	case TypeTimestamp, TypeDateTime:
+		_, _ = fmt.Sscanf(numbers, "%d)", &v.Scale)
+	case TypeDecimal:
+		_, _ = fmt.Sscanf(numbers, "%d,%d)", &v.Precision, &v.Scale)
+	}
+	if *t = v.orText(); t.String() != string(text) {
+		return fmt.Errorf("%q is no type of a carried column", text)
+	}
+	return nil
+}
+
+// Fits reports whether text is a value of the type, so that Parquet keeps it.
+func (t ValueType) Fits(text string) bool {
+	_, fits := t.parse(text)
+	return fits
+}
+
+// parse returns the value of a text in Parquet; false if the text does not fit the type.
+func (t ValueType) parse(text string) (v parquet.Value, fits bool) {
+	switch t.Type {
+	case TypeInt64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		return parquet.Int64Value(n), err == nil
+	case TypeDouble:
+		x, fits := parseDouble(text)
+		return parquet.DoubleValue(x), fits
+	case TypeBool:
+		return parquet.BooleanValue(text == "true"), text == "true" || text == "false"
+	case TypeDate:
+		at, err := time.Parse(time.DateOnly, text)
+		return parquet.Int32Value(int32(at.Unix() / (24 * 60 * 60))), err == nil
+	case TypeTimestamp:
+		n, fits := parseTime("2006-01-02T15:04:05Z", text, t.Scale)
+		return parquet.Int64Value(n), fits
+	case TypeDateTime:
+		n, fits := parseTime("2006-01-02T15:04:05", text, t.Scale)
+		return parquet.Int64Value(n), fits
+	case TypeDecimal:
+		return t.parseDecimal(text)
+	}
+	return stringValue(text), true
+}
+
+// doubleDigits is the most significant digits of the shortest decimal of a double.
+const doubleDigits = 17
+
+// parseDouble parses a number that a double has, up to the rounding of its last digit.
+func parseDouble(text string) (float64, bool) {
+	switch text {
+	case "NaN", "+Inf", "-Inf":
+		x, err := strconv.ParseFloat(text, 64)
+		return x, err == nil
+	}
+	mantissa := text
+	if end := strings.IndexAny(text, "eE"); end >= 0 {
+		mantissa = text[:end]
+	}
+	mantissa = strings.Trim(mantissa, "-0.")
+	if len(mantissa)-strings.Count(mantissa, ".") > doubleDigits || !isNumber(text) {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil
+}
+
+// parseTime returns a time in units of 10^-scale seconds since 1970; false if it has finer digits, or is out of range.
+func parseTime(layout, text string, scale int) (n int64, fits bool) {
+	at, err := time.Parse(layout, text)
+	if err != nil {
+		return 0, false
+	}
+	switch scale {
+	case 3:
+		return at.UnixMilli(), at.Nanosecond()%int(time.Millisecond) == 0
+	case 6:
+		return at.UnixMicro(), at.Nanosecond()%int(time.Microsecond) == 0
+	}
+	return at.UnixNano(), time.Unix(0, at.UnixNano()).Equal(at)
+}
+
+// parseDecimal parses digits with Scale digits after the point.
+func (t ValueType) parseDecimal(text string) (v parquet.Value, fits bool) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits := strings.TrimLeft(strings.TrimPrefix(whole, "-")+fraction, "0")
+	if len(fraction) != t.Scale || len(digits) > t.Precision || !isNumber(text) {
+		return v, false
+	}
+	if t.Precision > maxInt64Digits {
+		n, _ := new(big.Int).SetString(whole+fraction, 10)
+		return parquet.FixedLenByteArrayValue(twosComplement(n, decimalBytes(t.Precision))), true
+	}
+	n, err := strconv.ParseInt(whole+fraction, 10, 64)
+	if t.Precision > maxInt32Digits {
+		return parquet.Int64Value(n), err == nil
+	}
+	return parquet.Int32Value(int32(n)), err == nil
+}
+
+// The digits of the decimals that Parquet stores in 4 and in 8 bytes.
+const (
+	maxInt32Digits = 9
+	maxInt64Digits = 18
+)
+
+// decimalBytes returns the size of decimals with more digits.
+func decimalBytes(precision int) int {
+	return int(math.Ceil((float64(precision)*math.Log2(10) + 1) / 8))
+}
+
+// twosComplement returns n in size bytes, the most significant byte first.
+func twosComplement(n *big.Int, size int) []byte {
+	if n.Sign() < 0 {
+		n.Add(n, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))
+	}
+	return n.FillBytes(make([]byte, size))
+}
+
+// newNode returns the type in Parquet, with its encoding.
+func (t ValueType) newNode() parquet.Node {
+	delta := func(n parquet.Node) parquet.Node { return parquet.Encoded(n, &parquet.DeltaBinaryPacked) }
+	plain := func(n parquet.Node) parquet.Node { return parquet.Encoded(n, &parquet.Plain) }
+	switch t.Type {
+	case TypeInt64:
+		return delta(parquet.Leaf(parquet.Int64Type))
+	case TypeDouble:
+		return plain(parquet.Leaf(parquet.DoubleType))
+	case TypeBool:
+		return plain(parquet.Leaf(parquet.BooleanType))
+	case TypeDate:
+		return delta(parquet.Date())
+	case TypeTimestamp, TypeDateTime:
+		units := map[int]parquet.TimeUnit{3: parquet.Millisecond, 6: parquet.Microsecond, 9: parquet.Nanosecond}
+		return delta(parquet.TimestampAdjusted(units[t.Scale], t.Type == TypeTimestamp))
+	case TypeDecimal:
+		switch {
+		case t.Precision <= maxInt32Digits:
+			return delta(parquet.Decimal(t.Scale, t.Precision, parquet.Int32Type))
+		case t.Precision <= maxInt64Digits:
+			return delta(parquet.Decimal(t.Scale, t.Precision, parquet.Int64Type))
+		}
+		return plain(parquet.Decimal(t.Scale, t.Precision, parquet.FixedLenByteArrayType(decimalBytes(t.Precision))))
+	}
+	return plain(newTextNode())
+}
+
+// unordered reports whether the library's bounds of the values may be wrong: it passes over NaN in some orders of the
+// values only, and compares long decimals as unsigned bytes.
+func (t ValueType) unordered() bool {
+	return t.Type == TypeDouble || t.Type == TypeDecimal && t.Precision > maxInt64Digits
+}
+
+// appendCarriedJSON appends the value of a carried column as JSON. The text keeps the digits of a number.
+func appendCarriedJSON(dst []byte, row *Row, c *Column) []byte {
+	text, ok := row.carried(c.index)
+	if !ok {
+		return append(dst, "null"...)
+	}
+	bare := false
+	switch c.Type {
+	case TypeInt64, TypeDouble, TypeDecimal:
+		bare = isNumber(text)
+	case TypeBool:
+		bare = text == "true" || text == "false"
+	}
+	if bare {
+		return append(dst, text...)
+	}
+	return appendString(dst, text)
+}
+
+// isNumber reports whether text is a JSON number (RFC 8259 §6).
+func isNumber(text string) bool {
+	text = strings.TrimPrefix(text, "-")
+	rest := skipDigits(text)
+	if rest == text || text[0] == '0' && len(text)-len(rest) > 1 {
+		return false
+	}
+	if fraction, found := strings.CutPrefix(rest, "."); found {
+		if rest = skipDigits(fraction); rest == fraction {
+			return false
+		}
+	}
+	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
+		power := rest[1:]
+		if power != "" && (power[0] == '+' || power[0] == '-') {
+			power = power[1:]
+		}
+		if rest = skipDigits(power); rest == power {
+			return false
+		}
+	}
+	return rest == ""
+}
+
+func skipDigits(text string) string {
+	for text != "" && '0' <= text[0] && text[0] <= '9' {
+		text = text[1:]
+	}
+	return text
+}
