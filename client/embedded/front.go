@@ -33,7 +33,7 @@ func newFront(s *Service, o ServerOptions) *front {
 		o.MaxInFlight = maxInFlight
 	}
 	f := &front{service: s, limit: int64(o.MaxInFlight), log: o.AccessLog, ids: newRequestIDs()}
-	f.metrics = newMetrics(s, &f.inFlight)
+	f.metrics = newMetrics(s, o.Metrics, &f.inFlight)
 	f.pages = map[string]http.Handler{
 		HealthPath:  jsonPage(`{"status":"ok"}`),
 		MetricsPath: f.metrics.handler(),

@@ -36,8 +36,11 @@ var statuses = []int{
 // choose them.
 const otherOperation = "other"
 
-func newMetrics(s *Service, inFlight *atomic.Int64) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(), operations: map[string]operationMetrics{}}
+func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int64) *metrics {
+	if registry == nil {
+		registry = prometheus.NewRegistry()
+	}
+	m := &metrics{registry: registry, operations: map[string]operationMetrics{}}
 	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bulkcat_service_requests_total", Help: "Requests answered, by operation and HTTP status.",
 	}, []string{"operation", "status"})

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // The limits of a server whose clients may be slow on purpose.
@@ -32,6 +34,8 @@ type ServerOptions struct {
 	MaxInFlight int
 	// AccessLog gets a line at level Info for every request; nil for no log.
 	AccessLog *slog.Logger
+	// Metrics gets the metrics of the service; nil for a registry of its own.
+	Metrics *prometheus.Registry
 }
 
 // Server returns a server of s that the caller starts. In addition to the operations it has

@@ -160,7 +160,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		f.printForecast(f.forecast)
 		return nil
 	}
-	if err := f.listen.open(f.streams.err); err != nil {
+	if err := f.listen.open(f.streams.err, "run"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.listen.close()) }()

@@ -30,6 +30,7 @@ type serveFlags struct {
 	grace       time.Duration
 	taxonomies  customFlags
 	log         logFlags
+	listen      listenFlags
 	gateway     gatewayFlags
 }
 
@@ -66,6 +67,7 @@ internet.`,
 	addGroup(cmd, "Limits", f.bindLimits)
 	addGroup(cmd, "Gateway", f.gateway.bind)
 	addGroup(cmd, "Run", f.bindRun)
+	addGroup(cmd, "Page", f.listen.bind)
 	return cmd
 }
 
@@ -99,7 +101,7 @@ func (f *serveFlags) check() error {
 }
 
 // serve listens until the context ends, then lets requests in flight finish.
-func (f *serveFlags) serve(ctx context.Context, s streams) error {
+func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
@@ -120,6 +122,11 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	if f.accessLog {
 		options.AccessLog = log
 	}
+	if err := f.listen.open(s.err, "service"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.listen.close()) }()
+	defer f.listen.serve("bulkcat serve "+listener.Addr().String(), &options)()
 	limited := netutil.LimitListener(listener, f.maxConns)
 	if f.gateway.upstream != "" {
 		return f.serveGateway(ctx, s, limited, options, grants, log)

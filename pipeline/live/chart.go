@@ -113,6 +113,8 @@ func number(v float64) string {
 	switch {
 	case math.IsNaN(v):
 		return "none"
+	case math.IsInf(v, 1):
+		return "no limit"
 	case v >= 100 || v == math.Trunc(v):
 		return group(int64(math.Round(v)))
 	}

@@ -12,6 +12,7 @@
 // the run at the same address. The page loads nothing from elsewhere, and its Content-Security-Policy
 // forbids that.
 //
-// [Run] is the source of a run. It measures nothing itself: all figures are those of pipeline.Session.Status, and
-// [History] keeps a bounded number of earlier figures for the charts.
+// [Run] is the source of a run, and [Service] that of a service or a gateway. They measure nothing themselves: all
+// figures are those of pipeline.Session.Status, or the metrics of the service. [History] keeps a bounded number of
+// earlier figures for the charts.
 package live

@@ -19,12 +19,22 @@ import (
 // Run is the source of a run. The session gathers details (pipeline.SessionOptions.Details).
 type Run struct {
 	status  func() pipeline.Status
+	metrics *prometheus.Registry
 	mu      sync.Mutex
 	history History
 }
 
 // NewRun makes the source of a session that has begun.
-func NewRun(s *pipeline.Session) *Run { return &Run{status: s.Status} }
+func NewRun(s *pipeline.Session) *Run { return newRun(s.Status) }
+
+func newRun(status func() pipeline.Status) *Run {
+	r := &Run{status: status, metrics: prometheus.NewRegistry()}
+	r.metrics.MustRegister(r)
+	return r
+}
+
+// Metrics has the figures of the status.
+func (r *Run) Metrics() prometheus.Gatherer { return r.metrics }
 
 // Status is a pipeline.Status.
 func (r *Run) Status() any { return r.status() }
@@ -93,7 +103,7 @@ func charts(h *History, bounds []float64) []Chart {
 	outcomes := Chart{Title: "Outcomes", Unit: "requests a second", Stacked: true, Times: times}
 	names := h.names()
 	slices.SortStableFunc(names, func(a, b string) int { // answers first
-		return cmp.Compare(b2i(a != "answered"), b2i(b != "answered"))
+		return cmp.Compare(b2i(a != "answered" && a != "200"), b2i(b != "answered" && b != "200"))
 	})
 	for _, name := range names {
 		outcomes.Lines = append(outcomes.Lines, Line{strings.ReplaceAll(name, "_", " "), h.each(perSecond(name))})

@@ -41,7 +41,7 @@ var parts = []string{"state", "figures", "charts", "tables", "settings"}
 type Source interface {
 	View() View
 	Status() any // for JSON
-	prometheus.Collector
+	Metrics() prometheus.Gatherer
 }
 
 // Server serves the page of a source.
@@ -52,7 +52,6 @@ type Server struct {
 
 	mu      sync.Mutex
 	source  Source
-	metrics *prometheus.Registry
 	event   []byte        // the newest
 	changed chan struct{} // closed at the next event
 	last    bool          // event is the last
@@ -81,8 +80,7 @@ func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + 
 func (s *Server) Show(source Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.source, s.metrics = source, prometheus.NewRegistry()
-	s.metrics.MustRegister(source)
+	s.source = source
 }
 
 // Watch sends events until stop is called.
@@ -121,8 +119,7 @@ func (s *Server) Close() error {
 
 // publish makes the event of the present view.
 func (s *Server) publish(last bool) {
-	source, _ := s.shown()
-	view := source.View()
+	view := s.shown().View()
 	message := struct {
 		Title string            `json:"title"`
 		Ended bool              `json:"ended"`
@@ -142,10 +139,10 @@ func (s *Server) publish(last bool) {
 	s.changed = make(chan struct{})
 }
 
-func (s *Server) shown() (Source, *prometheus.Registry) {
+func (s *Server) shown() Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.source, s.metrics
+	return s.source
 }
 
 func (s *Server) newest() (event []byte, changed <-chan struct{}, last bool) {
@@ -165,24 +162,21 @@ func render(name string, view View) []byte {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		source, _ := s.shown()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(render("page.html", source.View())) // the reader has gone
+		_, _ = w.Write(render("page.html", s.shown().View())) // the reader has gone
 	})
 	static := http.FileServerFS(files)
 	mux.Handle("GET /page.css", static)
 	mux.Handle("GET /page.js", static)
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) {
-		source, _ := s.shown()
 		w.Header().Set("Content-Type", "application/json")
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		_ = e.Encode(source.Status()) // the reader has gone
+		_ = e.Encode(s.shown().Status()) // the reader has gone
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		_, metrics := s.shown()
-		promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
+		promhttp.HandlerFor(s.shown().Metrics(), promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // the reader has gone
@@ -227,7 +221,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 // starting is the source before a run has begun.
 type starting struct{}
 
-func (starting) View() View                       { return View{Title: "bulkcat", State: "starting"} }
-func (starting) Status() any                      { return map[string]string{"state": "starting"} }
-func (starting) Describe(chan<- *prometheus.Desc) {}
-func (starting) Collect(chan<- prometheus.Metric) {}
+func (starting) View() View                   { return View{Title: "bulkcat", State: "starting"} }
+func (starting) Status() any                  { return map[string]string{"state": "starting"} }
+func (starting) Metrics() prometheus.Gatherer { return prometheus.NewRegistry() }

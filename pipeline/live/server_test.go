@@ -42,7 +42,7 @@ func serve(t *testing.T, status func() pipeline.Status) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Show(&Run{status: status})
+	s.Show(newRun(status))
 	t.Cleanup(func() { _ = s.http.Close() })
 	return s
 }
@@ -227,7 +227,7 @@ func TestChartsWithGapsAndStacks(t *testing.T) {
 func TestMetricsAreDescribed(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	for _, state := range []pipeline.State{pipeline.Asking, pipeline.Ended} {
-		run := &Run{status: func() pipeline.Status { return statusOf(state) }}
+		run := newRun(func() pipeline.Status { return statusOf(state) })
 		if err := registry.Register(run); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 }
 
 func BenchmarkView(b *testing.B) {
-	run := &Run{status: func() pipeline.Status { return statusOf(pipeline.Asking) }}
+	run := newRun(func() pipeline.Status { return statusOf(pipeline.Asking) })
 	for i := range mostSamples {
 		run.history.Add(Sample{At: time.Unix(int64(i), 0), Counts: map[string]int64{"answered": int64(i), "limited": 1}})
 	}
