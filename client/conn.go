@@ -65,11 +65,16 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write records that a part of the request was written.
+// Write records that a part of the request was written. It records this before the write, because the service may
+// read the request and close the connection before the write returns.
 func (c *conn) Write(b []byte) (int, error) {
+	if c.wrote.Load() {
+		return c.Conn.Write(b)
+	}
+	c.wrote.Store(true)
 	n, err := c.Conn.Write(b)
-	if n > 0 && !c.wrote.Load() {
-		c.wrote.Store(true)
+	if n == 0 {
+		c.wrote.Store(false)
 	}
 	return n, err
 }

@@ -117,8 +117,7 @@ func (s *Store) answer(w sought) {
 	}
 	w.query.AskedAt = outcome.AskedAt()
 	if w.query.Body && outcome.Rejection == nil {
-		_, body := splitRecord(w.record)
-		outcome.Answer.Body = slices.Clone(body)
+		outcome.Answer.Body = slices.Clone(bodyOf(w.record))
 	}
 	if s.counts(outcome) {
 		w.query.Outcome, w.query.Found = outcome, true

@@ -5,9 +5,11 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/bulkcat/bulkcat/client"
 	. "github.com/bulkcat/bulkcat/client/answers"
 )
 
@@ -122,5 +124,36 @@ func TestLookupsWhileAnswersChange(t *testing.T) {
 	wg.Wait()
 	s.must(err)
 	s.wantAll(n, versions-1)
+	s.close()
+}
+
+// TestBodies looks up the bodies of an answer, of an answer that was given again, and of a rejection.
+func TestBodies(t *testing.T) {
+	s := start(t, vfs.NewMem())
+	r, o := version(1, 0)
+	body := `{"` + r.Classification + `":[{"value":"A","confidence":0.5}]}`
+	o.Answer.Body = []byte(body)
+	for _, confirmed := range []bool{false, true} {
+		if confirmed {
+			o.ConfirmedAt = o.Answer.AnsweredAt.Add(time.Hour)
+		}
+		b := s.NewBatch()
+		b.Add(r, o)
+		s.must(b.Commit())
+		queries := []Query{{Request: r, Body: true}, {Request: r}}
+		s.must(s.LookupAll(queries))
+		if got := string(queries[0].Outcome.Answer.Body); got != body || queries[1].Outcome.Answer.Body != nil {
+			t.Errorf("confirmed %v: got %s and %s", confirmed, got, queries[1].Outcome.Answer.Body)
+		}
+	}
+	rejected := Outcome{Answer: client.Answer{AnsweredAt: o.Answer.AnsweredAt}, Rejection: &client.Error{Class: client.Rejected, Status: 404, Detail: "no such site"}}
+	b := s.NewBatch()
+	b.Add(r, rejected)
+	s.must(b.Commit())
+	queries := []Query{{Request: r, Body: true}}
+	s.must(s.LookupAll(queries))
+	if q := queries[0]; q.Outcome.Answer.Body != nil || q.Outcome.Rejection == nil {
+		t.Errorf("got %+v", q.Outcome)
+	}
 	s.close()
 }

@@ -91,7 +91,7 @@ func (g *Gateway) lookUp(request client.Request, oldest time.Time) (answers.Outc
 // hit returns a stored outcome.
 func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
 	h.Set(cacheHeader, "hit")
-	h.Set(ageHeader, strconv.Itoa(max(0, int(now.Sub(o.Answer.AnsweredAt).Seconds()))))
+	h.Set(ageHeader, strconv.Itoa(max(0, int(now.Sub(o.AskedAt()).Seconds()))))
 	if o.Rejection != nil {
 		return nil, o.Rejection
 	}

@@ -114,9 +114,6 @@ func Settle(path string) (string, error) {
 // unknownScheme is the error of a scheme that is not registered. The caller holds the registry.
 func unknownScheme(path, scheme string) error {
 	known := strings.Join(slices.Sorted(maps.Keys(registry.schemes)), ", ")
-	if scheme == "gs" || scheme == "azblob" {
-		return fmt.Errorf("%s: this program is built without %s (known: %s): build it with -tags clouds", path, scheme, known)
-	}
 	return fmt.Errorf("%s: unknown storage %s (known: %s)", path, scheme, known)
 }
 

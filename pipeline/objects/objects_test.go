@@ -162,7 +162,7 @@ func TestLostResponse(t *testing.T) {
 	}
 }
 
-// discarding is a response that nobody gets.
+// discarding is a response that is lost.
 type discarding struct{ header http.Header }
 
 func (d discarding) Header() http.Header         { return d.header }
@@ -281,7 +281,7 @@ func TestSettle(t *testing.T) {
 		"s3://id:hidden@bucket/key":             "must not have credentials",
 		"s3://bucket":                           "is a bucket",
 		"s3:///key":                             "names no bucket",
-		"gs://bucket/key":                       "-tags clouds",
+		"gs://bucket/key":                       "unknown storage gs",
 		"ftp://bucket/key":                      "unknown storage ftp (known:",
 		"s3://settled/other.csv?region=us-west": "other parameters",
 	} {
