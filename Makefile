@@ -4,6 +4,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.release=$(VERSION) -X main.commit=$(COMMIT)
 
+# Without inlining, the packages for S3 are 1.8 MiB smaller. They wait for the network, not for the processor.
+GCFLAGS := github.com/aws/aws-sdk-go-v2/...=-l
+
 # The race detector needs a C compiler.
 ifneq ($(shell command -v $(shell go env CC)),)
 RACE := -race
@@ -23,7 +26,7 @@ help: ## list the targets
 
 build: ## build bin/bulkcat, a static binary
 	@mkdir -p $(dir $(BIN))
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/bulkcat
+	CGO_ENABLED=0 go build -trimpath -gcflags '$(GCFLAGS)' -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/bulkcat
 
 man: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
 man: ## write the man pages to bin/man

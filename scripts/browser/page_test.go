@@ -355,3 +355,36 @@ func checkKeyboard(t *testing.T, b *browser) {
 	}
 	t.Error("the settings cannot be reached by keyboard")
 }
+
+// TestReport checks the report of a run in both widths and both color schemes.
+func TestReport(t *testing.T) {
+	folder := input(t, 300)
+	cmd := exec.CommandContext(t.Context(), *bulkcat, "website", "in.txt", "-o", "out.parquet", "--report", "report.html")
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+faultyService(t), "BULKCAT_API_KEY=key-1")
+	if text, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 3 {
+		t.Fatalf("%v, want exit status 3: %s", err, text)
+	}
+	b := open(t)
+	page := "file://" + filepath.Join(folder, "report.html")
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{400, 1400} {
+			t.Run(fmt.Sprintf("%s %d", scheme, width), func(t *testing.T) {
+				b.do(t,
+					chromedp.EmulateViewport(width, 900),
+					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					chromedp.Navigate(page))
+				checkLooks(t, b, fmt.Sprintf("report-%s-%d.png", scheme, width), width)
+			})
+		}
+	}
+	errors, requests := b.noted()
+	for _, e := range errors {
+		t.Errorf("console: %s", e)
+	}
+	for _, url := range requests {
+		if url != page && !strings.HasPrefix(url, "data:") {
+			t.Errorf("the report asked for %s", url)
+		}
+	}
+}
