@@ -181,3 +181,18 @@ func TestPageSize(t *testing.T) {
 		t.Errorf("got %d, want %d", sizes, want)
 	}
 }
+
+func TestNamesOfTypes(t *testing.T) {
+	for _, name := range []string{"text", "int64", "double", "bool", "date", "timestamp(3)", "timestamp(9)", "datetime(6)", "decimal(12,2)", "decimal(76,0)"} {
+		var typ ValueType
+		if err := typ.UnmarshalText([]byte(name)); err != nil || typ.String() != name {
+			t.Errorf("%s is read as %v, %v", name, typ, err)
+		}
+	}
+	for _, name := range []string{"", "int", "text(1)", "timestamp", "timestamp(4)", "decimal(2,3)", "decimal(77,0)", "decimal(12,2", "date(1)"} {
+		var typ ValueType
+		if err := typ.UnmarshalText([]byte(name)); err == nil {
+			t.Errorf("%q is read as %v", name, typ)
+		}
+	}
+}
