@@ -31,6 +31,14 @@ class Servers:
         self.processes = []
 
     def __enter__(self):
+        try:
+            self.start_all()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start_all(self):
         self.folder.mkdir()
         self.upstream = self.start("upstream", [self.program, "-latency", self.latency], "/audit")
         keys = self.folder / "keys.txt"
@@ -38,7 +46,6 @@ class Servers:
         self.gateway = self.start("gateway", [
             self.bulkcat, "serve", "--upstream", self.upstream, "--store", str(self.folder / "store"),
             "--api-key-file", str(keys), "--rate", self.rate], "/healthz")
-        return self
 
     def __exit__(self, *_):
         for process in reversed(self.processes):

@@ -49,7 +49,8 @@ def categorize(df: DataFrame, column: str, kind: str = "website", classification
     if not isinstance(df.schema[column].dataType, StringType):
         raise ValueError(f"the column {column} has no strings")
     command = [bulkcat, kind, "in.jsonl", "-o", "-", "--output-format", "csv", "--column", "input", "--carry", "none",
-               "--classification", classification, "--levels", str(levels), "--store", "answers", "--quiet", *flags]
+               "--classification", classification, "--levels", str(levels), "--store", "answers", "--rate", "0",  # the gateway has the rate
+               "--quiet", *flags]
     added = [StructField(prefix + name, kind()) for name, kind in results.items()]
 
     def task(batches):

@@ -2,7 +2,7 @@
 all rows with those of bulkcat alone.
 
     python test.py BULKCAT UPSTREAM [--rows 100000] [--executors 2]
-    python test.py BULKCAT UPSTREAM --rows 20000 --measure 1,2,4
+    python test.py BULKCAT UPSTREAM --rows 20000 --measure 1,2,4   # rows of each executor
 """
 
 import argparse
@@ -61,7 +61,7 @@ def spark(servers: Servers, executors: int):
     session = (SparkSession.builder.master(f"local-cluster[{executors},1,1024]").appName("bulkcat")
                .config("spark.executorEnv.BULKCAT_BASE_URL", servers.gateway)
                .config("spark.executorEnv.BULKCAT_API_KEY", KEY)
-               .config("spark.ui.enabled", "false")
+               .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
                .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
                .config("spark.local.dir", str(servers.folder))
                .config("spark.sql.session.timeZone", "UTC")
@@ -75,11 +75,11 @@ def spark(servers: Servers, executors: int):
         session.stop()
 
 
-def job(session, servers: Servers, source: pathlib.Path, output: pathlib.Path, partitions: int) -> float:
+def job(session, servers: Servers, source: pathlib.Path, output: pathlib.Path, partitions: int, flags=()) -> float:
     """Categorizes source into output, and returns the seconds."""
     began = time.monotonic()
     df = session.read.parquet(str(source)).repartition(partitions)
-    result = categorize(df, "title", kind="product", bulkcat=servers.bulkcat, temporary=str(servers.folder))
+    result = categorize(df, "title", kind="product", bulkcat=servers.bulkcat, flags=flags, temporary=str(servers.folder))
     if result.schema.fields[:len(df.schema.fields)] != df.schema.fields:
         raise SystemExit(f"the types of columns have changed: {result.schema}")
     result.write.parquet(str(output))
@@ -165,14 +165,18 @@ def test(options, folder: pathlib.Path):
 
 
 def measure(options, folder: pathlib.Path):
-    source = folder / "input.parquet"
-    write_input(source, options.rows)
-    print("| executors | records/s |\n|---|---|")
-    for executors in map(int, options.measure.split(",")):
-        with Servers(options.bulkcat, options.upstream, folder / f"servers-{executors}") as servers:
-            with spark(servers, executors) as session:
-                seconds = job(session, servers, source, folder / f"output-{executors}", executors)
-        print(f"| {executors} | {options.rows / seconds:.0f} |", flush=True)
+    """Prints the records/s with several numbers of executors, each with one task, with bounds of the requests in
+    flight."""
+    print("| executors | requests in flight of each | records/s |\n|---|---|---|")
+    for workers in options.workers.split(","):
+        for executors in map(int, options.measure.split(",")):
+            name, rows = f"{executors}-{workers}", options.rows * executors
+            source = folder / f"input-{name}.parquet"
+            write_input(source, rows)
+            with Servers(options.bulkcat, options.upstream, folder / f"servers-{name}") as servers:
+                with spark(servers, executors) as session:
+                    seconds = job(session, servers, source, folder / f"output-{name}", executors, ("--workers", workers))
+            print(f"| {executors} | {workers} | {rows / seconds:.0f} |", flush=True)
 
 
 def main():
@@ -182,6 +186,7 @@ def main():
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--executors", type=int, default=2)
     parser.add_argument("--measure", help="numbers of executors: measure instead of testing")
+    parser.add_argument("--workers", default="16", help="with --measure: bounds of the requests in flight, 0 for none")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bulkcat-spark-") as folder:
         (measure if options.measure else test)(options, pathlib.Path(folder))
