@@ -7,7 +7,7 @@
 #
 # A task whose folder was lost runs again alone, with its shard by name:
 #
-#   sbatch --array=7 --export=ALL,SHARD=7/8 array.sh product INPUT OUT/
+#   SHARD=7/8 sbatch -a 7 array.sh product INPUT OUT/
 #
 #SBATCH --job-name=bulkcat
 #SBATCH --array=1-8
