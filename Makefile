@@ -17,12 +17,13 @@ FUZZTIME ?= 10s
 SOAKTIME ?= 20m
 CRASHES  ?= 1000
 MILLIONS ?= 1,2,5,10
+ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3
+.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow test-spark test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/bulkcat, a static binary
 	@mkdir -p $(dir $(BIN))
@@ -82,6 +83,19 @@ test-browser: build ## open the page of a run in Chromium (installs Chromium, an
 test-airflow: ## run the task of scripts/schedulers in Airflow (needs Python 3.10 or later and PyPI)
 	python3 -m venv bin/airflow && bin/airflow/bin/pip install -q apache-airflow
 	bin/airflow/bin/python scripts/schedulers/dag_test.py
+
+test-spark: build ## categorize ROWS (100000) in Spark and kill an executor (needs python3, PyPI, Java 17)
+	go build -o bin/upstream ./scripts/engines/upstream
+	python3 -m venv bin/spark && bin/spark/bin/pip install -q -r scripts/spark/requirements.txt
+	bin/spark/bin/python scripts/spark/test.py bin/bulkcat bin/upstream --rows $(ROWS)
+
+test-slurm: build ## an array in Slurm: a task killed, one requeued, one wiped (needs python3, root, Debian's slurm packages and munge)
+	go build -o bin/upstream ./scripts/engines/upstream
+	python3 scripts/slurm/test.py bin/bulkcat bin/upstream
+
+test-kubernetes: build ## compare the manifests with the schemas of Kubernetes, and run their commands (needs python3, PyPI)
+	python3 -m venv bin/kubernetes && bin/kubernetes/bin/pip install -q -r scripts/kubernetes/requirements.txt
+	bin/kubernetes/bin/python scripts/kubernetes/test.py bin/bulkcat
 
 lint: ## gofmt, go vet, staticcheck, go mod tidy
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }

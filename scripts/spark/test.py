@@ -1,0 +1,196 @@
+"""Runs bulkcat_spark.categorize in Spark, with a separate process for each executor, kills an executor, and compares
+all rows with those of bulkcat alone.
+
+    python test.py BULKCAT UPSTREAM [--rows 100000] [--executors 2]
+    python test.py BULKCAT UPSTREAM --rows 20000 --measure 1,2,4   # rows of each executor
+"""
+
+import argparse
+import contextlib
+import datetime
+import decimal
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pyspark
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "engines")]
+os.environ |= {"SPARK_HOME": os.path.dirname(pyspark.__file__), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+
+from pyspark.sql import SparkSession  # noqa: E402 (the environment comes first)
+
+from bulkcat_spark import categorize  # noqa: E402
+from servers import KEY, Servers  # noqa: E402
+
+
+def write_input(path: pathlib.Path, rows: int):
+    """Writes rows of many types. A fifth of the titles repeat others, and one of 1,000 is null."""
+    numbers = range(rows)
+    start = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+    pyarrow.parquet.write_table(pa.table({
+        "id": pa.array(numbers, pa.int64()),
+        "sku": [None if i % 7 == 0 else f"sku-{i}" for i in numbers],
+        "price": pa.array([decimal.Decimal(i) / 100 for i in numbers], pa.decimal128(12, 2)),
+        "day": pa.array([(start + datetime.timedelta(days=i % 900)).date() for i in numbers], pa.date32()),
+        "seen": pa.array([start + datetime.timedelta(microseconds=i * 1001) for i in numbers], pa.timestamp("us", "UTC")),
+        "sizes": pa.array([[i, i + 0.5] if i % 3 else None for i in numbers], pa.list_(pa.float64())),
+        "title": [title(i) for i in numbers],
+    }), path)
+
+
+def title(i: int) -> str | None:
+    if i % 1000 == 999:
+        return None
+    if i % 1000 == 998:
+        return f'kettle, "1.7 l"\nsteel ☕ {i}'
+    return f"oak table number {i // 2 if i % 5 == 0 else i}"
+
+
+@contextlib.contextmanager
+def spark(servers: Servers, executors: int):
+    """A session whose executors are processes with one core and 1 GiB each."""
+    session = (SparkSession.builder.master(f"local-cluster[{executors},1,1024]").appName("bulkcat")
+               .config("spark.executorEnv.BULKCAT_BASE_URL", servers.gateway)
+               .config("spark.executorEnv.BULKCAT_API_KEY", KEY)
+               .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+               .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+               .config("spark.local.dir", str(servers.folder))
+               .config("spark.sql.session.timeZone", "UTC")
+               .getOrCreate())
+    session.sparkContext.setLogLevel("ERROR")
+    session.sparkContext.addPyFile(str(HERE / "bulkcat_spark.py"))
+    session.range(100_000).repartition(2 * executors).count()  # starts the executors
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def job(session, servers: Servers, source: pathlib.Path, output: pathlib.Path, partitions: int, flags=()) -> float:
+    """Categorizes source into output, and returns the seconds."""
+    began = time.monotonic()
+    df = session.read.parquet(str(source)).repartition(partitions)
+    result = categorize(df, "title", kind="product", bulkcat=servers.bulkcat, flags=flags, temporary=str(servers.folder))
+    if result.schema.fields[:len(df.schema.fields)] != df.schema.fields:
+        raise SystemExit(f"the types of columns have changed: {result.schema}")
+    result.write.parquet(str(output))
+    return time.monotonic() - began
+
+
+def executor_pids() -> set:
+    """The processes of executors that descend from this process."""
+    parents, executors = {}, set()
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            pid = int(stat.parent.name)
+            parents[pid] = int(stat.read_text().rpartition(")")[2].split()[1])
+            if b"CoarseGrainedExecutorBackend" in (stat.parent / "cmdline").read_bytes():
+                executors.add(pid)
+
+    def ours(pid):
+        while pid in parents:
+            pid = parents[pid]
+            if pid == os.getpid():
+                return True
+        return False
+    return {pid for pid in executors if ours(pid)}
+
+
+class Killer(threading.Thread):
+    """Kills one executor when the upstream has had a number of requests, and waits for another executor."""
+
+    def __init__(self, servers: Servers, requests: int):
+        super().__init__(daemon=True)
+        self.servers, self.requests, self.replaced = servers, requests, False
+
+    def run(self):
+        while self.servers.audit()["requests"] < self.requests:
+            time.sleep(0.2)
+        before = executor_pids()
+        killed = min(before)
+        os.kill(killed, signal.SIGKILL)
+        print(f"killed the executor {killed} after {self.servers.audit()['requests']} requests", flush=True)
+        while not executor_pids() - before:
+            time.sleep(0.1)
+        self.replaced = True
+
+
+def compare(source: pathlib.Path, output: pathlib.Path, plain: pathlib.Path) -> int:
+    """Compares each row of output with the input and with the rows of bulkcat alone. Returns the number of rows."""
+    got = pyarrow.dataset.dataset(output).to_table().sort_by([("id", "ascending"), ("rank", "ascending")])
+    want = pyarrow.parquet.read_table(plain)
+    if len(got) != len(want):
+        raise SystemExit(f"{len(got)} rows, want {len(want)}")
+    ids = pa.compute.subtract(want["record"], 1)
+    input_rows = pyarrow.parquet.read_table(source).take(ids)
+    invalid = pa.compute.equal(want["status"], "invalid")
+    for name in got.column_names:
+        expected = input_rows[name] if name in input_rows.column_names else want[name]
+        column = got[name].cast(expected.type)
+        if name == "error":  # the reason of an invalid record names the line of the task's file
+            column, expected = (c.filter(pa.compute.invert(invalid)) for c in (column, expected))
+        if not column.equals(expected):
+            raise SystemExit(f"the column {name} differs")
+    return len(got)
+
+
+def test(options, folder: pathlib.Path):
+    source, output, plain = folder / "input.parquet", folder / "output", folder / "plain.parquet"
+    write_input(source, options.rows)
+    with Servers(options.bulkcat, options.upstream, folder / "alone", latency="0s") as alone:
+        alone.plain("product", str(source), "--column", "title", "--carry", "none", "-o", str(plain))
+        inputs = alone.audit()["inputs"]
+    with Servers(options.bulkcat, options.upstream, folder / "servers") as servers:
+        killer = Killer(servers, inputs * 3 // 10)
+        with spark(servers, options.executors) as session:
+            killer.start()
+            seconds = job(session, servers, source, output, 8 * options.executors)
+        audit = servers.audit()
+    rows = compare(source, output, plain)
+    print(f"{options.rows} records, {rows} rows equal those of bulkcat alone; {seconds:.0f} s, "
+          f"{options.rows / seconds:.0f} records/s; upstream: {audit}")
+    if not killer.replaced:
+        raise SystemExit("no executor was killed and replaced")
+    if audit["inputs"] != inputs or audit["repeated"]:
+        raise SystemExit(f"want {inputs} requests, each once")
+
+
+def measure(options, folder: pathlib.Path):
+    """Prints the records/s with several numbers of executors, each with one task, with bounds of the requests in
+    flight."""
+    print("| executors | requests in flight of each | records/s |\n|---|---|---|")
+    for workers in options.workers.split(","):
+        for executors in map(int, options.measure.split(",")):
+            name, rows = f"{executors}-{workers}", options.rows * executors
+            source = folder / f"input-{name}.parquet"
+            write_input(source, rows)
+            with Servers(options.bulkcat, options.upstream, folder / f"servers-{name}") as servers:
+                with spark(servers, executors) as session:
+                    seconds = job(session, servers, source, folder / f"output-{name}", executors, ("--workers", workers))
+            print(f"| {executors} | {workers} | {rows / seconds:.0f} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("bulkcat", type=os.path.abspath)
+    parser.add_argument("upstream", type=os.path.abspath)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--executors", type=int, default=2)
+    parser.add_argument("--measure", help="numbers of executors: measure instead of testing")
+    parser.add_argument("--workers", default="16", help="with --measure: bounds of the requests in flight, 0 for none")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bulkcat-spark-") as folder:
+        (measure if options.measure else test)(options, pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()
