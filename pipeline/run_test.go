@@ -440,7 +440,8 @@ func TestErrorsThatEndTheRun(t *testing.T) {
 				if x.sink.closed || !x.sink.aborted {
 					t.Error("the output was published")
 				}
-				if n := x.service.asked(); n > 100 || tt.name != "source" && tt.name != "sink" && n > x.limits.InFlight {
+				// A request may begin while the error of another is reported.
+				if n := x.service.asked(); n > 100 || tt.name != "source" && tt.name != "sink" && n > 2*x.limits.InFlight {
 					t.Errorf("%d requests", n)
 				}
 			})
