@@ -37,7 +37,7 @@ const (
 )
 
 var signatures = []signature{
-	{0, zipMagic, false, "a zip archive", "unpack it and name the files; name an Excel file by its name and uncompressed"},
+	{0, zipMagic, false, "a zip archive", "unpack it and name the files; an Excel file needs a name that ends in .xlsx, and no further compression"},
 	{0, "PK\x05\x06", false, "an empty zip archive", unpack},
 	{0, "7z\xbc\xaf\x27\x1c", false, "a 7z archive", unpack},
 	{0, "Rar!\x1a\x07", false, "a rar archive", unpack},

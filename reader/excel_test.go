@@ -82,7 +82,7 @@ func TestDamagedExcel(t *testing.T) {
 			wantRefused(t, Options{Paths: []string{path}, Candidates: candidates}, path, test.want)
 		})
 	}
-	wantRefused(t, fromString(string(content), Options{Candidates: candidates}), "-", "name an Excel file by its name")
+	wantRefused(t, fromString(string(content), Options{Candidates: candidates}), "-", "an Excel file needs a name that ends in .xlsx")
 }
 
 func TestCellText(t *testing.T) {

@@ -29,7 +29,7 @@ type ahead struct {
 	mu      sync.Mutex
 	end     place // of the log when the store was opened; newer records are not read ahead
 	chunks  []chunk
-	records map[string]sought // the records of all chunks, by key
+	records map[string]sought // by key, of all chunks in the window
 	bytes   int
 }
 

@@ -14,7 +14,7 @@ type Batch struct {
 	ends    []int  // of the records
 	record  []byte
 	packs   []byte
-	sought  []sought // the keys of the records; commit sets their places
+	sought  []sought // a key for each record of the batch; commit sets the places
 }
 
 // NewBatch starts an empty batch. A batch is for one goroutine, and may be used again after

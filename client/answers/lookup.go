@@ -61,7 +61,8 @@ func (s *Store) LookupAll(queries []Query) error {
 	return nil
 }
 
-// sought is a record that is looked up: its key, and its place and content once they are known.
+// sought is a record that a lookup or a commit searches for by its key. The place and the content are set when they
+// are known.
 type sought struct {
 	key    []byte
 	query  *Query // nil for other records

@@ -77,7 +77,7 @@ func (s *Service) read() reading {
 				}
 				continue
 			}
-			value := m.GetCounter().GetValue() + m.GetGauge().GetValue() // a metric is one of them
+			value := m.GetCounter().GetValue() + m.GetGauge().GetValue() // a metric has one value, and the other is 0
 			if f.GetName() == requestsName && value > 0 {
 				r.statuses[label(m, "status")] += int64(value)
 			}

@@ -103,7 +103,7 @@ func (b *breaker) pause(cause *Error) {
 	}
 	b.paused, b.probe = true, time.Now().Add(probeEvery)
 	b.logger.Warn("no Internet: pages are not fetched, and websites are classified by their names; "+
-		"the mode always insists, the mode never expects it",
+		"the mode always fetches pages anyway, the mode never fetches none and does not warn",
 		"option", "page.Mode", "cause", cause, "next_try", probeEvery)
 }
 
