@@ -67,15 +67,16 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	return true
 }
 
-// failed records a failure; share is the share of recent attempts that have failed.
-func (h *health) failed(now time.Time, p Permit, share float64, latency time.Duration) {
+// failed records a failure; share is the share of recent attempts that have failed, and longest is how long
+// the attempts in flight may take until an answer.
+func (h *health) failed(now time.Time, p Permit, share float64, longest time.Duration) {
 	switch {
 	case h.state != Up && p.probe:
 		h.probeFailed(now)
 	case h.state == Up && share > mostFail && !p.sent.Before(h.lastOK) && now.Sub(h.lastFail) >= oneEvent:
 		h.failures++
 		h.lastFail = now
-		if h.failures >= doubtFailures && now.Sub(h.lastOK) >= max(doubtAfter, 4*latency) {
+		if h.failures >= doubtFailures && now.Sub(h.lastOK) >= max(doubtAfter, longest) {
 			h.doubt(now, now)
 		}
 	}

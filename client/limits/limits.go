@@ -308,7 +308,11 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if p.first || c.options.CanAsk {
 		share = c.pressure.recent.share()
 	}
-	c.health.failed(now, p, share, c.flight.latency())
+	var longest time.Duration
+	if c.inFlight > 0 {
+		longest = 4 * c.flight.latency()
+	}
+	c.health.failed(now, p, share, longest)
 }
 
 // span is how long attempts count: unit for recent ones, moment for the latest ones. Both span at

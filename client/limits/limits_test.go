@@ -188,3 +188,42 @@ func TestOneLongWait(t *testing.T) {
 		t.Errorf("%d done, number 2900 after %v", c.doneOK, v.arrivals[2900].at.Sub(c.start))
 	}
 }
+
+// A service that queues requests, and that dies every 25 s, is asked at its rate in between. In the meantime its
+// address refuses connections, or a proxy answers with 502.
+func TestKills(t *testing.T) {
+	const rate, every, kills = 40, 25 * time.Second, 40
+	for _, tt := range []struct {
+		name  string
+		queue float64 // seconds
+		down  time.Duration
+		wait  time.Duration // Retry-After while the service is down
+		proxy bool
+	}{
+		{"queue of 1 s", 1, time.Second, 0, false},
+		{"queue of 10 s", 10, time.Second, 0, false},
+		{"down for 4 s", 10, 4 * time.Second, 0, false},
+		{"down for 4 s behind a proxy", 10, 4 * time.Second, 0, true},
+		{"down for 4 s behind a proxy, retry after 2s", 10, 4 * time.Second, 2 * time.Second, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld()
+			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, rate: rate, burst: rate * tt.queue, queued: true,
+				status: Refused, wait: time.Second, downWait: tt.wait, inFlight: map[int]func(){}, proxy: tt.proxy}
+			up := w.now
+			v.down = func() bool { return w.now.Before(up) }
+			c := newClient(w, v, 1_000_000, Options{})
+			c.jitter = ms / 2
+			for range kills {
+				w.run(w.between(every/2, every*3/2))
+				v.kill()
+				up = w.now.Add(tt.down)
+			}
+			share := float64(v.served) / rate / (w.now.Sub(c.start) - kills*tt.down).Seconds()
+			t.Logf("used %.3f, failed %d, refused %d, rate %.0f, ceiling %.0f", share, c.failed, v.refused, c.limits.pace.rate, c.limits.pace.ceiling)
+			if share < 0.95 || c.failed > 0 {
+				t.Errorf("%.3f of the rate is used, %d failed", share, c.failed)
+			}
+		})
+	}
+}

@@ -2,8 +2,10 @@ package limits
 
 import (
 	"container/heap"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -84,6 +86,8 @@ type vendor struct {
 	fails       func(input, attempt int) (bool, time.Duration) // and the time until the failure
 	down        func() bool
 	downWait    time.Duration
+	inFlight    map[int]func() // ends the requests that the service works on as broken; nil if the service is never killed
+	proxy       bool           // a proxy answers while the service is down
 
 	filled   time.Time
 	excess   float64
@@ -105,7 +109,20 @@ func (v *vendor) serve(input, attempt int, reply func(Result)) {
 		delay, result := v.accept(input, attempt)
 		v.arrivals = append(v.arrivals, arrival{v.now, result.Signal == Refused || result.Signal == Failed && delay == 0})
 		v.working++
+		id := len(v.arrivals)
+		broken := false
+		if v.inFlight != nil {
+			v.inFlight[id] = func() {
+				broken = true
+				v.working--
+				v.after(transit, func() { reply(Result{Signal: Failed, Broken: true}) })
+			}
+		}
 		v.after(delay, func() {
+			if broken {
+				return
+			}
+			delete(v.inFlight, id)
 			v.working--
 			if result.Signal == Answered {
 				v.served++
@@ -115,9 +132,18 @@ func (v *vendor) serve(input, attempt int, reply func(Result)) {
 	})
 }
 
+// kill breaks the connections of all requests that the service works on, and empties its queue.
+func (v *vendor) kill() {
+	for _, id := range slices.Sorted(maps.Keys(v.inFlight)) {
+		v.inFlight[id]()
+	}
+	clear(v.inFlight)
+	v.excess = 0
+}
+
 func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 	if v.down != nil && v.down() {
-		return 0, Result{Signal: v.status, Wait: v.downWait}
+		return 0, Result{Signal: v.status, Wait: v.downWait, Broken: v.inFlight != nil && !v.proxy}
 	}
 	refusal := Result{Signal: v.status, Wait: v.wait}
 	if v.connections > 0 && v.working >= v.connections {
