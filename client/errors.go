@@ -112,6 +112,12 @@ func (e *Error) Unwrap() error { return e.Err }
 // Timeout reports whether the attempt reached Options.Timeout.
 func (e *Error) Timeout() bool { return errors.Is(e.Err, errTimeout) }
 
+// Refused reports whether the service did not work on the request: the response is 429, or names a time to ask
+// again (Retry-After). A 202 says that the service works on the request.
+func (e *Error) Refused() bool {
+	return e.Class == Transient && e.Status != http.StatusAccepted && (e.Status == http.StatusTooManyRequests || e.RetryAfter > 0)
+}
+
 // Label returns a short name of the failure, for counters: a status such as "503", "malformed" for an
 // answer that cannot be decoded, "timeout", "unsent", or "no response".
 func (e *Error) Label() string {

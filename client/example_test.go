@@ -78,7 +78,7 @@ func ExampleRetryPolicy_Next() {
 
 	failure := &client.Error{Class: client.Transient, Status: 500}
 	for attempts := range policy.MaxAttempts {
-		wait, ok := policy.Next(attempts+1, failure)
+		wait, ok := policy.Next(attempts+1, 0, failure)
 		fmt.Print(wait, " ", ok, "; ")
 	}
 	// Output: 250ms true; 500ms true; 1s true; 2s true; 4s true; 8s true; 16s true; 0s false;

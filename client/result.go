@@ -28,7 +28,7 @@ func ResultOf(answer Answer, err error) limits.Result {
 	case Transient:
 		result.Signal = limits.Failed
 		result.Broken = e.Status == 0 && !e.Timeout()
-		if e.Status == http.StatusTooManyRequests || e.RetryAfter > 0 {
+		if e.Refused() {
 			result.Signal = limits.Refused
 		}
 	case Unsent:

@@ -13,6 +13,7 @@ import (
 // see DefaultRetryPolicy.
 type RetryPolicy struct {
 	MaxAttempts int                               // most attempts for a request, the first included
+	MaxRefusals int                               // most refusals of a request that do not count as attempts
 	Base        time.Duration                     // bound of the first random wait
 	Cap         time.Duration                     // the bound doubles with each attempt, up to Cap
 	MaxWait     time.Duration                     // longest wait that a service can ask for
@@ -25,6 +26,7 @@ type RetryPolicy struct {
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts: 8,
+		MaxRefusals: 64, // half an hour: a service that refuses other requests, too, is slowed down for or out
 		Base:        250 * time.Millisecond,
 		Cap:         time.Minute,
 		MaxWait:     15 * time.Minute, // beyond it, give up the request rather than hold up the run
@@ -37,12 +39,13 @@ func DefaultRetryPolicy() RetryPolicy {
 const shortWait = 2 * time.Second
 
 // Next returns the wait before the next attempt, after a number of failed attempts of which the last ended
-// with err. ok is false if there is no next attempt: only errors of the class Transient are retried.
+// with err. Of these attempts, some were refusals (see Error.Refused), which say nothing about the request: up
+// to MaxRefusals of them do not count. ok is false if there is no next attempt: only errors of the class Transient are retried.
 // The wait is Error.RetryAfter plus a random wait, so that many requests do not return at the same time. A
 // RetryAfter of a 429 or 503 counts only above 2 seconds.
-func (p RetryPolicy) Next(attempts int, err error) (wait time.Duration, ok bool) {
+func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration, ok bool) {
 	var e *Error
-	if !errors.As(err, &e) || e.Class != Transient || attempts >= p.MaxAttempts {
+	if !errors.As(err, &e) || e.Class != Transient || attempts-min(refusals, p.MaxRefusals) >= p.MaxAttempts {
 		return 0, false
 	}
 	ceiling := p.Cap

@@ -11,36 +11,41 @@ import (
 
 func TestRetryPolicyNext(t *testing.T) {
 	transient := &Error{Class: Transient}
+	refusal := &Error{Class: Transient, Status: 429}
 	p := DefaultRetryPolicy()
 	p.Jitter = func(d time.Duration) time.Duration { return d } // the bound itself
 	for _, tt := range []struct {
 		name     string
 		attempts int
+		refusals int // of the attempts
 		err      error
 		want     time.Duration
 		again    bool
 	}{
-		{"after the first", 1, transient, 250 * time.Millisecond, true},
-		{"doubles", 4, transient, 2 * time.Second, true},
-		{"the only attempt was forgiven", 0, transient, 250 * time.Millisecond, true},
-		{"last attempt used up", 8, transient, 0, false},
-		{"the service's wait is the least", 1, &Error{Class: Transient, RetryAfter: 10 * time.Second}, 10*time.Second + 250*time.Millisecond, true},
-		{"a second of a limit is about the rate", 1, &Error{Class: Transient, Status: 429, RetryAfter: time.Second}, 250 * time.Millisecond, true},
-		{"three seconds are about the request", 1, &Error{Class: Transient, Status: 429, RetryAfter: 3 * time.Second}, 3*time.Second + 250*time.Millisecond, true},
-		{"an answer that is calculated in a second", 1, &Error{Class: Transient, Status: 202, RetryAfter: time.Second}, time.Second + 250*time.Millisecond, true},
-		{"a wait for days is capped", 1, &Error{Class: Transient, RetryAfter: 48 * time.Hour}, 15*time.Minute + 250*time.Millisecond, true},
-		{"rejected", 1, &Error{Class: Rejected}, 0, false},
-		{"auth", 1, &Error{Class: Auth}, 0, false},
-		{"foreign error", 1, errors.New("no"), 0, false},
+		{"after the first", 1, 0, transient, 250 * time.Millisecond, true},
+		{"doubles", 4, 0, transient, 2 * time.Second, true},
+		{"the only attempt was forgiven", 0, 0, transient, 250 * time.Millisecond, true},
+		{"last attempt used up", 8, 0, transient, 0, false},
+		{"refusals do not count", 60, 59, refusal, time.Minute, true},
+		{"the last failure beside refusals", 60, 52, refusal, 0, false},
+		{"too many refusals", 80, 80, refusal, 0, false},
+		{"the service's wait is the least", 1, 0, &Error{Class: Transient, RetryAfter: 10 * time.Second}, 10*time.Second + 250*time.Millisecond, true},
+		{"a second of a limit is about the rate", 1, 0, &Error{Class: Transient, Status: 429, RetryAfter: time.Second}, 250 * time.Millisecond, true},
+		{"three seconds are about the request", 1, 0, &Error{Class: Transient, Status: 429, RetryAfter: 3 * time.Second}, 3*time.Second + 250*time.Millisecond, true},
+		{"an answer that is calculated in a second", 1, 0, &Error{Class: Transient, Status: 202, RetryAfter: time.Second}, time.Second + 250*time.Millisecond, true},
+		{"a wait for days is capped", 1, 0, &Error{Class: Transient, RetryAfter: 48 * time.Hour}, 15*time.Minute + 250*time.Millisecond, true},
+		{"rejected", 1, 0, &Error{Class: Rejected}, 0, false},
+		{"auth", 1, 0, &Error{Class: Auth}, 0, false},
+		{"foreign error", 1, 0, errors.New("no"), 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, again := p.Next(tt.attempts, tt.err); got != tt.want || again != tt.again {
+			if got, again := p.Next(tt.attempts, tt.refusals, tt.err); got != tt.want || again != tt.again {
 				t.Errorf("got %v, %t; want %v, %t", got, again, tt.want, tt.again)
 			}
 		})
 	}
 	p.MaxAttempts = 1000
-	if got, _ := p.Next(999, transient); got != p.Cap {
+	if got, _ := p.Next(999, 0, transient); got != p.Cap {
 		t.Errorf("after 999 attempts: got %v, want %v", got, p.Cap)
 	}
 }
@@ -49,7 +54,7 @@ func TestFullJitterStaysInRange(t *testing.T) {
 	p := DefaultRetryPolicy()
 	seen := make(map[time.Duration]bool)
 	for range 1000 {
-		wait, _ := p.Next(1, &Error{Class: Transient})
+		wait, _ := p.Next(1, 0, &Error{Class: Transient})
 		if wait < 0 || wait >= p.Base {
 			t.Fatalf("wait %v outside [0, %v)", wait, p.Base)
 		}

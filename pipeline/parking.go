@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"container/heap"
+	"errors"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -75,7 +76,10 @@ func (r *run) parkFailed(t *task, e *client.Error) {
 	t.err, t.failed = e, time.Now()
 	r.lastError.Store(e)
 	r.Log.Debug("attempt failed", "record", t.record.Number, "attempt", t.attempts, "error", e)
-	wait, again := r.options.Retry.Next(t.attempts-t.forgiven, e)
+	if e.Refused() {
+		t.refusals++
+	}
+	wait, again := r.options.Retry.Next(t.attempts-t.forgiven, t.refusals, e)
 	t.spent = !again
 	r.park(t, wait)
 }
@@ -104,6 +108,9 @@ func (r *run) settleFailure(now time.Time, t *task, q limits.Queue) bool {
 	case meaning == limits.CauseOutage:
 		t.forgiven++
 		t.spent = false
+		if e, ok := errors.AsType[*client.Error](t.err); ok && e.Refused() {
+			t.refusals--
+		}
 	case t.spent && meaning == limits.CauseUnknown:
 		r.parking.delayFirst(now.Add(newsDelay))
 		return false

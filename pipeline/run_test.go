@@ -195,6 +195,37 @@ func TestRowsComeInInputOrder(t *testing.T) {
 	})
 }
 
+// The refusals of a request that meets other answers do not use up its attempts; its failures do.
+func TestRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  client.Error
+		want string
+	}{
+		{"429", client.Error{Class: client.Transient, Status: 429}, "250 ok About > title 250"},
+		{"503 with a wait", client.Error{Class: client.Transient, Status: 503, RetryAfter: time.Second}, "250 ok About > title 250"},
+		{"500", client.Error{Class: client.Transient, Status: 500}, "250 failed  gave up after 3 attempts: HTTP 500 Internal Server Error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newTestRun(numbered(3000)...)
+				x.service.answer = func(ctx context.Context, input string, attempt int) error {
+					if input == "title 250" && attempt <= 10 {
+						return &tt.err
+					}
+					return wait(ctx, time.Second)
+				}
+				if err := x.run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := x.sink.lines[249]; got != tt.want {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 func TestOneWorkerAsksInInputOrder(t *testing.T) {
 	for range 50 { // batches that are looked up beside each other end in any order
 		x := newTestRun(numbered(40)...)

@@ -25,6 +25,7 @@ type task struct {
 	digest   digest    // of the input up to the record, for a manifest
 	attempts int       // made so far
 	forgiven int       // attempts that do not count, because they met an outage
+	refusals int       // of the other attempts
 	failed   time.Time // when the last attempt failed; zero once it is known whether the failure counts
 	spent    bool      // no attempt is left if the last failure counts
 	due      time.Time // when the task may be asked again

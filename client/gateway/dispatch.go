@@ -85,6 +85,9 @@ func (g *Gateway) again(now time.Time, f *flight, q limits.Queue) bool {
 	case cause == limits.CauseOutage:
 		f.forgiven++
 		f.spent = false
+		if f.reason.Refused() {
+			f.refusals--
+		}
 	case f.spent && cause == limits.CauseUnknown:
 		f.due = now.Add(newsDelay)
 		heap.Fix(&g.parked, 0)
@@ -151,7 +154,10 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 		g.log.Debug("attempt failed", "attempt", f.attempts, "error", e)
 		g.lastErr.Store(e)
 		f.reason, f.failed = e, time.Now()
-		wait, again := g.options.Retry.Next(f.attempts-f.forgiven, e)
+		if e.Refused() {
+			f.refusals++
+		}
+		wait, again := g.options.Retry.Next(f.attempts-f.forgiven, f.refusals, e)
 		f.spent = !again
 		g.park(f, wait)
 	}

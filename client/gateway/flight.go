@@ -18,6 +18,7 @@ type flight struct {
 
 	attempts int       // made so far
 	forgiven int       // attempts that do not count, because they met an outage
+	refusals int       // of the other attempts
 	sent     time.Time // when the last attempt began
 	failed   time.Time // when the last attempt failed; zero once it is known whether the failure counts
 	spent    bool      // no attempt is left if the last failure counts

@@ -30,7 +30,7 @@ type health struct {
 	failures int       // since lastOK
 	lastFail time.Time // the last of the failures
 
-	from, to time.Time // the last outage
+	from, to time.Time // the last outage, or the last doubt that a probe has ended
 }
 
 const (
@@ -60,7 +60,7 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	if h.state == Up || p.sent.Before(h.since) {
 		return false
 	}
-	if h.state == Out {
+	if h.state == Out || p.probe {
 		h.from, h.to = h.since, now
 	}
 	h.state, h.suspect = Up, false
@@ -168,7 +168,7 @@ type Cause uint8
 // The causes.
 const (
 	CauseRequest Cause = iota + 1 // the request: the service has answered since, and the failure counts as an attempt of the record
-	CauseOutage                   // the service was out: the failure does not count
+	CauseOutage                   // the service was out or in doubt: the failure does not count
 	CauseUnknown                  // the service has not answered since
 )
 

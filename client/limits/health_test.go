@@ -11,6 +11,10 @@ func TestCauseOf(t *testing.T) {
 		at     time.Duration
 		signal Signal
 	}
+	var dies []step
+	for i := range doubtFailures {
+		dies = append(dies, step{time.Second + time.Duration(i)*2*oneEvent, Failed})
+	}
 	for _, tt := range []struct {
 		name   string
 		steps  []step // attempts, one after the other
@@ -21,6 +25,7 @@ func TestCauseOf(t *testing.T) {
 		want   Cause
 	}{
 		{"an answer has come", []step{{1 * time.Second, Failed}, {2 * time.Second, Answered}}, time.Second, Queue{}, true, true, CauseRequest},
+		{"a probe has ended the doubt", append(dies, step{2 * time.Second, Answered}), time.Second, Queue{}, true, true, CauseOutage},
 		{"no answer, others wait", []step{{1 * time.Second, Failed}}, time.Second, Queue{First: true}, true, true, CauseUnknown},
 		{"no answer, nothing waits, the quota can be asked for", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, true, CauseUnknown},
 		{"no answer, nothing waits, the quota is unknown", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, false, CauseRequest},

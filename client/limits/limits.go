@@ -123,9 +123,18 @@ type Controller struct {
 	pressure pressure
 	health   health
 	budget   budget
+	unbroken unbroken
 	credit   float64 // retries that may precede the next first attempt
 	inFlight int
 	waiting  bool // the caller waits for a Change
+}
+
+// unbroken is what the controller knew when a connection first failed after an answer. If the failures turn out
+// to be a doubt, as when a service dies, the cuts meanwhile say nothing about the limits of the service.
+type unbroken struct {
+	at      time.Time
+	ceiling float64
+	most    int
 }
 
 // New returns a controller for a run that starts now.
@@ -294,12 +303,18 @@ func (c *Controller) answered(now time.Time, p Permit) {
 
 // resume sets the pace after a doubt.
 func (c *Controller) resume(now time.Time) {
+	if u := c.unbroken; !u.at.Before(c.health.since) {
+		c.pace.ceiling, c.flight.most = u.ceiling, u.most
+	}
 	c.pace.resume(now, c.flight.latency() > 0)
 	c.pressure.experiment = experiment{}
 	c.pressure.begin(now)
 }
 
 func (c *Controller) failed(now time.Time, p Permit, r Result) {
+	if r.Broken && c.unbroken.at.Before(c.health.lastOK) {
+		c.unbroken = unbroken{now, c.pace.ceiling, c.flight.most}
+	}
 	c.pressure.failed(now, p, r, c.span(), c.flight.latency())
 	if c.health.state == Up {
 		c.pressed(now)
