@@ -44,7 +44,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 	if err := options.checkParts(); err != nil {
 		return nil, err
 	}
-	s := newSession(options.inShard())
+	s := newSession(options)
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -52,7 +52,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 }
 
 func newSession(options SessionOptions) *Session {
-	s := &Session{options: options.withDefaults(), counters: new(Counters)}
+	s := &Session{options: options.withDefaults().inShard(), counters: new(Counters)}
 	s.options.shareQuota()
 	if options.Details {
 		s.counters.details = newDetails()
