@@ -126,7 +126,7 @@ func (e *ExistsError) Error() string { return e.Path + " exists" }
 
 func isWithin(path, folder string) (bool, error) {
 	if objects.IsURL(path) || objects.IsURL(folder) {
-		return strings.HasPrefix(path, folder+"/"), nil
+		return strings.HasPrefix(path+"/", folder+"/"), nil
 	}
 	folder, err := filepath.Abs(folder)
 	if err != nil {
