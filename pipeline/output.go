@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -168,8 +167,11 @@ func (o *OutputOptions) claim(account *Account, lock *writer.Lock) error {
 		return nil
 	}
 	if o.folder() {
-		if shards, err := ReadShards(o.Path); err != nil || shards != nil {
-			return errors.Join(err, fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path))
+		switch shards, err := ReadShards(o.Path); {
+		case err != nil:
+			return err
+		case shards != nil:
+			return fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path)
 		}
 	}
 	occupied, err := o.occupied()

@@ -56,7 +56,7 @@ func (Files) List(prefix string) ([]string, error) {
 			return true
 		})
 	})
-	return found, err
+	return found, failed("list", prefix, err)
 }
 
 // Prepare checks that the bucket can be reached. Folders need not be created.
@@ -97,7 +97,7 @@ func (Files) Create(url string) (draft writer.Draft, err error) {
 		draft, err = bucket.Create(ctx, key, old)
 		return err
 	})
-	return draft, err
+	return draft, failed("create", url, err)
 }
 
 // ReadDir returns the names of the objects and of the folders in a folder. It lists all objects below the folder.
@@ -118,7 +118,7 @@ func (Files) Remove(url string) error {
 	if err != nil {
 		return err
 	}
-	return call(func(ctx context.Context) error { return bucket.Remove(ctx, key) })
+	return failed("remove", url, call(func(ctx context.Context) error { return bucket.Remove(ctx, key) }))
 }
 
 // Stat describes an object. The error is fs.ErrNotExist if there is none.
@@ -128,7 +128,7 @@ func Stat(url string) (info Info, err error) {
 		return info, err
 	}
 	err = call(func(ctx context.Context) error { info, err = bucket.Stat(ctx, key); return err })
-	return info, err
+	return info, failed("stat", url, err)
 }
 
 // OpenFile opens a file or an object.
@@ -178,7 +178,7 @@ func IsFolder(path string) (found bool, err error) {
 	err = call(func(ctx context.Context) error {
 		return bucket.List(ctx, key, func(string) bool { found = true; return false })
 	})
-	return found, err
+	return found, failed("list", path, err)
 }
 
 // ReadDir returns the names of the files and the folders in a folder, which may be a URL, in lexical order.
@@ -227,10 +227,7 @@ func CreateFile(path string, data []byte) (created bool, err error) {
 	if errors.Is(err, ErrChanged) {
 		return false, nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("create %s: %w", path, err)
-	}
-	return true, nil
+	return err == nil, failed("create", path, err)
 }
 
 // Remove removes a file or an object, if there is one.
@@ -242,6 +239,14 @@ func Remove(path string) error {
 		return err
 	}
 	return nil
+}
+
+// failed names the object of an error, as package os names the file.
+func failed(op, url string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: url, Err: err}
 }
 
 // errShort is the error of a draft that lost bytes.

@@ -298,6 +298,29 @@ func TestCreateFile(t *testing.T) {
 	}
 }
 
+// An error names the object, as an error of package os names the file.
+func TestErrorsNameTheObject(t *testing.T) {
+	s, bucket := newServer(t)
+	s.disturb(func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) bool {
+		refuse(w, http.StatusForbidden, "AccessDenied")
+		return true
+	})
+	url := bucket + "/dir/x.json"
+	for name, call := range map[string]func() error{
+		"Exists":     func() error { _, err := Exists(url); return err },
+		"folder":     func() error { _, err := Exists(url + "/"); return err },
+		"ReadFile":   func() error { _, err := ReadFile(url); return err },
+		"ReadDir":    func() error { _, err := ReadDir(url); return err },
+		"Remove":     func() error { return Remove(url) },
+		"Create":     func() error { _, err := Files{}.Create(url); return err },
+		"CreateFile": func() error { _, err := CreateFile(url, nil); return err },
+	} {
+		if err := call(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), " "+url) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Paths and URLs name the same files and folders.
 func TestFolders(t *testing.T) {
 	_, bucket := newServer(t)
