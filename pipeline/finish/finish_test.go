@@ -3,12 +3,14 @@ package finish
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -23,9 +25,12 @@ import (
 const shards = 3
 
 // service answers every request alike.
-type service struct{}
+type service struct{ meanwhile func() }
 
-func (service) Categorize(context.Context, client.Request) (client.Answer, error) {
+func (s service) Categorize(context.Context, client.Request) (client.Answer, error) {
+	if s.meanwhile != nil {
+		s.meanwhile()
+	}
 	return client.Answer{Entries: []client.Entry{{Value: "Pets > Dogs", Confidence: 0.5}}}, nil
 }
 
@@ -33,6 +38,7 @@ func (service) Categorize(context.Context, client.Request) (client.Answer, error
 type sharded struct {
 	t             *testing.T
 	input, folder string
+	meanwhile     func() // before each answer; may be nil
 }
 
 // inFiles and inObjects are the places of a folder. The local files of objects are in a folder of their own.
@@ -40,24 +46,27 @@ func inFiles(t *testing.T) string { return t.TempDir() }
 
 func inObjects(t *testing.T) string {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	return "mem://" + strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-")) + "/lists"
+	return "mem://" + rand.Text() + "/lists"
 }
 
 // everywhere runs a test with files and with objects.
 func everywhere(t *testing.T, test func(s *sharded)) {
 	for name, root := range map[string]func(*testing.T) string{"files": inFiles, "objects": inObjects} {
 		t.Run(name, func(t *testing.T) {
-			s := &sharded{t: t, input: writer.Join(root(t), "in.csv")}
-			s.folder = strings.TrimSuffix(s.input, "in.csv") + "out"
-			var list strings.Builder
-			list.WriteString("title,number\n")
-			for n := range 40 {
-				fmt.Fprintf(&list, "dog collar %d,%d\n", n%30, n)
-			}
-			s.publish(s.input, list.String())
-			test(s)
+			test(newSharded(t, root(t)))
 		})
 	}
+}
+
+func newSharded(t *testing.T, root string) *sharded {
+	s := &sharded{t: t, input: writer.Join(root, "in.csv"), folder: writer.Join(root, "out")}
+	var list strings.Builder
+	list.WriteString("title,number\n")
+	for n := range 40 {
+		fmt.Fprintf(&list, "dog collar %d,%d\n", n%30, n)
+	}
+	s.publish(s.input, list.String())
+	return s
 }
 
 func (s *sharded) check(err error) {
@@ -83,7 +92,7 @@ func (s *sharded) read(path string) []byte {
 func (s *sharded) run(number, count int, output string) error {
 	s.t.Helper()
 	options := pipeline.SessionOptions{
-		Kind: client.Product, Service: pipeline.Service{Categorizer: service{}, Name: "service", Hosted: true},
+		Kind: client.Product, Service: pipeline.Service{Categorizer: service{s.meanwhile}, Name: "service", Hosted: true},
 		Input:  reader.Options{Paths: []string{s.input}},
 		Output: pipeline.OutputOptions{Path: output, Format: writer.CSV, PartRows: 4, Carry: "all"},
 		Limits: limits.Options{Rate: math.Inf(1)},
@@ -132,7 +141,7 @@ func TestMerge(t *testing.T) {
 	everywhere(t, func(s *sharded) {
 		s.runAll()
 		s.check(s.run(0, 0, s.beside("whole.csv")))
-		for _, merged := range []string{s.beside("merged.csv"), filepath.Join(s.t.TempDir(), "merged.csv"), "mem://elsewhere/" + s.t.Name() + ".csv"} {
+		for _, merged := range []string{s.beside("merged.csv"), filepath.Join(s.t.TempDir(), "merged.csv"), writer.Join(inObjects(s.t), "merged.csv")} {
 			report, err := s.finish(merged)
 			if err != nil || !report.Balanced || report.Records != 40 || !s.finished() {
 				s.t.Fatalf("%s: %+v, %v", merged, report, err)
@@ -202,6 +211,29 @@ func TestShardsStartedAgain(t *testing.T) {
 			s.t.Errorf("a shard of another count: %v", err)
 		}
 	})
+}
+
+// A shard that another machine has published meanwhile fails, and leaves the account of the other machine.
+func TestShardOnTwoMachines(t *testing.T) {
+	s := newSharded(t, inObjects(t))
+	s.runAll()
+	shard, _ := writer.Split(s.part(2))
+	account := pipeline.AccountPath(shard + "/")
+	theirs, rows := s.read(account), s.read(s.part(2))
+	for _, path := range []string{account, s.part(2), writer.Join(shard, "_manifest.json")} {
+		s.check(objects.Remove(path))
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine
+	s.meanwhile = sync.OnceFunc(func() {
+		s.publish(s.part(2), string(rows))
+		s.publish(account, string(theirs))
+	})
+	if err := s.run(2, shards, s.folder+"/"); !errors.Is(err, objects.ErrChanged) {
+		t.Errorf("the late run ended with %v", err)
+	}
+	if !bytes.Equal(s.read(account), theirs) || !bytes.Equal(s.read(s.part(2)), rows) {
+		t.Error("the late run has replaced the account or the part")
+	}
 }
 
 // Of shards that start at the same time, one fixes the count.

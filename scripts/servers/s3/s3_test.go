@@ -293,11 +293,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	upload := w.hold("out.csv?partNumber=1")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	upload.await(t)
+	upload := w.start(cmd, "out.csv?partNumber=1")
 	_ = cmd.Process.Signal(os.Interrupt)
 	var text strings.Builder
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
@@ -314,22 +310,18 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Of two runs on two machines the second to publish fails.
+// Of two runs on two machines the second to publish fails, and leaves the account of the first.
 func TestTwoWriters(t *testing.T) {
 	w := start(t)
-	first, second := w.toS3(t.TempDir()), w.toS3(t.TempDir())
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
+	late := w.toS3(t.TempDir())
+	upload := w.start(late, "out.csv?partNumber=1")
+	w.must(w.toS3(t.TempDir()))
+	upload.release()
+	if err := late.Wait(); err == nil || !strings.Contains(fmt.Sprint(late.Stderr), "the object has changed meanwhile") {
+		t.Errorf("the late run ended with %v\n%s", err, late.Stderr)
 	}
-	if err := second.Start(); err != nil {
-		t.Fatal(err)
-	}
-	errs := []error{first.Wait(), second.Wait()}
 	w.checkPublished()
-	text := fmt.Sprint(first.Stderr, second.Stderr)
-	if (errs[0] == nil) == (errs[1] == nil) || !strings.Contains(text, "the object has changed meanwhile") && !strings.Contains(text, "has no account of a run") {
-		t.Errorf("the runs ended with %v\n%s", errs, text)
-	}
+	w.must(w.run(t.TempDir(), "verify", "s3://bucket/out.csv", "s3://bucket/in.csv"))
 }
 
 // A folder of parts, all forms of the input, and an object of another program.

@@ -27,7 +27,8 @@ func (w *world) fails(cmd *exec.Cmd, status int, text string) {
 	}
 }
 
-// Four machines write a shard each. Three start at the same time; the fourth is killed, and another machine goes on.
+// Four machines write a shard each. Three start at the same time. The fourth is killed, and two machines go on: one of
+// them holds a part while the other publishes all parts, as if Slurm took it for lost.
 func TestShards(t *testing.T) {
 	w, state := start(t), t.TempDir()
 	var started []*exec.Cmd
@@ -47,8 +48,13 @@ func TestShards(t *testing.T) {
 	w.kill(w.shard("2/4"), "shard=02-of-4/part-00003.csv")
 	w.fails(w.run(state, "finish", "s3://bucket/out/"), 1, "shard=02-of-4: shard: expected a complete run, got one without an account")
 	w.fails(w.shard("2/5"), 2, "the records in s3://bucket/out are split into 4 shards")
-	again := w.shard("2/4")
+	late, again := w.shard("2/4"), w.shard("2/4")
+	part := w.start(late, "shard=02-of-4/part-00003.csv?x-id=PutObject")
 	w.must(again)
+	part.release()
+	if err := late.Wait(); err == nil || !strings.Contains(fmt.Sprint(late.Stderr), "the object has changed meanwhile") {
+		t.Errorf("the late shard ended with %v\n%s", err, late.Stderr)
+	}
 	if !strings.Contains(fmt.Sprint(again.Stderr), "records in parts") {
 		t.Errorf("the parts of the killed shard are not kept:\n%s", again.Stderr)
 	}
