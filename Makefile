@@ -89,9 +89,10 @@ test-spark: build ## categorize ROWS (100000) in Spark and kill an executor (nee
 	python3 -m venv bin/spark && bin/spark/bin/pip install -q -r scripts/spark/requirements.txt
 	bin/spark/bin/python scripts/spark/test.py bin/bulkcat bin/upstream --rows $(ROWS)
 
-test-slurm: build ## an array in Slurm: a task killed, one requeued, one wiped (needs python3, root, Debian's slurm packages and munge)
+test-slurm: build ## ROWS records in a Slurm array, from S3 to S3: a task killed, one requeued, one wiped (needs python3, root, Debian's slurm packages and munge)
 	go build -o bin/upstream ./scripts/engines/upstream
-	python3 scripts/slurm/test.py bin/bulkcat bin/upstream
+	cd scripts/servers && CGO_ENABLED=0 go build -o $(CURDIR)/bin/versitygw github.com/versity/versitygw/cmd/versitygw
+	python3 scripts/slurm/test.py bin/bulkcat bin/upstream bin/versitygw --records $(ROWS)
 
 test-kubernetes: build ## compare the manifests with the schemas of Kubernetes, and run their commands (needs python3, PyPI)
 	python3 -m venv bin/kubernetes && bin/kubernetes/bin/pip install -q -r scripts/kubernetes/requirements.txt

@@ -36,7 +36,6 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if err := options.Check(); err != nil {
 		return Forecast{}, err
 	}
-	options = options.inShard()
 	s := newSession(options)
 	defer func() { err = causeOf(ctx, errors.Join(err, s.Close())) }()
 	if err := s.openInput(ctx); err != nil {

@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,10 +38,7 @@ func beside(output, suffix string) string {
 }
 
 func besideLocal(output, suffix string) string {
-	if objects.IsURL(output) {
-		return objects.Local(output) + suffix
-	}
-	return beside(output, suffix)
+	return beside(objects.Local(output), suffix)
 }
 
 // folder says whether the output is a folder of parts: its path ends in "/", or the folder exists. In object storage
@@ -146,14 +141,11 @@ func (o *SessionOptions) makeFolder() error {
 	if o.Shard == (Shard{}) {
 		return o.Output.checkFolder()
 	}
-	all := OutputOptions{Path: filepath.Dir(filepath.Clean(o.Output.Path))}
+	all := OutputOptions{Path: o.folderOfShards()}
 	if err := all.checkFolder(); err != nil {
 		return err
 	}
-	if err := os.Mkdir(all.Path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+	return objects.MakeFolder(all.Path)
 }
 
 // checkFolder wants the folder that the output lies in to exist. For an object it creates the folder of the local files.
@@ -174,8 +166,13 @@ func (o *OutputOptions) claim(account *Account, lock *writer.Lock) error {
 	if lock == nil {
 		return nil
 	}
-	if shards, err := ReadShards(o.Path); err != nil || shards != nil {
-		return errors.Join(err, fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path))
+	if o.folder() {
+		switch shards, err := ReadShards(o.Path); {
+		case err != nil:
+			return err
+		case shards != nil:
+			return fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path)
+		}
 	}
 	occupied, err := o.occupied()
 	if err != nil {
@@ -213,6 +210,8 @@ func (o *OutputOptions) checkOwner(account *Account) error {
 	switch {
 	case err != nil:
 		return &OutputTakenError{Path: o.Path, Reason: "has an account that cannot be read (" + err.Error() + ")"}
+	case last == nil && account.Settings.Shard != "":
+		return nil // by the file of the shards, the parts are this run's: a machine that was lost has left them
 	case last == nil:
 		return &OutputTakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
 	}

@@ -30,7 +30,18 @@ func (e *OverwriteError) Error() string {
 
 // Protect makes sure that none of the files that a program reads is one of the files that it writes, under any
 // name. Names may be "". The error is an *OverwriteError.
-func Protect(written, read []string) error { return targets{files: written}.protect(read) }
+func Protect(written, read []string) error {
+	for _, output := range written {
+		for _, input := range read {
+			if objects.IsURL(output) && objects.IsURL(input) {
+				if err := (&OutputOptions{Path: output}).protectObject(input); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return targets{files: written}.protect(read)
+}
 
 // targets are the places that a program writes.
 type targets struct {
@@ -55,7 +66,7 @@ func (o *SessionOptions) protect() error {
 			continue
 		}
 		if objects.IsURL(path) {
-			if err := o.protectObject(path); err != nil {
+			if err := o.Output.protectObject(path); err != nil {
 				return err
 			}
 			continue
@@ -69,20 +80,20 @@ func (o *SessionOptions) protect() error {
 
 // protectObject refuses an input that is the output, or lies in the output's folder or the other way round. For a
 // pattern, the part before its first special character counts, so that no object has to be listed.
-func (o *SessionOptions) protectObject(input string) error {
-	output := writer.Clean(o.Output.Path)
+func (o *OutputOptions) protectObject(input string) error {
+	output := writer.Clean(o.Path)
 	if output == writer.Clean(input) {
-		return &OverwriteError{Input: input, Target: o.Output.Path}
+		return &OverwriteError{Input: input, Target: o.Path}
 	}
 	at := strings.IndexAny(input, "*?[")
-	inFolder := o.Output.folder() && strings.HasPrefix(input, output+"/")
+	inFolder := o.folder() && strings.HasPrefix(input, output+"/")
 	ofFolder := at < 0 && strings.HasSuffix(input, "/") && strings.HasPrefix(output, input)
 	matched := false
 	if at >= 0 {
 		matched, _ = path.Match(input, output) // to open the input gives the error
 	}
 	if inFolder || ofFolder || matched {
-		return &OverwriteError{Input: input, Target: o.Output.Path}
+		return &OverwriteError{Input: input, Target: o.Path}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 	if err := options.checkParts(); err != nil {
 		return nil, err
 	}
-	s := newSession(options.inShard())
+	s := newSession(options)
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -52,7 +52,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 }
 
 func newSession(options SessionOptions) *Session {
-	s := &Session{options: options.withDefaults(), counters: new(Counters)}
+	s := &Session{options: options.withDefaults().inShard(), counters: new(Counters)}
 	s.options.shareQuota()
 	if options.Details {
 		s.counters.details = newDetails()
@@ -93,7 +93,7 @@ func (s *Session) Close() error {
 }
 
 // Run asks for all records that have no answer yet, writes the output, and leaves an account beside
-// the output however the run ends. Run may be called once. When ctx ends, the run stops: requests in
+// the output however the run ends, unless another machine has published the output meanwhile. Run may be called once. When ctx ends, the run stops: requests in
 // flight get the grace period, and their answers are stored.
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
@@ -126,7 +126,9 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	}
 	account.Inputs = s.readInputs()
 	account.finish(err, s.counters.Snapshot(), published)
-	err = errors.Join(err, s.publish(account))
+	if !isReplaced(err) { // else the account there is that of the output
+		err = errors.Join(err, s.publish(account))
+	}
 	s.monitor.end(err)
 	s.end(err)
 	err = errors.Join(err, s.endSpool(err == nil))
@@ -286,6 +288,12 @@ func (s *Session) publish(account *Account) error {
 		s.lock.Settle()
 	}
 	return err
+}
+
+// isReplaced reports whether a run failed because another machine has published the output meanwhile.
+func isReplaced(err error) bool {
+	_, writing := errors.AsType[*writer.Error](err)
+	return writing && errors.Is(err, objects.ErrChanged)
 }
 
 // joinClose adds the error of a store's last calls, unless err has it already: a store that failed

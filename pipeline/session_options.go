@@ -139,7 +139,6 @@ func (o SessionOptions) Check() error {
 	err = o.Shard.check()
 	refuse(err != nil, "Shard", "%w", err)
 	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.folder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
-	refuse(o.Shard.Count > 0 && objects.IsURL(o.Output.Path), "Output.Path", "%s: the folder of all shards must be a folder of this machine", o.Output.Path)
 	refuse(o.Shard.Count > 0 && o.Store.Dir != "" && answers.IsStore(o.Store.Dir), "Store.Dir", "%s is a store, which only one process can open: name a folder for the stores of all shards", o.Store.Dir)
 	refuse(o.Limits.MaxRequests > 0 && o.Limits.MaxRequests < int64(o.Shard.Count), "Limits.MaxRequests", "%d must be at least the number of shards, %d", o.Limits.MaxRequests, o.Shard.Count)
 	refuse(o.Grace < 0, "Grace", "%v must not be negative", o.Grace)

@@ -10,7 +10,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Shard is one of the parts into which the records of an input are split. Each shard is a run of its own. The
@@ -87,10 +89,11 @@ func (s Shard) part(total int64) int64 {
 const shardStore = "_answers"
 
 // Store is the folder of the shard's store. Each shard has a store of its own, because a store is open in one
-// process at a time: in the folder of the shard, or in a folder of the shard's name under dir.
+// process at a time: in the folder of the shard (that of objects.Local for a URL), or in a folder of the shard's name
+// under dir.
 func (s Shard) Store(dir, output string) string {
 	if dir == "" {
-		return filepath.Join(output, shardStore)
+		return filepath.Join(objects.Local(output), shardStore)
 	}
 	return filepath.Join(dir, s.Folder())
 }
@@ -132,7 +135,13 @@ func (s *splitter) holds(record *reader.Record) bool {
 // inShard gives the options with the shard's folder as the output.
 func (o SessionOptions) inShard() SessionOptions {
 	if _, ok := ShardOf(o.Output.Path); o.Shard != (Shard{}) && !ok && o.Output.Path != "" {
-		o.Output.Path = filepath.Join(o.Output.Path, o.Shard.Folder()) + "/"
+		o.Output.Path = writer.Join(o.Output.Path, o.Shard.Folder()) + "/"
 	}
 	return o
+}
+
+// folderOfShards is the folder of all shards, of options in a shard.
+func (o *SessionOptions) folderOfShards() string {
+	folder, _ := writer.Split(writer.Clean(o.Output.Path))
+	return folder
 }

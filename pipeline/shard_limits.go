@@ -26,6 +26,7 @@ func (s *Session) shareLimits() {
 	case o.Service.Hosted || limited:
 		o.Limits.Rate /= float64(shards)
 		o.Service.Rate /= float64(shards)
+		o.Limits.Shards = shards
 		if _, metered := usage.Requests(); metered && !o.Limits.KeepReserve {
 			o.Limits.KeepReserve, o.Limits.Reserve = true, 0 // so that the run asks for the quota when its part is used
 		}

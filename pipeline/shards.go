@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -25,10 +24,13 @@ type Shards struct {
 	Checksum string   `json:"checksum"` // SHA-256 of the other members, in hex
 }
 
-const shardsFormat = 1
+const (
+	shardsFormat = 1
+	shardsName   = "_shards.json"
+)
 
 // ShardsPath is the path of the file that says how the records in a folder are split.
-func ShardsPath(folder string) string { return filepath.Join(folder, "_shards.json") }
+func ShardsPath(folder string) string { return writer.Join(folder, shardsName) }
 
 // ShardCountError says that the records in a folder are split into another number of shards.
 type ShardCountError struct {
@@ -42,12 +44,12 @@ func (e *ShardCountError) Error() string {
 }
 
 // SuccessPath is the path of the empty file that says that a folder is complete.
-func SuccessPath(folder string) string { return filepath.Join(folder, "_SUCCESS") }
+func SuccessPath(folder string) string { return writer.Join(folder, "_SUCCESS") }
 
 // ReadShards reads how the records in a folder are split. It gives nil and no error if the folder holds no shards.
 func ReadShards(folder string) (*Shards, error) {
 	path := ShardsPath(folder)
-	text, err := os.ReadFile(path)
+	text, err := objects.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
@@ -78,7 +80,7 @@ func (s *Shards) Changes(shard *Account) []Change {
 func (s *Shards) Folders(folder string) []string {
 	folders := make([]string, s.Count)
 	for i := range folders {
-		folders[i] = filepath.Join(folder, Shard{i + 1, s.Count}.Folder())
+		folders[i] = writer.Join(folder, Shard{i + 1, s.Count}.Folder())
 	}
 	return folders
 }
@@ -92,10 +94,11 @@ func (s *Shards) seal() string {
 // joinShards makes the run one of the shards of its folder: the first shard fixes how the records are split, and
 // the others compare. The errors are *ShardCountError, *OutputTakenError, and those of the file system.
 func (s *Session) joinShards(account *Account) error {
-	shard, folder := s.options.Shard, filepath.Dir(filepath.Clean(s.options.Output.Path))
+	shard := s.options.Shard
 	if shard == (Shard{}) {
 		return nil
 	}
+	folder := s.options.folderOfShards()
 	common := *account // of all shards
 	common.Settings.Shard, common.Settings.Output = "", folder
 	if err := startShards(folder, shard, &common); err != nil {
@@ -114,30 +117,27 @@ func (s *Session) joinShards(account *Account) error {
 	if changes := common.changes(shards.Service, shards.Settings); len(changes) > 0 {
 		return &ShardsTakenError{Folder: folder, Changes: changes}
 	}
-	if err := os.Mkdir(s.options.Output.Path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := objects.MakeFolder(s.options.Output.Path); err != nil {
 		return err
 	}
 	// The shard may get other rows, so that the folder has to be finished again.
-	if err := os.Remove(SuccessPath(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return objects.Remove(SuccessPath(folder))
 }
 
 // startShards writes how the records are split, unless another shard has done so.
 func startShards(folder string, shard Shard, common *Account) error {
-	entries, err := os.ReadDir(folder)
+	path, other := ShardsPath(folder), ""
+	if found, err := objects.Exists(path); err != nil || found {
+		return err
+	}
+	names, err := objects.ReadDir(folder)
 	if err != nil {
 		return err
 	}
-	path, other := ShardsPath(folder), ""
-	for _, e := range entries {
-		of, isShard := ShardOf(e.Name())
-		switch {
-		case e.Name() == filepath.Base(path):
-			return nil
-		case !strings.HasPrefix(e.Name(), ".") && !(isShard && of.Count == shard.Count):
-			other = e.Name()
+	for _, name := range names {
+		of, isShard := ShardOf(name)
+		if !strings.HasPrefix(name, ".") && name != shardsName && !(isShard && of.Count == shard.Count) {
+			other = name
 		}
 	}
 	if other != "" {
@@ -149,7 +149,7 @@ func startShards(folder string, shard Shard, common *Account) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	_, err = writer.CreateFile(path, append(text, '\n'))
+	_, err = objects.CreateFile(path, append(text, '\n'))
 	return err
 }
 

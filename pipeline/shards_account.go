@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"reflect"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -26,10 +27,10 @@ func (s *Shards) WriteAccount(folder string, accounts []*Account, output string,
 	settings.Output, settings.OutputFormat, settings.PartRows = output, string(format), 0
 	settings.InputPaths = make([]string, len(s.Settings.InputPaths))
 	for i, path := range s.Settings.InputPaths {
-		if path != "-" && !filepath.IsAbs(path) {
-			path = seenFrom(output, filepath.Join(folder, path))
+		if path != "-" && !objects.IsURL(path) && !filepath.IsAbs(path) {
+			path = filepath.Join(folder, path)
 		}
-		settings.InputPaths[i] = path
+		settings.InputPaths[i] = seenFrom(output, path)
 	}
 	a := newAccount(s.Bulkcat, s.Service, settings)
 	a.Started, a.Inputs, a.Carried = accounts[0].Started, accounts[0].Inputs, accounts[0].Carried

@@ -137,7 +137,7 @@ func (f *folder) endLastPart() error {
 func (f *folder) removeOldParts() error {
 	ours := make(map[string]bool, len(f.files))
 	for _, file := range f.files {
-		_, name := split(file.Path)
+		_, name := Split(file.Path)
 		ours[name] = true
 	}
 	names, err := f.storage.ReadDir(f.opts.Path)

@@ -56,8 +56,8 @@ func Clean(path string) string {
 	return filepath.Clean(path)
 }
 
-// split returns the folder and the name of a path, which may be a URL.
-func split(path string) (dir, name string) {
+// Split returns the folder and the name of a path, which may be a URL.
+func Split(path string) (dir, name string) {
 	if isURL(path) {
 		path = strings.TrimRight(path, "/")
 		at := strings.LastIndexByte(path, '/')

@@ -20,7 +20,7 @@ func PublishFile(path string, data []byte) error { return PublishIn(local{}, pat
 
 // PublishIn is PublishFile in a storage.
 func PublishIn(storage Storage, path string, data []byte) error {
-	dir, base := split(path)
+	dir, base := Split(path)
 	storage.RemoveDrafts(dir, func(name string) bool { return name == base })
 	d, err := newDraft(storage, path)
 	if err != nil {

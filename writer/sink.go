@@ -155,7 +155,7 @@ func newSingle(storage Storage, o Options) (Sink, error) {
 	if err := storage.Prepare(o.Path, false); err != nil {
 		return nil, failed("opening", o.Path, err)
 	}
-	dir, base := split(o.Path)
+	dir, base := Split(o.Path)
 	storage.RemoveDrafts(dir, func(name string) bool { return name == base })
 	out, err := newOutput(storage, o.Path, o)
 	if err != nil {

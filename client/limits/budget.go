@@ -27,24 +27,38 @@ func (l Limit) String() string {
 type SpentError struct {
 	Limit Limit
 	Value int64
-	Err   error // why the quota left is unknown; nil if it is known
+	// Shards share the quota, of which this run has used up its part; 0 for a run of its own, and for MaxRequests.
+	Shards int
+	Err    error // why the quota left is unknown; nil if it is known
 }
 
 func (e *SpentError) Error() string {
-	bound := "limit"
+	bound := fmt.Sprintf("the limit of %d requests", e.Value)
 	if e.Limit == Reserve {
-		bound = "reserve"
+		bound = fmt.Sprintf("the reserve of %d requests", e.Value)
 	}
-	if e.Err != nil {
-		return fmt.Sprintf("the %s of %d requests cannot be kept: the service does not say what is left: %v", bound, e.Value, e.Err)
+	switch {
+	case e.Err != nil && e.Shards > 0:
+		return fmt.Sprintf("the shard's part of the quota is unknown: the service does not say what is left: %v", e.Err)
+	case e.Err != nil:
+		return fmt.Sprintf("%s cannot be kept: the service does not say what is left: %v", bound, e.Err)
+	case e.Shards > 0 && e.Value > 0:
+		return fmt.Sprintf("the shard's part of the quota is used up: fewer than %d requests beside %s are left for %[1]d shards", e.Shards, bound)
+	case e.Shards > 0:
+		return fmt.Sprintf("the shard's part of the quota is used up: fewer than %d requests are left for %[1]d shards", e.Shards)
 	}
-	return fmt.Sprintf("the %s of %d requests is reached", bound, e.Value)
+	return bound + " is reached"
 }
 
 func (e *SpentError) Unwrap() error { return e.Err }
 
-// OptionName returns "limits.MaxRequests" or "limits.Reserve".
-func (e *SpentError) OptionName() string { return "limits." + e.Limit.String() }
+// OptionName returns "limits.MaxRequests" or "limits.Reserve"; "" for a shard without a reserve.
+func (e *SpentError) OptionName() string {
+	if e.Shards > 0 && e.Value == 0 {
+		return ""
+	}
+	return "limits." + e.Limit.String()
+}
 
 // budget is the number of requests that the run may make. Every request counts as one until the
 // service is asked for the quota while no request is in flight, because services differ in when
@@ -53,6 +67,7 @@ type budget struct {
 	max     int64 // requests; 0 for no bound
 	reserve int64 // requests of the quota to leave; negative for no bound
 	wait    bool  // for quota, instead of stopping
+	shards  int   // as Options.Shards
 
 	made int64
 	left int64 // requests until the quota must be asked for again
@@ -75,7 +90,7 @@ const (
 )
 
 func newBudget(o Options) budget {
-	b := budget{max: o.MaxRequests, reserve: o.Reserve, wait: o.WaitForQuota}
+	b := budget{max: o.MaxRequests, reserve: o.Reserve, wait: o.WaitForQuota, shards: o.Shards}
 	if !o.KeepReserve {
 		b.reserve, b.left = -1, math.MaxInt64
 	}
@@ -167,7 +182,7 @@ func (c *Controller) ReportQuota(now time.Time, a Quota) Change {
 	case b.wait:
 		b.exhaust(now)
 	default:
-		b.spent = &SpentError{Limit: Reserve, Value: b.reserve}
+		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Shards: b.shards}
 	}
 	change := c.change(now, before)
 	change.Refilled = empty && !b.empty
@@ -205,6 +220,6 @@ func (b *budget) unknown(now time.Time, a Quota) {
 	case a.Transient && b.tries < quotaTries:
 		b.ask = now.Add(quotaRetry << (b.tries - 1))
 	default:
-		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Err: a.Err}
+		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Shards: b.shards, Err: a.Err}
 	}
 }

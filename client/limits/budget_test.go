@@ -43,6 +43,23 @@ func TestMaxRequests(t *testing.T) {
 	}
 }
 
+// A shard that has used up its part of the quota names its part, and an option only if that helps.
+func TestPartOfAShard(t *testing.T) {
+	for quota, want := range map[Quota]struct{ message, option string }{
+		{Left: 0, Metered: true}: {"the shard's part of the quota is used up: fewer than 4 requests are left for 4 shards", ""},
+		{Err: errSome}:           {"the shard's part of the quota is unknown: the service does not say what is left: usage is out of order", ""},
+		{Left: 9, Metered: true}: {"the shard's part of the quota is used up: fewer than 4 requests beside the reserve of 9 requests are left for 4 shards", "limits.Reserve"},
+	} {
+		c, now := newController(Options{Rate: math.Inf(1), KeepReserve: true, Reserve: quota.Left, Shards: 4})
+		c.next(t, now, AskQuota)
+		c.ReportQuota(now, quota)
+		d := c.next(t, now, Stop)
+		if spent, ok := errors.AsType[*SpentError](d.Err); !ok || spent.OptionName() != want.option || d.Err.Error() != want.message {
+			t.Errorf("got %v, want %+v", d.Err, want)
+		}
+	}
+}
+
 func TestReserve(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -23,6 +23,7 @@ type Options struct {
 	MaxRequests  int64 // the most requests of the run; 0 for no bound
 	KeepReserve  bool  // leave Reserve requests of the quota
 	Reserve      int64
+	Shards       int  // that share the quota: the service tells this run its part; 0 for a run of its own
 	WaitForQuota bool // wait when the quota is used up, instead of stopping
 	CanAsk       bool // the service says, as far as is known, how much quota is left
 }

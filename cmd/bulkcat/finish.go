@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/finish"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -32,7 +32,13 @@ missing or incomplete, or if the folder is not balanced.`,
   bulkcat finish out/ -o domains.parquet`,
 		Args: operands(1, 1, "no folder: name the output of the shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options.Folder, options.Format = args[0], writer.Format(format)
+			var errs [2]error
+			options.Folder, errs[0] = objects.Settle(args[0])
+			options.Output, errs[1] = objects.Settle(options.Output)
+			if err := errors.Join(errs[:]...); err != nil {
+				return &usageError{err}
+			}
+			options.Format = writer.Format(format)
 			if shards, err := pipeline.ReadShards(options.Folder); err == nil && shards != nil { // finish.Run gives the error
 				boundMemoryOf(shards.Count)
 			}
@@ -43,7 +49,7 @@ missing or incomplete, or if the folder is not balanced.`,
 			if err != nil {
 				return flagged(err)
 			}
-			return reportBalance(s, report, filepath.Clean(options.Folder), asJSON)
+			return reportBalance(s, report, writer.Clean(options.Folder), asJSON)
 		},
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -98,7 +97,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 // runShards verifies the folder of all shards.
 func (f *verifyFlags) runShards(ctx context.Context, shards *pipeline.Shards) (err error) {
 	boundMemoryOf(shards.Count)
-	options := verify.ShardsOptions{Folder: filepath.Clean(f.output), Shards: shards, Finished: true}
+	options := verify.ShardsOptions{Folder: writer.Clean(f.output), Shards: shards, Finished: true}
 	if options.Accounts, err = shards.Accounts(options.Folder); err != nil {
 		return err
 	}

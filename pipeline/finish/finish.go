@@ -6,20 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Options are the folder of the shards, and the file for their rows.
 type Options struct {
-	Folder    string        // of all shards
+	Folder    string        // of all shards; may be a URL that objects.Settle has returned, as may Output
 	Output    string        // a file for the rows of all shards, in input order; "" for none
 	Format    writer.Format // of the file; default by its extension
 	Overwrite bool          // replace a file that exists
@@ -34,10 +33,10 @@ func (e *NoShardsError) Error() string {
 
 // Run verifies the shards of a folder: see verify.RunShards. If the report is balanced, Run publishes the file with
 // the rows and its account, if Options ask for that, and then the file _SUCCESS in the folder. Otherwise Run removes a
-// _SUCCESS. No shard can be written meanwhile. Errors are *NoShardsError, *writer.BusyError if a shard or the file is being
+// _SUCCESS. No shard can be written meanwhile by a process of this machine. Errors are *NoShardsError, *writer.BusyError if a shard or the file is being
 // written, *pipeline.OverwriteError, *writer.FormatError, and those of reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
-	o.Folder = filepath.Clean(o.Folder)
+	o.Folder = writer.Clean(o.Folder)
 	shards, err := pipeline.ReadShards(o.Folder)
 	if err != nil {
 		return report, err
@@ -65,7 +64,7 @@ type finishing struct {
 	sink     writer.Sink // nil before the first row
 }
 
-// lock locks the shards, which no task can write then, and the file.
+// lock locks the shards, which no task of this machine can write then, and the file.
 func (f *finishing) lock() error {
 	paths := f.shards.Folders(f.Folder)
 	if f.Output != "" {
@@ -75,7 +74,10 @@ func (f *finishing) lock() error {
 		paths = append(paths, f.Output)
 	}
 	for _, path := range paths {
-		lock, err := writer.TryLock(path)
+		if err := objects.MakeLocal(path); err != nil {
+			return err
+		}
+		lock, err := writer.TryLock(objects.Local(path))
 		if err != nil {
 			return err
 		}
@@ -105,16 +107,16 @@ func (f *finishing) checkOutput() error {
 	switch {
 	case err != nil:
 		return err
+	case strings.HasSuffix(f.Output, "/"):
+		return fmt.Errorf("%s is a folder: name a file for the rows of all shards", f.Output)
 	case within:
 		return fmt.Errorf("%s is in %s, whose readers would read its rows twice: choose a file elsewhere", f.Output, f.Folder)
 	}
-	switch _, err := os.Lstat(f.Output); {
-	case err == nil && !f.Overwrite:
+	exists, err := objects.Exists(f.Output)
+	if err == nil && exists && !f.Overwrite {
 		return &ExistsError{f.Output}
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
 	}
-	return nil
+	return err
 }
 
 // ExistsError says that the file for the rows exists.
@@ -123,6 +125,9 @@ type ExistsError struct{ Path string }
 func (e *ExistsError) Error() string { return e.Path + " exists" }
 
 func isWithin(path, folder string) (bool, error) {
+	if objects.IsURL(path) || objects.IsURL(folder) {
+		return strings.HasPrefix(path+"/", folder+"/"), nil
+	}
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return false, err
@@ -158,15 +163,12 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	}
 	success := pipeline.SuccessPath(f.Folder)
 	if !report.Balanced {
-		if err := os.Remove(success); !errors.Is(err, fs.ErrNotExist) {
-			return report, err
-		}
-		return report, nil
+		return report, objects.Remove(success)
 	}
 	if err := f.publish(); err != nil {
 		return report, err
 	}
-	return report, writer.PublishFile(success, nil)
+	return report, objects.Publish(success, nil)
 }
 
 // open opens the sink for the rows, with the columns and the metadata of a run over the whole input.
@@ -179,7 +181,9 @@ func (f *finishing) open() (writer.Sink, error) {
 	for _, c := range f.accounts[0].Carried {
 		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
 	}
-	f.sink, err = writer.Open(writer.Options{Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata()})
+	f.sink, err = writer.Open(writer.Options{
+		Storage: objects.Of(f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
+	})
 	return f.sink, err
 }
 

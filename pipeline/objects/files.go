@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ func (Files) List(prefix string) ([]string, error) {
 			return true
 		})
 	})
-	return found, err
+	return found, failed("list", prefix, err)
 }
 
 // Prepare checks that the bucket can be reached. Folders need not be created.
@@ -96,20 +97,20 @@ func (Files) Create(url string) (draft writer.Draft, err error) {
 		draft, err = bucket.Create(ctx, key, old)
 		return err
 	})
-	return draft, err
+	return draft, failed("create", url, err)
 }
 
-// ReadDir returns the names of the objects in a folder, without those in folders below.
+// ReadDir returns the names of the objects and of the folders in a folder. It lists all objects below the folder.
 func (f Files) ReadDir(dir string) ([]string, error) {
 	dir = strings.TrimRight(dir, "/") + "/"
 	urls, err := f.List(dir)
 	var names []string
 	for _, url := range urls {
-		if name := url[len(dir):]; !strings.Contains(name, "/") {
-			names = append(names, name)
-		}
+		name, _, _ := strings.Cut(url[len(dir):], "/")
+		names = append(names, name)
 	}
-	return names, err
+	slices.Sort(names) // "a.csv" is before "a/b", but after the folder "a"
+	return slices.Compact(names), err
 }
 
 func (Files) Remove(url string) error {
@@ -117,7 +118,7 @@ func (Files) Remove(url string) error {
 	if err != nil {
 		return err
 	}
-	return call(func(ctx context.Context) error { return bucket.Remove(ctx, key) })
+	return failed("remove", url, call(func(ctx context.Context) error { return bucket.Remove(ctx, key) }))
 }
 
 // Stat describes an object. The error is fs.ErrNotExist if there is none.
@@ -127,7 +128,7 @@ func Stat(url string) (info Info, err error) {
 		return info, err
 	}
 	err = call(func(ctx context.Context) error { info, err = bucket.Stat(ctx, key); return err })
-	return info, err
+	return info, failed("stat", url, err)
 }
 
 // OpenFile opens a file or an object.
@@ -177,10 +178,10 @@ func IsFolder(path string) (found bool, err error) {
 	err = call(func(ctx context.Context) error {
 		return bucket.List(ctx, key, func(string) bool { found = true; return false })
 	})
-	return found, err
+	return found, failed("list", path, err)
 }
 
-// ReadDir returns the names of the files in a folder, which may be a URL, in lexical order.
+// ReadDir returns the names of the files and the folders in a folder, which may be a URL, in lexical order.
 func ReadDir(path string) (names []string, err error) {
 	if IsURL(path) {
 		return Files{}.ReadDir(path)
@@ -198,6 +199,54 @@ func Publish(path string, data []byte) error {
 		return writer.PublishIn(Files{}, path, data)
 	}
 	return writer.PublishFile(path, data)
+}
+
+// CreateFile writes data to a path whole or not at all, unless a file or an object is there: see writer.CreateFile.
+// Of several programs on several machines, one creates the object.
+func CreateFile(path string, data []byte) (created bool, err error) {
+	if !IsURL(path) {
+		return writer.CreateFile(path, data)
+	}
+	bucket, key, err := open(path)
+	if err != nil {
+		return false, err
+	}
+	err = call(func(ctx context.Context) error {
+		draft, err := bucket.Create(ctx, key, Info{})
+		if err == nil {
+			_, err = draft.Write(data)
+		}
+		if err == nil {
+			err = draft.Publish(int64(len(data)))
+		}
+		if err != nil && draft != nil {
+			err = errors.Join(err, draft.Discard())
+		}
+		return err
+	})
+	if errors.Is(err, ErrChanged) {
+		return false, nil
+	}
+	return err == nil, failed("create", path, err)
+}
+
+// Remove removes a file or an object, if there is one.
+func Remove(path string) error {
+	if IsURL(path) {
+		return Files{}.Remove(path)
+	}
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// failed names the object of an error, as package os names the file.
+func failed(op, url string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: url, Err: err}
 }
 
 // errShort is the error of a draft that lost bytes.

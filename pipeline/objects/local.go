@@ -3,7 +3,9 @@ package objects
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -56,6 +58,18 @@ func MakeLocal(path string) error {
 		return err
 	}
 	return os.MkdirAll(filepath.Dir(Local(path)), 0o777)
+}
+
+// MakeFolder creates a folder, unless it exists. For a URL it creates the folder at Local: a folder of objects exists with
+// its first object.
+func MakeFolder(path string) error {
+	if IsURL(path) {
+		return os.MkdirAll(Local(path), 0o777)
+	}
+	if err := os.Mkdir(path, 0o777); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // leftDraft is the note of a draft that exists in the object storage: without the note, nothing would tell the drafts

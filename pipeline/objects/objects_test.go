@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -264,6 +266,95 @@ func TestMissing(t *testing.T) {
 	}
 	if err := (Files{}).Remove(bucket + "/none.csv"); err != nil {
 		t.Errorf("Remove: %v", err)
+	}
+}
+
+// Of several programs that create an object, one does, and knows this even if the response is lost.
+func TestCreateFile(t *testing.T) {
+	s, bucket := newServer(t)
+	lost := false
+	s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
+		if r.Method != http.MethodPut || lost {
+			return false
+		}
+		lost = true
+		serve(httptest.NewRecorder())
+		panic(http.ErrAbortHandler)
+	})
+	for _, want := range []bool{true, false} {
+		if created, err := CreateFile(bucket+"/new.json", fmt.Appendf(nil, "%v", want)); created != want || err != nil {
+			t.Errorf("created is %v, want %v; %v", created, want, err)
+		}
+	}
+	if objects, _ := s.state(); objects["new.json"] != "true" || !lost {
+		t.Errorf("the object is %q", objects["new.json"])
+	}
+	s.disturb(func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) bool {
+		refuse(w, http.StatusForbidden, "AccessDenied")
+		return true
+	})
+	if created, err := CreateFile(bucket+"/other.json", nil); created || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("without access: %v, %v", created, err)
+	}
+}
+
+// An error names the object, as an error of package os names the file.
+func TestErrorsNameTheObject(t *testing.T) {
+	s, bucket := newServer(t)
+	s.disturb(func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) bool {
+		refuse(w, http.StatusForbidden, "AccessDenied")
+		return true
+	})
+	url := bucket + "/dir/x.json"
+	for name, call := range map[string]func() error{
+		"Exists":     func() error { _, err := Exists(url); return err },
+		"folder":     func() error { _, err := Exists(url + "/"); return err },
+		"ReadFile":   func() error { _, err := ReadFile(url); return err },
+		"ReadDir":    func() error { _, err := ReadDir(url); return err },
+		"Remove":     func() error { return Remove(url) },
+		"Create":     func() error { _, err := Files{}.Create(url); return err },
+		"CreateFile": func() error { _, err := CreateFile(url, nil); return err },
+	} {
+		if err := call(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), " "+url) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Paths and URLs name the same files and folders.
+func TestFolders(t *testing.T) {
+	_, bucket := newServer(t)
+	for _, root := range []string{t.TempDir(), bucket} {
+		folder := writer.Join(root, "out")
+		if found, err := Exists(folder + "/"); found || err != nil {
+			t.Errorf("%s: exists before it is made: %v", folder, err)
+		}
+		for range 2 {
+			for _, path := range []string{folder, writer.Join(folder, "a")} {
+				if err := MakeFolder(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if info, err := os.Stat(Local(writer.Join(folder, "a"))); err != nil || !info.IsDir() {
+			t.Errorf("%s: the folder of the machine: %v", folder, err)
+		}
+		for _, name := range []string{"a/b.csv", "a.csv", "a/c.csv", "_SUCCESS"} {
+			if err := Publish(writer.Join(folder, name), []byte(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if names, err := ReadDir(folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a a.csv]" {
+			t.Errorf("%s has %v, %v", folder, names, err)
+		}
+		for range 2 {
+			if err := Remove(writer.Join(folder, "a.csv")); err != nil {
+				t.Errorf("Remove: %v", err)
+			}
+		}
+		if names, err := ReadDir(folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a]" {
+			t.Errorf("%s has %v, %v", folder, names, err)
+		}
 	}
 }
 

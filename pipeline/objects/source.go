@@ -48,7 +48,7 @@ func openSource(url string) (*source, error) {
 	s := &source{bucket: bucket, key: key, keep: streamBlocks}
 	err = call(func(ctx context.Context) error { s.info, err = bucket.Stat(ctx, key); return err })
 	if err != nil {
-		return nil, err
+		return nil, failed("open", url, err)
 	}
 	return s, nil
 }

@@ -54,7 +54,7 @@ func (v *verification) listFolder() ([]part, error) {
 		v.report.add(Finding{File: path, What: "file", Expected: "only parts", Got: "another"})
 	}
 	if !folder.Complete {
-		v.report.add(Finding{File: filepath.Join(v.Output, results.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+		v.report.add(Finding{File: writer.Join(v.Output, results.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
 	var parts []part
 	for _, p := range folder.Parts {

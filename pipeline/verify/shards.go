@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -44,7 +43,9 @@ func RunShards(ctx context.Context, o ShardsOptions) (Report, error) {
 	if err := w.checkFolder(); err != nil {
 		return Report{}, err
 	}
-	w.checkAccounts()
+	if err := w.checkAccounts(); err != nil {
+		return Report{}, err
+	}
 	if !w.incomplete {
 		if err := w.run(ctx); err != nil {
 			return Report{}, err
@@ -73,36 +74,38 @@ type shardCursor struct {
 
 // checkFolder finds files that are not of the shards.
 func (w *shardsWalk) checkFolder() error {
-	entries, err := os.ReadDir(w.Folder)
+	names, err := objects.ReadDir(w.Folder)
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", w.Folder, err)
 	}
 	success := false
-	for _, e := range entries {
-		shard, ok := pipeline.ShardOf(e.Name())
+	for _, name := range names {
+		shard, ok := pipeline.ShardOf(name)
 		switch {
-		case e.Name() == results.SuccessName:
+		case name == results.SuccessName:
 			success = true
-		case strings.HasPrefix(e.Name(), "_"), strings.HasPrefix(e.Name(), "."), ok && shard.Count == w.Shards.Count:
+		case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."), ok && shard.Count == w.Shards.Count:
 		default:
-			w.report.add(Finding{File: filepath.Join(w.Folder, e.Name()), What: "file", Expected: fmt.Sprintf("only the folders of %d shards", w.Shards.Count), Got: "another"})
+			w.report.add(Finding{File: writer.Join(w.Folder, name), What: "file", Expected: fmt.Sprintf("only the folders of %d shards", w.Shards.Count), Got: "another"})
 		}
 	}
 	if w.Finished && !success {
-		w.report.add(Finding{File: filepath.Join(w.Folder, results.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
+		w.report.add(Finding{File: writer.Join(w.Folder, results.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
 	}
 	return nil
 }
 
 // checkAccounts finds missing and incomplete shards, and shards of another run or another input.
-func (w *shardsWalk) checkAccounts() {
+func (w *shardsWalk) checkAccounts() error {
 	var first *pipeline.Account // that is complete
 	for i, folder := range w.Shards.Folders(w.Folder) {
 		a, where := w.Accounts[i], Finding{File: folder}
-		_, err := os.Stat(folder)
+		found, err := objects.Exists(folder + "/")
 		switch {
-		case errors.Is(err, os.ErrNotExist):
-			where.What, where.Expected, where.Got = "shard", "a folder", "none: the shard has not started"
+		case err != nil:
+			return fmt.Errorf("verify %s: %w", folder, err)
+		case !found:
+			where.What, where.Expected, where.Got = "shard", "a folder", "none: the shard has not started, or has no part yet"
 		case a == nil:
 			where.What, where.Expected, where.Got = "shard", "a complete run", "one without an account: the shard is running, or was killed"
 		case a.Ending != pipeline.Complete:
@@ -122,6 +125,7 @@ func (w *shardsWalk) checkAccounts() {
 		w.incomplete = true
 		w.report.add(where)
 	}
+	return nil
 }
 
 // compareInputs finds differences between the inputs that two shards have read.

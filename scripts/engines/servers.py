@@ -1,4 +1,5 @@
-"""An upstream that counts what it is asked, and a gateway in front of it, for the tests with Spark and Slurm."""
+"""An upstream that counts what it is asked, a gateway in front of it, and an S3 server, for the tests with Spark and
+Slurm."""
 
 import json
 import os
@@ -72,8 +73,44 @@ class Servers:
         with urllib.request.urlopen(self.upstream + "/audit") as response:
             return json.load(response)
 
+    def calls(self) -> int:
+        """The requests that the gateway has answered, from its store or not."""
+        with urllib.request.urlopen(self.gateway + "/metrics") as response:
+            lines = response.read().decode().splitlines()
+        counts = [line.split() for line in lines if line.startswith("bulkcat_gateway_requests_total{")]
+        return sum(int(float(count)) for name, count in counts if "refused" not in name)
+
     def plain(self, *args: str):
         """Runs bulkcat without engine and gateway."""
         done = subprocess.run([self.bulkcat, *args, "--quiet"], env=environment(self.upstream), stderr=subprocess.PIPE, text=True)
         if done.returncode not in (0, 3):
             raise RuntimeError(done.stderr)
+
+
+class Storage:
+    """An S3 server, versitygw, over a folder, with a bucket. It runs while the context is open."""
+
+    def __init__(self, program: str, folder: pathlib.Path, bucket: str):
+        self.program, self.folder, self.bucket = program, folder, folder / bucket
+
+    def __enter__(self):
+        self.bucket.mkdir(parents=True)
+        address = f"127.0.0.1:{free_port()}"
+        self.env = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret-of-the-storage", "AWS_REGION": "us-east-1",
+                    "AWS_ENDPOINT_URL": f"http://{address}", "AWS_EC2_METADATA_DISABLED": "true"}
+        env = os.environ | {"ROOT_ACCESS_KEY": self.env["AWS_ACCESS_KEY_ID"], "ROOT_SECRET_KEY": self.env["AWS_SECRET_ACCESS_KEY"]}
+        with open(self.folder / "server.log", "w") as log:
+            self.process = subprocess.Popen([self.program, "--quiet", "--port", address, "posix", str(self.folder)], env=env,
+                                            stdout=log, stderr=log)
+        for _ in range(500):
+            try:
+                socket.create_connection(address.split(":")).close()
+                return self
+            except OSError:
+                time.sleep(0.02)
+        self.__exit__()
+        raise RuntimeError("the S3 server does not listen")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()

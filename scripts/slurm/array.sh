@@ -1,13 +1,16 @@
 #!/bin/bash
-# A Slurm array that categorizes a list: each task asks for one shard of it, into a folder that all nodes share.
+# A Slurm array that categorizes a list: each task asks for one shard of it, into a folder of a bucket, or a folder that
+# all nodes share.
 #
 #   export BULKCAT_BASE_URL=http://gateway:8080 BULKCAT_API_KEY=...
-#   sbatch array.sh product INPUT OUT/ [FLAGS...]
-#   bulkcat finish OUT -o all.csv            # when all tasks are complete
+#   export AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... AWS_REGION=...
+#   export XDG_STATE_HOME=/scratch/$USER     # a local disk of each node, for the stores
+#   sbatch array.sh product s3://lists/catalog.csv s3://lists/out/ [FLAGS...]
+#   bulkcat finish s3://lists/out/ -o s3://lists/all.csv     # when all tasks are complete
 #
 # A task whose folder was lost runs again alone, with its shard by name:
 #
-#   SHARD=7/8 sbatch -a 7 array.sh product INPUT OUT/
+#   SHARD=7/8 sbatch -a 7 array.sh product s3://lists/catalog.csv s3://lists/out/
 #
 #SBATCH --job-name=bulkcat
 #SBATCH --array=1-8

@@ -1,14 +1,16 @@
-"""Runs array.sh in Slurm: one node on 127.0.0.1, a gateway, and an array of 8 tasks.
+"""Runs array.sh in Slurm: one node on 127.0.0.1, a gateway, an array of 8 tasks, and input and output in an S3 server.
 
-    python3 test.py BULKCAT UPSTREAM [--records 20000] [--rate 2000]
+    python3 test.py BULKCAT UPSTREAM VERSITYGW [--records 20000] [--rate 2000]
 
-One task is killed, one is requeued, one reaches its time limit, and the folder of one is removed and its task
-submitted again. bulkcat finish must then find the folder balanced and write the file of a run without shards, and the upstream must have got each
-request once. The test needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
+One task is killed, one is killed and loses its disk, one is requeued, one reaches its time limit, and the folder of one
+is removed and its task submitted again. bulkcat finish must then find the folder balanced and write the file of a run
+without shards, the upstream must have got each request once, and no second may have more requests than the rate. The
+test needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
 """
 
 import argparse
 import filecmp
+import json
 import os
 import pathlib
 import shutil
@@ -22,9 +24,14 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "engines"))
 
-from servers import Servers, environment, free_port  # noqa: E402 (the path comes first)
+from servers import Servers, Storage, environment, free_port  # noqa: E402 (the path comes first)
 
 SHARDS = 8
+IN_FLIGHT = 128  # of a task
+BUCKET = "lists"
+INPUT, OUT = f"s3://{BUCKET}/catalog.csv", f"s3://{BUCKET}/out/"
+# The parts are small, so that a task has full parts when it is killed.
+FLAGS = ["--part-rows", "5000", "--workers", str(IN_FLIGHT)]
 CONFIGURATION = """
 ClusterName=bulkcat
 SlurmctldHost={host}(127.0.0.1)
@@ -155,58 +162,94 @@ def check(condition: bool, message: str):
         raise SystemExit(message)
 
 
+class Disk:
+    """The disk of the node, with the local files of the tasks."""
+
+    def __init__(self, folder: pathlib.Path):
+        self.state = folder / "disk"
+
+    def shard(self, task: int) -> pathlib.Path:
+        return self.state / "bulkcat" / "s3" / BUCKET / "out" / shard_name(task)
+
+    def wipe(self, task: int) -> int:
+        """Removes the files of a task, and returns the number of requests that the task had made, by its journal."""
+        lines = (self.shard(task) / "_run.journal").read_text().splitlines()
+        shutil.rmtree(self.shard(task))
+        (self.shard(task).parent / f".{shard_name(task)}.lock").unlink()
+        return max(json.loads(line).get("requests", 0) for line in lines if line.endswith("}"))
+
+
+def shard_name(task: int) -> str:
+    return f"shard={task:02d}-of-{SHARDS}"
+
+
 def test(options, folder: pathlib.Path):
-    source, out, plain, merged = folder / "input.csv", folder / "out", folder / "plain.csv", folder / "all.csv"
-    source.write_text("sku,title\n" + "".join(f"{i},oak table number {i // 2 if i % 5 == 0 else i}\n" for i in range(options.records)))
+    local, plain, merged, disk = folder / "input.csv", folder / "plain.csv", "all.csv", Disk(folder)
+    local.write_text("sku,title\n" + "".join(f"{i},oak table number {i // 2 if i % 5 == 0 else i}\n" for i in range(options.records)))
     with Servers(options.bulkcat, options.upstream, folder / "alone", latency="0s") as alone:
-        alone.plain("product", str(source), "-o", str(plain))
+        alone.plain("product", str(local), "-o", str(plain))
         inputs = alone.audit()["inputs"]
-    with Servers(options.bulkcat, options.upstream, folder / "servers", rate=f"{options.rate}/s") as servers:
-        env = environment(servers.gateway)
+    with Storage(options.versitygw, folder / "s3", BUCKET) as storage, \
+            Servers(options.bulkcat, options.upstream, folder / "servers", rate=f"{options.rate}/s") as servers:
+        shutil.copy(local, storage.bucket / "catalog.csv")
+        env = environment(servers.gateway) | storage.env | {"XDG_STATE_HOME": str(disk.state)}
         env["PATH"] = f"{os.path.dirname(options.bulkcat)}:{env['PATH']}"
         with Slurm(folder / "slurm", env) as slurm:
-            array(slurm, servers, source, out, inputs, options)
-            again(slurm, servers, source, out, options)
-            cancelled(slurm, source, folder / "cancelled", options)
+            array(slurm, servers, storage, disk, inputs, options)
+            again(slurm, servers, storage, disk, options)
+            cancelled(slurm, options)
             audit = servers.audit()
-            finished = subprocess.run([options.bulkcat, "finish", str(out), "-o", str(merged)], env=env, capture_output=True, text=True)
+            finished = finish(slurm, options, "-o", f"s3://{BUCKET}/{merged}")
         print(finished.stdout, end="")
         check(finished.returncode == 0 and finished.stdout.startswith("balanced"), f"finish: {finished.stdout}{finished.stderr}")
-    check(filecmp.cmp(merged, plain, shallow=False), f"{merged} differs from {plain}")
+    check(filecmp.cmp(storage.bucket / merged, plain, shallow=False), f"{merged} differs from {plain}")
     print(f"{options.records} records in {SHARDS} shards equal those of one run; upstream: {audit}")
     check(audit["inputs"] == inputs and audit["repeated"] == 0, f"want {inputs} requests, each once")
+    check(audit["peak"] <= options.rate, f"want {options.rate} requests at most within one second")
 
 
-def array(slurm: Slurm, servers: Servers, source: pathlib.Path, out: pathlib.Path, inputs: int, options):
-    """Runs the array with one task killed, one requeued, and one at its time limit."""
+def finish(slurm: Slurm, options, *args: str) -> subprocess.CompletedProcess:
+    return subprocess.run([options.bulkcat, "finish", OUT, *args], env=slurm.env, capture_output=True, text=True)
+
+
+def array(slurm: Slurm, servers: Servers, storage: Storage, disk: Disk, inputs: int, options):
+    """Runs the array with one task killed, one killed and wiped, one requeued, and one at its time limit."""
     began = time.monotonic()
-    job = slurm.submit([], "product", str(source), f"{out}/")
-    slurm.wait("a fifth of the requests", lambda: servers.audit()["requests"] > inputs // 5)
+    job = slurm.submit([], "product", INPUT, OUT, *FLAGS)
+    slurm.wait("a fifth of the requests", lambda: servers.audit()["requests"] > inputs // 5, 600)
     running = sorted(task for task, state in slurm.tasks(job).items() if state == "RUNNING")
-    killed, requeued, limited = running[:3]
-    os.kill(run_of(job, killed, options.bulkcat), signal.SIGKILL)
+    killed, wiped, requeued, limited = running[:4]
+    for task in killed, wiped:
+        os.kill(run_of(job, task, options.bulkcat), signal.SIGKILL)
+    slurm.wait("the end of the run", lambda: run_of(job, wiped, options.bulkcat) is None)
+    lost = disk.wipe(wiped)
+    parts = len(list((storage.bucket / "out" / shard_name(wiped)).glob("part-*")))
     slurm.command("scontrol", "requeue", f"{job}_{requeued}")
     slurm.command("scancel", "--batch", "--signal=USR1", f"{job}_{limited}", check=False)  # fails if the task is faster
-    print(f"killed the run of task {killed}, requeued task {requeued}, sent the signal of the time limit to task {limited}", flush=True)
+    print(f"killed the runs of tasks {killed} and {wiped}, wiped the disk of task {wiped} after {lost} requests and {parts} parts, "
+          f"requeued task {requeued}, sent the signal of the time limit to task {limited}", flush=True)
     slurm.wait("the array", lambda: slurm.ended(job), 1800)
     states = slurm.tasks(job)
     check(set(states.values()) == {"COMPLETED"} and len(states) == SHARDS, f"the tasks ended as {states}")
-    for task, status in {killed: 137, limited: 143}.items():
+    for task, status in {killed: 137, wiped: 137, limited: 143}.items():
         check(f"ended with status {status}; the task continues" in slurm.log(job, task), f"task {task}: {slurm.log(job, task)}")
-    print(f"the array is complete after {time.monotonic() - began:.0f} s", flush=True)
+    repeated, bound = servers.calls() - inputs, lost + 4 * IN_FLIGHT
+    print(f"the array is complete after {time.monotonic() - began:.0f} s; {repeated} calls of the gateway were repeated, "
+          f"{bound} at most were expected", flush=True)
+    check(0 <= repeated <= bound, "more calls were repeated than the disk had answers, and the tasks had in flight")
 
 
-def again(slurm: Slurm, servers: Servers, source: pathlib.Path, out: pathlib.Path, options):
+def again(slurm: Slurm, servers: Servers, storage: Storage, disk: Disk, options):
     """Removes the folder of one shard, and runs its task again, which asks the upstream nothing."""
     lost, paid = 7, servers.audit()["requests"]
-    folder, = out.glob(f"shard={lost:02d}-of-*")
-    shutil.rmtree(folder)
-    incomplete = subprocess.run([options.bulkcat, "finish", str(out)], env=slurm.env, capture_output=True, text=True)
+    shutil.rmtree(storage.bucket / "out" / shard_name(lost))
+    shutil.rmtree(disk.shard(lost))
+    incomplete = finish(slurm, options)
     check(incomplete.returncode == 1, f"finish without a shard ends with {incomplete.returncode}: {incomplete.stdout}{incomplete.stderr}")
-    alone = slurm.submit([f"--array={lost}"], "product", str(source), f"{out}/")
+    alone = slurm.submit([f"--array={lost}"], "product", INPUT, OUT, *FLAGS)
     slurm.wait("the task alone", lambda: slurm.ended(alone))
     check(slurm.tasks(alone) == {lost: "FAILED"} and "name its shard" in slurm.log(alone, lost), f"a task that does not name its shard: {slurm.tasks(alone)}")
-    named = slurm.submit([f"--array={lost}", f"--export=ALL,SHARD={lost}/{SHARDS}"], "product", str(source), f"{out}/")
+    named = slurm.submit([f"--array={lost}", f"--export=ALL,SHARD={lost}/{SHARDS}"], "product", INPUT, OUT, *FLAGS)
     slurm.wait("the task with its shard", lambda: slurm.ended(named), 600)
     check(slurm.tasks(named) == {lost: "COMPLETED"}, f"shard {lost}/{SHARDS} ended as {slurm.tasks(named)}: {slurm.log(named, lost)}")
     asked = servers.audit()["requests"] - paid
@@ -214,9 +257,9 @@ def again(slurm: Slurm, servers: Servers, source: pathlib.Path, out: pathlib.Pat
     check(asked == 0, "stored answers were asked again")
 
 
-def cancelled(slurm: Slurm, source: pathlib.Path, out: pathlib.Path, options):
+def cancelled(slurm: Slurm, options):
     """Cancels a task, which must not return."""
-    job = slurm.submit(["--array=1", f"--export=ALL,SHARD=1/{SHARDS}"], "product", str(source), f"{out}/", "--rate", "1/s")
+    job = slurm.submit(["--array=1", f"--export=ALL,SHARD=1/{SHARDS}"], "product", INPUT, f"s3://{BUCKET}/cancelled/", "--rate", "1/s")
     slurm.wait("the task", lambda: run_of(job, 1, options.bulkcat))
     slurm.command("scancel", job)
     slurm.wait("the end of the task", lambda: slurm.ended(job))
@@ -228,6 +271,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("bulkcat", type=os.path.realpath)
     parser.add_argument("upstream", type=os.path.realpath)
+    parser.add_argument("versitygw", type=os.path.realpath)
     parser.add_argument("--records", type=int, default=20_000)
     parser.add_argument("--rate", type=int, default=2_000, help="of the gateway, in requests a second")
     options = parser.parse_args()
