@@ -7,10 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/finish"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
-	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -32,16 +29,11 @@ missing or incomplete, or if the folder is not balanced.`,
   bulkcat finish out/ -o domains.parquet`,
 		Args: operands(1, 1, "no folder: name the output of the shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var errs [2]error
-			options.Folder, errs[0] = objects.Settle(args[0])
-			options.Output, errs[1] = objects.Settle(options.Output)
-			if err := errors.Join(errs[:]...); err != nil {
-				return &usageError{err}
+			options.Folder, options.Format = args[0], writer.Format(format)
+			if err := settle(&options.Folder, &options.Output); err != nil {
+				return err
 			}
-			options.Format = writer.Format(format)
-			if shards, err := pipeline.ReadShards(options.Folder); err == nil && shards != nil { // finish.Run gives the error
-				boundMemoryOf(shards.Count)
-			}
+			boundMemoryOf(options.Folder)
 			report, err := finish.Run(cmd.Context(), options)
 			if _, exists := errors.AsType[*finish.ExistsError](err); exists {
 				return &usageError{fmt.Errorf("%w: use --overwrite to replace it", err)}
@@ -49,7 +41,7 @@ missing or incomplete, or if the folder is not balanced.`,
 			if err != nil {
 				return flagged(err)
 			}
-			return reportBalance(s, report, writer.Clean(options.Folder), asJSON)
+			return s.printBalance(report, writer.Clean(options.Folder), asJSON)
 		},
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
@@ -59,15 +51,4 @@ missing or incomplete, or if the folder is not balanced.`,
 		flags.BoolVar(&asJSON, "json", false, "the report as one line of JSON")
 	})
 	return cmd
-}
-
-// reportBalance prints a report. The error says that the output is not balanced.
-func reportBalance(s streams, report verify.Report, output string, asJSON bool) error {
-	if err := printReport(s, report, asJSON); err != nil {
-		return err
-	}
-	if !report.Balanced {
-		return fmt.Errorf("%s is not balanced", output)
-	}
-	return nil
 }

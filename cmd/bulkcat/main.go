@@ -41,10 +41,11 @@ func boundMemory() {
 // rows. With the limit of a run, the collector would take most of the time of a merge of a hundred shards.
 const memoryOfShard = 4 << 20
 
-// boundMemoryOf raises the memory limit for so many shards that are read at the same time.
-func boundMemoryOf(shards int) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + int64(shards)*memoryOfShard)
+// boundMemoryOf raises the memory limit if the output is a folder of shards, which are read at the same time.
+func boundMemoryOf(output string) {
+	shards, err := pipeline.ReadShards(output) // the command gives the error
+	if err == nil && shards != nil && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit + int64(shards.Count)*memoryOfShard)
 	}
 }
 

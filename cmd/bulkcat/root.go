@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 )
 
 const exitStatuses = `Exit status:
@@ -191,6 +193,24 @@ func usage(out io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(out, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(100))
 	}
 	fmt.Fprintf(out, "\nEvery flag can be set in the environment: --part-rows as BULKCAT_PART_ROWS.\n\n%s", exitStatuses)
+}
+
+// print prints a result as text, or as one line of JSON.
+func (s streams) print(result interface{ WriteText(io.Writer) error }, asJSON bool) error {
+	if asJSON {
+		return writeJSON(s.out, result)
+	}
+	return result.WriteText(s.text())
+}
+
+// settle takes the parameters off those paths that are URLs.
+func settle(paths ...*string) (err error) {
+	for _, path := range paths {
+		if *path, err = objects.Settle(*path); err != nil {
+			return &usageError{err}
+		}
+	}
+	return nil
 }
 
 // writeJSON writes a value as one line.

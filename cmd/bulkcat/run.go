@@ -15,7 +15,6 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -331,21 +330,6 @@ func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 	o.Stdin = stdin
 	o.Delimiter, err = parseDelimiter(f.delimiter)
 	return o, err
-}
-
-// open opens the input of a command that is no run.
-func (f *inputFlags) open(kind client.Kind, stdin io.Reader) (*reader.Reader, error) {
-	options, err := f.options(stdin)
-	if err != nil {
-		return nil, &usageError{err}
-	}
-	options.Candidates, options.Storage = pipeline.InputColumns(kind), objects.Files{}
-	for i, path := range options.Paths {
-		if options.Paths[i], err = objects.Settle(path); err != nil {
-			return nil, &usageError{err}
-		}
-	}
-	return reader.Open(options)
 }
 
 func parseDelimiter(text string) (rune, error) {

@@ -11,7 +11,7 @@
 //	the input    the input and the carried columns of each record, and the hashes of the files
 //	the store    the entries of each record, or the reason of its rejection
 //
-// The account, the input and the store may be missing. A [Finding] is a difference from the
+// The account, the input and the store may be missing; [Output] opens them by the name of the output. A [Finding] is a difference from the
 // expected value. An output without findings is balanced.
 //
 // # Independence

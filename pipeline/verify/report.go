@@ -8,12 +8,14 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Report is the result of Run.
+// Report is the result of a verification.
 type Report struct {
 	Balanced bool `json:"balanced"`
 	Figures
 	Findings []Finding `json:"findings"` // the first MaxFindings
 	Omitted  int64     `json:"omitted"`  // the number of further findings
+
+	Locked []string `json:"-"` // stores that runs hold, so that their answers were not compared: see Output
 }
 
 // MaxFindings is the most findings in a report: most faults affect all records.
