@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,16 +21,28 @@ func PublishFile(path string, data []byte) error { return PublishIn(local{}, pat
 
 // PublishIn is PublishFile in a storage.
 func PublishIn(storage Storage, path string, data []byte) error {
+	return publish(storage, path, func(out io.Writer) error {
+		_, err := out.Write(data)
+		return err
+	})
+}
+
+// PublishFrom is PublishFile for data that write writes to out. The error may also be that of write.
+func PublishFrom(path string, write func(out io.Writer) error) error {
+	return publish(local{}, path, write)
+}
+
+func publish(storage Storage, path string, write func(io.Writer) error) error {
 	dir, base := Split(path)
 	storage.RemoveDrafts(dir, func(name string) bool { return name == base })
 	d, err := newDraft(storage, path)
 	if err != nil {
 		return err
 	}
-	if _, err := d.Write(data); err != nil {
-		return errors.Join(err, d.discard())
+	if err = write(d); err == nil {
+		err = d.publish()
 	}
-	if err := d.publish(); err != nil {
+	if err != nil {
 		return errors.Join(err, d.discard())
 	}
 	return nil

@@ -1,7 +1,9 @@
 package writer
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,5 +134,23 @@ func TestParseTemp(t *testing.T) {
 		if name != filepath.Base(path) || !ok {
 			t.Errorf("%s: got %q, %v", path, name, ok)
 		}
+	}
+}
+
+func TestPublishFromFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	if err := PublishFile(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("failed")
+	err := PublishFrom(path, func(out io.Writer) error {
+		_, err := io.WriteString(out, "new")
+		return errors.Join(err, failure)
+	})
+	if data, _ := os.ReadFile(path); !errors.Is(err, failure) || string(data) != "old" {
+		t.Errorf("the file is %q, and the error %v", data, err)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
 	}
 }

@@ -14,10 +14,7 @@ import (
 //
 // An answer that can be computed again at any time is free and has no body.
 func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
-	op := s.operations[WebsitePath]
-	if r.Kind == client.Product {
-		op = s.operations[ProductPath]
-	}
+	op := s.operation(r.Kind)
 	if len(r.Input) > maxInput {
 		return client.Answer{}, rejection(tooLong(http.StatusRequestURITooLong))
 	}
@@ -41,6 +38,14 @@ func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answ
 		answer.Body = c.append(nil, j)
 	}
 	return answer, nil
+}
+
+// operation returns the operation for inputs of a kind.
+func (s *Service) operation(kind client.Kind) *operation {
+	if kind == client.Product {
+		return s.operations[ProductPath]
+	}
+	return s.operations[WebsitePath]
 }
 
 // entries returns the entries of the answer, the best first.

@@ -2,16 +2,22 @@ package embedded
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 )
 
 // Explanation is an answer and the words that led to it.
 type Explanation struct {
-	Body          []byte         // the answer, byte for byte as it is served
-	Contributions []Contribution // in the order of the entries; the largest weight of an entry first
-	Cost          string         // CostPage or CostNone
+	Kind          client.Kind     `json:"kind"`
+	Input         string          `json:"input"`
+	PageRead      bool            `json:"page_read"`
+	Answer        json.RawMessage `json:"answer"`        // byte for byte as it is served
+	Contributions []Contribution  `json:"contributions"` // in the order of the entries; the largest weight of an entry first
+
+	classification string
 }
 
 // Contribution is the weight that some words of an input add to the score of an entry.
@@ -30,27 +36,27 @@ var websiteFieldNames = []string{
 	"title", "og:title", "description", "og:description", "keywords", "type", "section", "site name", "breadcrumb", "headings", "text",
 }
 
-// Explain answers one input as the operation of the path does, and explains the answer. It uses
-// no quota. The error says what is wrong with the request.
-func (s *Service) Explain(ctx context.Context, path, classification, input string) (Explanation, error) {
-	op, ok := s.operations[path]
-	if !ok || op.predict == nil {
-		return Explanation{}, errors.New(noOperation().Message)
-	}
-	c, problem := op.classification(classification)
+// Explain answers a request as the service does, and explains the answer. It uses no quota. The error
+// says what is wrong with the request.
+func (s *Service) Explain(ctx context.Context, r client.Request) (Explanation, error) {
+	op := s.operation(r.Kind)
+	c, problem := op.classification(r.Classification)
 	if problem != nil {
 		return Explanation{}, errors.New(problem.Message)
 	}
-	j, problem := op.predict(ctx, c, input)
+	j, problem := op.predict(ctx, c, r.Input)
 	if problem != nil {
 		return Explanation{}, errors.New(problem.Message)
 	}
 	if err := ctx.Err(); err != nil {
 		return Explanation{}, err
 	}
-	matches, contributions := c.explain(j, input)
+	matches, contributions := c.explain(j, r.Input)
 	j.matches = matches
-	return Explanation{Body: c.append(nil, j), Contributions: c.contributions(contributions), Cost: j.cost}, nil
+	return Explanation{
+		Kind: r.Kind, Input: r.Input, PageRead: j.cost == CostPage,
+		Answer: c.append(nil, j), Contributions: c.contributions(contributions), classification: c.name,
+	}, nil
 }
 
 // explain classifies the input of a prediction again, and returns the contributions.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
@@ -39,13 +40,13 @@ func TestExplain(t *testing.T) {
 		{"the standard", ProductPath, "query", "", "garden hose", shared, CostNone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := tt.service.Explain(t.Context(), tt.path, tt.classification, tt.input)
+			got, err := tt.service.Explain(t.Context(), client.Request{Kind: kindOf(tt.path), Classification: tt.classification, Input: tt.input})
 			if err != nil {
 				t.Fatal(err)
 			}
 			served := get(t, tt.service, tt.path, tt.param, tt.input, "classification", tt.classification)
-			if string(got.Body) != served.body || got.Cost != served.cost || got.Cost != tt.cost {
-				t.Errorf("explained %s (%s)\nserved    %s (%s), want %s", got.Body, got.Cost, served.body, served.cost, tt.cost)
+			if string(got.Answer) != served.body || served.cost != tt.cost || got.PageRead != (tt.cost == CostPage) {
+				t.Errorf("explained %s (page read: %v)\nserved    %s (%s), want %s", got.Answer, got.PageRead, served.body, served.cost, tt.cost)
 			}
 			name := tt.classification
 			if name == "" {
@@ -54,6 +55,13 @@ func TestExplain(t *testing.T) {
 			checkContributions(t, got.Contributions, served.entries(t, name))
 		})
 	}
+}
+
+func kindOf(path string) client.Kind {
+	if path == ProductPath {
+		return client.Product
+	}
+	return client.Website
 }
 
 // checkContributions checks that every entry has contributions, in the order of the entries.
@@ -81,14 +89,13 @@ func checkContributions(t *testing.T, contributions []Contribution, entries []en
 }
 
 func TestExplainErrors(t *testing.T) {
-	for _, tt := range []struct{ path, classification, input, want string }{
-		{UsagePath, "", "x", "no such operation"},
-		{WebsitePath, "", "http://a.example", "classification"},
-		{WebsitePath, "product_taxonomy", "http://a.example", "no classification"},
-		{WebsitePath, "naics", "a.example", "http://"},
+	for _, tt := range []struct{ classification, input, want string }{
+		{"", "http://a.example", "classification"},
+		{"product_taxonomy", "http://a.example", "no classification"},
+		{"naics", "a.example", "http://"},
 	} {
-		if _, err := shared.Explain(t.Context(), tt.path, tt.classification, tt.input); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %s %s: error %v, want one with %q", tt.path, tt.classification, tt.input, err, tt.want)
+		if _, err := shared.Explain(t.Context(), client.Request{Kind: client.Website, Classification: tt.classification, Input: tt.input}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %s: error %v, want one with %q", tt.classification, tt.input, err, tt.want)
 		}
 	}
 }
@@ -137,12 +144,12 @@ func TestExplainPage(t *testing.T) {
 		{WebsitePath, "taxonomy_v3", site.URL + "/hotels", "hotels", []string{"path", "title", "description"}},
 		{ProductPath, "product_taxonomy", site.URL + "/sofas/red", "sofa", []string{"heading", "title", "path"}},
 	} {
-		got, err := s.Explain(t.Context(), tt.path, tt.classification, tt.input)
+		got, err := s.Explain(t.Context(), client.Request{Kind: kindOf(tt.path), Classification: tt.classification, Input: tt.input})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(got.Contributions) == 0 {
-			t.Fatalf("%s: no contributions to %s", tt.input, got.Body)
+			t.Fatalf("%s: no contributions to %s", tt.input, got.Answer)
 		}
 		if first := got.Contributions[0]; first.Words != tt.words || !slices.Equal(first.Fields, tt.fields) {
 			t.Errorf("%s: the first contribution is %+v, want %s of %v", tt.input, first, tt.words, tt.fields)

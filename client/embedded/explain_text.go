@@ -12,19 +12,19 @@ import (
 // mostContributions of an entry are listed; the weights of the others are small.
 const mostContributions = 8
 
-// WriteText writes the explanation of a request as tables for a terminal. The error is out's, or says
-// why the answer cannot be read.
-func (e Explanation) WriteText(out io.Writer, r client.Request) error {
-	answer, err := client.ParseAnswer(e.Body, r.Classification)
+// WriteText writes the explanation as tables for a terminal. The error is out's, or says why the answer
+// cannot be read.
+func (e Explanation) WriteText(out io.Writer) error {
+	answer, err := client.ParseAnswer(e.Answer, e.classification)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s  %s\n", r.Kind, r.Input)
-	if r.Kind == client.Website && e.Cost != CostPage {
+	fmt.Fprintf(out, "%s  %s\n", e.Kind, e.Input)
+	if e.Kind == client.Website && !e.PageRead {
 		fmt.Fprintln(out, "no page was read: only the name decides")
 	}
 	if len(answer.Entries) == 0 {
-		_, err := fmt.Fprintf(out, "\nNothing fits: no words support a category of %s.\n", r.Classification)
+		_, err := fmt.Fprintf(out, "\nNothing fits: no words support a category of %s.\n", e.classification)
 		return err
 	}
 	fmt.Fprintln(out)

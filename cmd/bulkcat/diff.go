@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -63,40 +61,33 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 		return &usageError{err}
 	}
 	o := diff.Options{Level: f.level}
-	if o.Old, err = sideOf(old); err != nil {
+	if o.Old, err = f.open(old); err != nil {
 		return err
 	}
-	if o.New, err = sideOf(fresh); err != nil {
+	if o.New, err = f.open(fresh); err != nil {
 		return err
-	}
-	for _, output := range []string{old, fresh} {
-		if f.path == "" {
-			break
-		}
-		if err := notOver(f.path, output, append(o.Old.Parts, o.New.Parts...)); err != nil {
-			return &usageError{err}
-		}
 	}
 	var summary diff.Summary
 	compare := func(out io.Writer) error {
-		rows, err := f.rows(out, format)
+		table, err := diff.NewTable(out, format, f.feed)
 		if err != nil {
 			return err
 		}
-		o.Use = rows.use
+		o.Use = table.Write
 		if summary, err = diff.Run(ctx, o); err != nil {
 			return err
 		}
-		return rows.close()
+		return table.Close()
 	}
 	switch f.path {
 	case "":
 		summary, err = diff.Run(ctx, o)
 	case "-":
-		err = buffered(f.streams.out, compare)
+		out := bufio.NewWriterSize(f.streams.out, 64<<10)
+		err = errors.Join(compare(out), out.Flush())
 	default:
 		o.Temp = filepath.Dir(f.path)
-		err = replaceFile(f.path, compare)
+		err = writer.PublishFrom(f.path, compare)
 	}
 	if err != nil {
 		return err
@@ -129,43 +120,16 @@ func (f *diffFlags) check() (writer.Format, error) {
 	return writer.FormatOf(f.path)
 }
 
-// sideOf gives an output, with the time of its run if there is an account.
-func sideOf(output string) (side diff.Side, err error) {
-	if side.Parts, err = partsOf(output); err != nil {
+// open finds the files of an output, which the rows must not replace.
+func (f *diffFlags) open(output string) (diff.Side, error) {
+	if err := checkRead(output); err != nil {
+		return diff.Side{}, err
+	}
+	side, err := diff.SideOf(output)
+	if err != nil || f.path == "" {
 		return side, err
 	}
-	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
-	if err == nil && account != nil {
-		side.Time = account.Ended
-	}
-	return side, err
-}
-
-// diffRows writes changes as rows.
-type diffRows struct {
-	use   func(diff.Change) error
-	close func() error
-}
-
-func (f *diffFlags) rows(out io.Writer, format writer.Format) (diffRows, error) {
-	if !f.feed {
-		t, err := diff.NewTable[diff.Row](out, format)
-		if err != nil {
-			return diffRows{}, err
-		}
-		return diffRows{func(c diff.Change) error { return t.Write(c.Row()) }, t.Close}, nil
-	}
-	t, err := diff.NewTable[diff.FeedRow](out, format)
-	if err != nil {
-		return diffRows{}, err
-	}
-	return diffRows{func(c diff.Change) error {
-		rows, err := c.Feed()
-		for _, row := range rows {
-			err = errors.Join(err, t.Write(row))
-		}
-		return err
-	}, t.Close}, nil
+	return side, notOver(f.path, output, side.Parts)
 }
 
 // print prints the summary; on standard error if the rows are on standard output.
@@ -181,31 +145,4 @@ func (f *diffFlags) print(s diff.Summary) error {
 		return err
 	}
 	return s.WriteMatrix(out)
-}
-
-func buffered(out io.Writer, write func(io.Writer) error) error {
-	b := bufio.NewWriterSize(out, 64<<10)
-	return errors.Join(write(b), b.Flush())
-}
-
-// replaceFile writes a file beside path and renames it to path once it is whole.
-func replaceFile(path string, write func(io.Writer) error) (err error) {
-	draft := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.tmp-%d", filepath.Base(path), os.Getpid()))
-	file, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(draft)
-		}
-	}()
-	err = buffered(file, write)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(draft, path)
 }

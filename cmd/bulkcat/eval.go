@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
@@ -97,7 +96,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 	if report.Labelled == 0 {
 		return fmt.Errorf("none of %d records has a label in %q: check --label-column", report.Records, f.labelColumn)
 	}
-	return f.print(report)
+	return f.streams.print(report, f.asJSON)
 }
 
 // check finds the kind, and sets the default classification.
@@ -124,11 +123,4 @@ func (f *evalFlags) check() (client.Kind, error) {
 		return "", fmt.Errorf("--classification: %w", err)
 	}
 	return kind, f.log.check()
-}
-
-func (f *evalFlags) print(r evaluate.Report) error {
-	if f.asJSON {
-		return writeJSON(f.streams.out, r)
-	}
-	return r.WriteText(f.streams.text())
 }

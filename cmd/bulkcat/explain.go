@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -64,14 +63,11 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	}
 	log := f.log.logger(f.streams.err)
 	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
-	explanation, err := service.Explain(ctx, operations[kind], request.Classification, request.Input)
+	explanation, err := service.Explain(ctx, request)
+	if err == nil {
+		err = f.streams.print(explanation, f.asJSON)
+	}
 	if err != nil {
-		return fmt.Errorf("explain %s: %w", request.Input, err)
-	}
-	if f.asJSON {
-		return f.printJSON(request, explanation)
-	}
-	if err := explanation.WriteText(f.streams.text(), request); err != nil {
 		return fmt.Errorf("explain %s: %w", request.Input, err)
 	}
 	return nil
@@ -93,14 +89,4 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 	}
 	request, err := client.Normalizer{}.Request(kind, input, f.classification)
 	return client.Normalizer{}.Site(request), err
-}
-
-func (f *explainFlags) printJSON(r client.Request, e embedded.Explanation) error {
-	return writeJSON(f.streams.out, struct {
-		Kind          client.Kind             `json:"kind"`
-		Input         string                  `json:"input"`
-		PageRead      bool                    `json:"page_read"`
-		Answer        json.RawMessage         `json:"answer"`
-		Contributions []embedded.Contribution `json:"contributions"`
-	}{r.Kind, r.Input, e.Cost == embedded.CostPage, e.Body, e.Contributions})
 }

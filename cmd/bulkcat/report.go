@@ -56,7 +56,7 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 		return err
 	}
 	if err := notOver(f.path, output, parts); err != nil {
-		return &usageError{err}
+		return err
 	}
 	r, err := report.Build(ctx, output)
 	if path, ok := errors.AsType[*os.PathError](err); ok {
@@ -89,7 +89,7 @@ func reportFormat(path, format string) (string, error) {
 	return "", fmt.Errorf("the extension of %s is none of a report: .html, .md or .json", path)
 }
 
-// notOver is an error if a file is the output, or belongs to it.
+// notOver is a usage error if a file is the output, or belongs to it.
 func notOver(path, output string, parts []results.Part) error {
 	if path == "-" {
 		return nil
@@ -101,7 +101,7 @@ func notOver(path, output string, parts []results.Part) error {
 	for _, p := range parts {
 		other, otherErr := os.Stat(p.Path)
 		if filepath.Clean(path) == filepath.Clean(p.Path) || err == nil && otherErr == nil && os.SameFile(info, other) {
-			return fmt.Errorf("%s is read, and cannot be written: name another file", path)
+			return &usageError{fmt.Errorf("%s is read, and cannot be written: name another file", path)}
 		}
 	}
 	return nil

@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,9 +40,8 @@ func newStoreStats(s streams) *cobra.Command {
 		Args:  operands(1, 1, noStoreNamed),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
-				survey := refresh.NewSurvey(store, time.Now())
-				stats, err := archive.Count(store, survey.Add)
-				return errors.Join(printStats(s.text(), storeStats{stats, survey.Groups()}, asJSON), err)
+				stats, err := refresh.StatsOf(store, time.Now())
+				return errors.Join(s.print(stats, asJSON), err)
 			})
 		},
 	}
@@ -143,49 +140,5 @@ func withStore(s streams, options answers.Options, do func(*answers.Store) error
 	if closeErr := store.Close(); err == nil {
 		err = closeErr
 	}
-	return err
-}
-
-// storeStats is what `store stats` prints.
-type storeStats struct {
-	archive.Stats
-	Freshness []refresh.Freshness `json:"freshness"` // of the groups, in their order
-}
-
-func printStats(out io.Writer, stats storeStats, asJSON bool) error {
-	if asJSON {
-		return writeJSON(out, stats)
-	}
-	for i, g := range stats.Groups {
-		_, err := fmt.Fprintf(out, "%s %s %s\n  answers     %d\n  rejections  %d\n  oldest      %s\n  newest      %s\n",
-			g.Source, g.Kind, g.Classification, g.Answers, g.Rejections,
-			g.Oldest.Format(time.RFC3339), g.Newest.Format(time.RFC3339))
-		if err != nil {
-			return err
-		}
-		if i == len(stats.Freshness) {
-			break // the store could not be read to its end
-		}
-		if err := printFreshness(out, stats.Freshness[i]); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(out, "damaged  %d\nsize     %d bytes\n", stats.Damaged, stats.Bytes)
-	return err
-}
-
-func printFreshness(out io.Writer, f refresh.Freshness) error {
-	ages := make([]string, len(f.Ages))
-	for i, a := range f.Ages {
-		ages[i] = fmt.Sprintf("%d within %dd", a.Answers, a.Days)
-		if a.Days == 0 {
-			ages[i] = fmt.Sprintf("%d older", a.Answers)
-		}
-	}
-	outOfDate := "unknown: use --refresh-budget"
-	if f.OutOfDate != nil {
-		outOfDate = fmt.Sprintf("%.1f%% (estimate: %d answers of the service asked again, %d of them chosen at random)", 100**f.OutOfDate, f.AskedAgain, f.Random)
-	}
-	_, err := fmt.Fprintf(out, "  ages        %s\n  out of date %s\n", strings.Join(ages, ", "), outOfDate)
 	return err
 }

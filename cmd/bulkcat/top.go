@@ -9,16 +9,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/pipeline/results"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // topFlags are the flags of `top`.
 type topFlags struct {
 	report.TopOptions
 	streams streams
+	asJSON  bool
 }
 
 func newTop(s streams) *cobra.Command {
@@ -38,7 +37,7 @@ bulkcat writes; a run need not be complete.`,
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.IntVar(&f.Level, "level", 1, "the level `N` of the categories, from 1; a record whose category has fewer levels counts for that category")
 		flags.IntVar(&f.Most, "most", 20, "the `N` largest categories of each classification; 0 for all")
-		flags.BoolVar(&f.JSON, "json", false, "one line of JSON")
+		flags.BoolVar(&f.asJSON, "json", false, "one line of JSON")
 	})
 	return cmd
 }
@@ -55,35 +54,31 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 		return err
 	}
 	summary, err := report.Summarize(ctx, parts)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	out := f.streams.text()
-	if f.JSON {
-		out = f.streams.out
+	case f.asJSON:
+		return writeJSON(f.streams.out, summary.Top(f.Level, f.Most))
 	}
 	if terminal, ok := f.streams.out.(*os.File); ok && isTerminal(terminal) {
 		f.Width = columns(terminal)
 	}
-	return summary.WriteTop(out, f.TopOptions)
+	return summary.WriteTop(f.streams.text(), f.TopOptions)
 }
 
-// partsOf lists the files of an output. The account says the format of a file with another extension.
+// partsOf lists the files of an output.
 func partsOf(output string) ([]results.Part, error) {
-	if output == "-" || output == "" {
-		return nil, &usageError{errors.New("standard input and output cannot be read back: name the file or folder that a run has written")}
-	}
-	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
-	if err != nil {
+	if err := checkRead(output); err != nil {
 		return nil, err
 	}
-	var format writer.Format
-	if account != nil {
-		format = writer.Format(account.Settings.OutputFormat)
-	}
-	parts, err := results.List(output, format)
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		return nil, fmt.Errorf("read %s: %w", output, path.Err)
-	}
+	parts, _, err := results.Find(output)
 	return parts, err
+}
+
+// checkRead refuses standard output as an output to be read.
+func checkRead(output string) error {
+	if output == "-" || output == "" {
+		return &usageError{errors.New("standard input and output cannot be read back: name the file or folder that a run has written")}
+	}
+	return nil
 }

@@ -27,6 +27,16 @@ type Side struct {
 	Time  time.Time // of versions whose rows have no answered_at: when the run ended; zero if unknown
 }
 
+// SideOf returns the files of an output, and the time from the account beside the output, if there is one. The errors
+// are those of results.Find.
+func SideOf(output string) (Side, error) {
+	parts, account, err := results.Find(output)
+	if err != nil || account == nil {
+		return Side{Parts: parts}, err
+	}
+	return Side{parts, account.Ended}, nil
+}
+
 // Kind is the kind of a change.
 type Kind string
 

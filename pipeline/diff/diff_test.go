@@ -19,7 +19,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -297,28 +300,28 @@ removed,,,c,1,,ok,,A > B,,2,,0.5,
 {"change":"removed","level":null,"input":null,"classification":"c","old_record":1,"new_record":null,"old_status":"ok","new_status":null,"old_value":"A > B","new_value":null,"old_category_id":"2","new_category_id":null,"old_confidence":0.5,"new_confidence":null}
 `},
 	} {
-		if got := written(t, tt.format, rowsOf); got != tt.want {
+		if got := written(t, tt.format, false); got != tt.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", tt.format, got, tt.want)
 		}
 	}
-	text := written(t, "parquet", rowsOf)
+	text := written(t, "parquet", false)
 	read, err := parquet.Read[Row](strings.NewReader(text), int64(len(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, _ := json.Marshal(read)
-	want, _ := json.Marshal(rowsOf(t))
+	want, _ := json.Marshal(rowsOf())
 	if !bytes.Equal(got, want) {
 		t.Errorf("Parquet: got %s, want %s", got, want)
 	}
 	for _, format := range []writer.Format{"csv.gz", "jsonl.zst"} {
-		if len(written(t, format, rowsOf)) == 0 {
+		if len(written(t, format, false)) == 0 {
 			t.Errorf("%s: nothing", format)
 		}
 	}
 }
 
-func rowsOf(*testing.T) (rows []Row) {
+func rowsOf() (rows []Row) {
 	for _, c := range exampleChanges() {
 		rows = append(rows, c.Row())
 	}
@@ -336,19 +339,20 @@ func feedOf(t *testing.T) (rows []FeedRow) {
 	return rows
 }
 
-func written[T any](t *testing.T, format writer.Format, rows func(*testing.T) []T) string {
+// written are the rows of exampleChanges.
+func written(t *testing.T, format writer.Format, feed bool) string {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewTable[T](&out, format)
+	table, err := NewTable(&out, format, feed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range rows(t) {
-		if err := w.Write(row); err != nil {
+	for _, c := range exampleChanges() {
+		if err := table.Write(c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := table.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -361,10 +365,10 @@ func TestFeed(t *testing.T) {
 <new>,c,added,3,failed,,,,2026-03-03T06:00:00Z,
 ,c,removed,1,ok,A > B,2,0.5,2026-03-02T06:00:00Z,2026-03-03T06:00:00Z
 `
-	if got := written(t, "csv", feedOf); got != want {
+	if got := written(t, "csv", true); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	text := written(t, "parquet", feedOf)
+	text := written(t, "parquet", true)
 	read, err := parquet.Read[FeedRow](strings.NewReader(text), int64(len(text)))
 	if err != nil || len(read) != 4 || !read[0].ValidTo.Equal(tuesday) || read[1].ValidTo != nil || !read[1].ValidFrom.Equal(tuesday) {
 		t.Errorf("Parquet: got %+v, %v", read, err)
@@ -397,5 +401,38 @@ func TestText(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	if err != nil || got.String() != string(want) {
 		t.Errorf("got\n%s\nwant\n%s%v", got.String(), want, err)
+	}
+}
+
+type nothing struct{}
+
+func (nothing) Categorize(context.Context, client.Request) (client.Answer, error) {
+	return client.Answer{}, nil
+}
+
+// The account beside an output says the format of its file, and the time of its versions.
+func TestSideOf(t *testing.T) {
+	dir := t.TempDir()
+	input, output := filepath.Join(dir, "in.txt"), filepath.Join(dir, "out.data")
+	if err := os.WriteFile(input, []byte("a shoe\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	session, err := pipeline.Open(t.Context(), pipeline.SessionOptions{
+		Kind: client.Product, Service: pipeline.Service{Categorizer: nothing{}, Name: "service"},
+		Input: reader.Options{Paths: []string{input}}, Output: pipeline.OutputOptions{Path: output, Format: "csv"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := session.Run(t.Context())
+	if err := errors.Join(err, session.Close()); err != nil {
+		t.Fatal(err)
+	}
+	side, err := SideOf(output)
+	if err != nil || len(side.Parts) != 1 || side.Parts[0].Format != "csv" || !side.Time.Equal(account.Ended) {
+		t.Errorf("got %+v, %v", side, err)
+	}
+	if _, err := SideOf(filepath.Join(dir, "none.csv")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without an output: %v", err)
 	}
 }

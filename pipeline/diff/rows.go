@@ -111,16 +111,52 @@ func number(x float64) *float64 {
 	return &x
 }
 
-// Table writes rows in a format of package writer.
-type Table[T any] struct {
+// Table writes changes as rows in a format of package writer.
+type Table struct {
+	write func(Change) error
+	close func() error
+}
+
+// NewTable begins a table of [Row], or of [FeedRow] for a feed.
+func NewTable(out io.Writer, format writer.Format, feed bool) (*Table, error) {
+	if !feed {
+		t, err := newEncoder[Row](out, format)
+		if err != nil {
+			return nil, err
+		}
+		return &Table{func(c Change) error { return t.write(c.Row()) }, t.close}, nil
+	}
+	t, err := newEncoder[FeedRow](out, format)
+	if err != nil {
+		return nil, err
+	}
+	return &Table{func(c Change) error {
+		rows, err := c.Feed()
+		for _, row := range rows {
+			if err == nil {
+				err = t.write(row)
+			}
+		}
+		return err
+	}, t.close}, nil
+}
+
+// Write writes the rows of a change.
+func (t *Table) Write(c Change) error { return t.write(c) }
+
+// Close writes the end of the table, but does not close the underlying writer.
+func (t *Table) Close() error { return t.close() }
+
+// encoder writes rows of one type.
+type encoder[T any] struct {
 	write   func(T) error
 	closers []func() error
 }
 
-// NewTable begins a table. Parquet has row groups of up to 131,072 rows.
-func NewTable[T any](out io.Writer, format writer.Format) (*Table[T], error) {
+// newEncoder begins a table. Parquet has row groups of up to 131,072 rows.
+func newEncoder[T any](out io.Writer, format writer.Format) (*encoder[T], error) {
 	content, compression, _ := strings.Cut(string(format), ".")
-	t := new(Table[T])
+	t := new(encoder[T])
 	switch compression {
 	case "gz":
 		z := gzip.NewWriter(out)
@@ -155,7 +191,7 @@ func NewTable[T any](out io.Writer, format writer.Format) (*Table[T], error) {
 }
 
 // csv writes the header, and sets write.
-func (t *Table[T]) csv(out io.Writer, format writer.Format) error {
+func (t *encoder[T]) csv(out io.Writer, format writer.Format) error {
 	w := csv.NewWriter(out)
 	if format == writer.TSV {
 		w.Comma = '\t'
@@ -196,11 +232,7 @@ func cell(v reflect.Value) string {
 	return ""
 }
 
-// Write writes a row.
-func (t *Table[T]) Write(row T) error { return t.write(row) }
-
-// Close ends the table.
-func (t *Table[T]) Close() error {
+func (t *encoder[T]) close() error {
 	for i := len(t.closers) - 1; i >= 0; i-- {
 		if err := t.closers[i](); err != nil {
 			return err

@@ -188,14 +188,14 @@ func (k *kept) byRate(d *drifting, day float64, budget int, rate func(*site) flo
 
 // outOfDate gives the estimate of the share that is out of date, and the truth.
 func (k *kept) outOfDate(d *drifting, day float64) (estimate, truth float64) {
-	survey := refresh.NewSurvey(k.store, at(day))
-	k.must(k.store.Scan(survey.Add))
+	stats, err := refresh.StatsOf(k.store, at(day))
+	k.must(err)
 	for i, last := range k.stored(d) {
 		if same, _ := refresh.Same(last.Answer, d.sites[i].answer()); !same {
 			truth += 1 / float64(len(d.sites))
 		}
 	}
-	if share := survey.Groups()[0].OutOfDate; share != nil {
+	if share := stats.Freshness[0].OutOfDate; share != nil {
 		estimate = *share
 	}
 	return estimate, truth

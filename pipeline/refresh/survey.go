@@ -2,15 +2,33 @@ package refresh
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/answers/archive"
 )
 
-// Survey says how old the answers of a store are, and how many are probably out of date.
-type Survey struct {
+// Stats is what a store holds, how old its answers are, and how many are probably out of date.
+type Stats struct {
+	archive.Stats
+	Freshness []Freshness `json:"freshness"` // of the groups, in their order
+}
+
+// StatsOf reads a whole store. The error is that of archive.Count; the statistics are then those of the answers
+// before the error.
+func StatsOf(store *answers.Store, now time.Time) (Stats, error) {
+	v := &survey{store: store, now: now, models: make(map[string]*Model), groups: make(map[Group]*Freshness)}
+	counted, err := archive.Count(store, v.add)
+	return Stats{counted, v.freshness()}, err
+}
+
+// survey collects the ages of the answers of a store.
+type survey struct {
 	store  *answers.Store
 	now    time.Time
 	models map[string]*Model // by source
@@ -42,13 +60,8 @@ type Ages struct {
 	Answers int64 `json:"answers"`
 }
 
-// NewSurvey begins the survey of a store at a time.
-func NewSurvey(store *answers.Store, now time.Time) *Survey {
-	return &Survey{store: store, now: now, models: make(map[string]*Model), groups: make(map[Group]*Freshness)}
-}
-
-// Add adds a stored answer.
-func (v *Survey) Add(a answers.Stored) error {
+// add adds a stored answer.
+func (v *survey) add(a answers.Stored) error {
 	m := v.models[a.Source]
 	if m == nil {
 		h, err := historyOf(v.store, a.Source)
@@ -81,8 +94,8 @@ func (v *Survey) Add(a answers.Stored) error {
 	return nil
 }
 
-// Groups gives the results, sorted by source, kind and classification.
-func (v *Survey) Groups() []Freshness {
+// freshness gives the results, sorted by source, kind and classification.
+func (v *survey) freshness() []Freshness {
 	list := []Freshness{}
 	for _, f := range v.groups {
 		answers := int64(0)
@@ -99,4 +112,35 @@ func (v *Survey) Groups() []Freshness {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Classification, b.Classification))
 	})
 	return list
+}
+
+// WriteText writes the statistics as lines of text.
+func (s Stats) WriteText(out io.Writer) error {
+	var b strings.Builder
+	for i, g := range s.Groups {
+		fmt.Fprintf(&b, "%s %s %s\n  answers     %d\n  rejections  %d\n  oldest      %s\n  newest      %s\n",
+			g.Source, g.Kind, g.Classification, g.Answers, g.Rejections,
+			g.Oldest.Format(time.RFC3339), g.Newest.Format(time.RFC3339))
+		if i < len(s.Freshness) { // there are fewer if the store could not be read to its end
+			s.Freshness[i].write(&b)
+		}
+	}
+	fmt.Fprintf(&b, "damaged  %d\nsize     %d bytes\n", s.Damaged, s.Bytes)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (f *Freshness) write(b *strings.Builder) {
+	ages := make([]string, len(f.Ages))
+	for i, a := range f.Ages {
+		ages[i] = fmt.Sprintf("%d within %dd", a.Answers, a.Days)
+		if a.Days == 0 {
+			ages[i] = fmt.Sprintf("%d older", a.Answers)
+		}
+	}
+	outOfDate := "unknown: use --refresh-budget"
+	if f.OutOfDate != nil {
+		outOfDate = fmt.Sprintf("%.1f%% (estimate: %d answers of the service asked again, %d of them chosen at random)", 100**f.OutOfDate, f.AskedAgain, f.Random)
+	}
+	fmt.Fprintf(b, "  ages        %s\n  out of date %s\n", strings.Join(ages, ", "), outOfDate)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/results"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Report describes an output and the run that has written it.
@@ -75,11 +74,7 @@ func Build(ctx context.Context, output string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	format := writer.Format("")
-	if r.Run != nil {
-		format = writer.Format(r.Run.Settings.OutputFormat)
-	}
-	parts, err := results.List(output, format)
+	parts, _, err := results.Find(output)
 	if errors.Is(err, fs.ErrNotExist) && r.Run != nil {
 		return r, nil
 	}

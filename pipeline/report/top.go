@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -12,10 +11,9 @@ import (
 
 // TopOptions say which categories WriteTop prints, and how.
 type TopOptions struct {
-	Level int  // of the categories, from 1
-	Most  int  // categories of each classification; 0 for all
-	Width int  // of the terminal, in characters; 0 for text without a terminal
-	JSON  bool // one line of JSON
+	Level int // of the categories, from 1
+	Most  int // categories of each classification; 0 for all
+	Width int // of the terminal, in characters; 0 for text without a terminal
 }
 
 // Top is the largest categories of a level.
@@ -71,11 +69,6 @@ func atLevel(list, nodes []Category, level int) []Category {
 // WriteTop prints the largest categories with bars.
 func (s Summary) WriteTop(out io.Writer, o TopOptions) error {
 	list := s.Top(o.Level, o.Most)
-	if o.JSON {
-		e := json.NewEncoder(out)
-		e.SetEscapeHTML(false)
-		return e.Encode(list)
-	}
 	var b strings.Builder
 	for i, t := range list {
 		if i > 0 {

@@ -2,12 +2,16 @@ package results
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -33,6 +37,25 @@ var (
 	partName  = regexp.MustCompile(`^part-(\d{5,9})\.(.+)$`)
 	shardName = regexp.MustCompile(`^shard=\d+-of-\d+$`)
 )
+
+// Find returns the files of an output, as List does, and the account beside the output, which says the format of a file
+// with another extension. The account is nil if it is missing. If only the files are missing, the account is returned
+// with an error that is fs.ErrNotExist.
+func Find(output string) ([]Part, *pipeline.Account, error) {
+	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
+	if err != nil {
+		return nil, nil, err
+	}
+	var format writer.Format
+	if account != nil {
+		format = writer.Format(account.Settings.OutputFormat)
+	}
+	parts, err := List(output, format)
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		err = fmt.Errorf("read %s: %w", output, path.Err)
+	}
+	return parts, account, err
+}
 
 // List returns the files of an output in the order of their records. format is the format of a single file; "" stands
 // for the one of the file's extension.
