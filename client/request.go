@@ -15,6 +15,9 @@ const (
 	Product Kind = "product"
 )
 
+// Known reports whether k is one of the two kinds.
+func (k Kind) Known() bool { return k == Website || k == Product }
+
 // The classifications that every service has. Products may also have custom classifications, whose names
 // start with CustomPrefix.
 const (

@@ -28,6 +28,17 @@ type Forecast struct {
 // ToAsk is how many requests the run would make, without retries.
 func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh }
 
+// Add adds the figures of another run. An input of both runs counts for each: the first run asks, and the second finds
+// the stored answer if the store is the same. The quota stays.
+func (f *Forecast) Add(other Forecast) {
+	f.Records += other.Records
+	f.Invalid += other.Invalid
+	f.Distinct += other.Distinct
+	f.Answered += other.Answered
+	f.Refresh += other.Refresh
+	f.Saved += other.Saved
+}
+
 // DryRun reads the whole input and says what a run with the same options would ask and save. It asks
 // the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
 // the store. Output.Path may be empty; only the shared store beside the output is not looked at then.

@@ -78,6 +78,11 @@ type Service struct {
 	Free bool
 }
 
+// HostedService is the hosted service that a client asks.
+func HostedService(c *client.HTTP) Service {
+	return Service{Categorizer: client.NewDiagnoser(c), Name: c.Source(), Usage: c.Usage, Hosted: true}
+}
+
 // OutputOptions say where rows go, and in which form.
 type OutputOptions struct {
 	Path          string        // a file, a folder of parts (it ends in "/" or exists), or "-" for Stdout
@@ -202,7 +207,7 @@ func (o SessionOptions) checkParts() error {
 		option string
 		given  bool
 	}{
-		{"Kind", o.Kind == client.Website || o.Kind == client.Product},
+		{"Kind", o.Kind.Known()},
 		{"Service.Categorizer", o.Service.Categorizer != nil},
 		{"Service.Name", o.Service.Name != ""},
 		{"Input.Paths", len(o.Input.Paths) > 0},

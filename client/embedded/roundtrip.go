@@ -5,11 +5,23 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 // RoundTripper returns a transport that answers requests to any host in process, without a
 // socket. It is safe for concurrent use.
 func (s *Service) RoundTripper() http.RoundTripper { return inProcess{s} }
+
+// inProcessURL is the base URL of a client of a Service. No connection is made.
+const inProcessURL = "http://embedded.invalid"
+
+// Client returns a client that the Service answers in process. It ignores the base URL and the transport
+// of the options. The error is that of client.New.
+func (s *Service) Client(o client.Options) (*client.HTTP, error) {
+	o.BaseURL, o.Transport = inProcessURL, s.RoundTripper()
+	return client.New(o)
+}
 
 type inProcess struct{ service *Service }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -103,9 +102,9 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 
 // check gives the format of the rows.
 func (f *diffFlags) check() (writer.Format, error) {
-	switch {
-	case f.level < 1:
-		return "", fmt.Errorf("--level: %d must be at least 1", f.level)
+	switch err := atLeast("--level", f.level, 1); {
+	case err != nil:
+		return "", err
 	case f.path == "" && f.feed:
 		return "", errors.New("--feed: name a file with -o")
 	case f.path == "" && f.format != "":

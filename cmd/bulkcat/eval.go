@@ -87,7 +87,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 		return &usageError{err}
 	}
 	report, err := pipeline.Evaluate(ctx, pipeline.Evaluation{
-		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Categorizer: svc.categorizer,
+		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Categorizer: svc.Categorizer,
 		Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
 	})
 	if err != nil {
@@ -102,18 +102,18 @@ func (f *evalFlags) run(ctx context.Context) error {
 // check finds the kind, and sets the default classification.
 func (f *evalFlags) check() (client.Kind, error) {
 	kind := client.Kind(f.kind)
-	switch {
+	switch err := atLeast("--limit", f.limit, 0); {
+	case err != nil:
+		return "", err
 	case f.input.Column == "":
 		return "", errors.New("no inputs: name their column with --input-column")
 	case f.labelColumn == "":
 		return "", errors.New("no labels: name their column with --label-column")
-	case f.limit < 0:
-		return "", fmt.Errorf("--limit: %d must not be negative", f.limit)
 	case kind == "" && client.CheckClassification(client.Website, f.classification) == nil:
 		kind = client.Website
 	case kind == "":
 		kind = client.Product
-	case operations[kind] == "":
+	case !kind.Known():
 		return "", fmt.Errorf("--kind: %q must be %s or %s", kind, client.Website, client.Product)
 	}
 	if f.classification == "" {

@@ -75,7 +75,7 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 
 // request makes the request that a run would make.
 func (f *explainFlags) request(kind client.Kind, input string) (client.Request, error) {
-	if operations[kind] == "" {
+	if !kind.Known() {
 		return client.Request{}, fmt.Errorf("%q is no kind of input: choose %s or %s", kind, client.Website, client.Product)
 	}
 	if f.classification == "" {

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -55,37 +51,28 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 	switch {
 	case (f.upstream == "") != (f.store == ""):
 		return errors.New("a gateway needs both --upstream and --store")
-	case f.burst < 1:
-		return fmt.Errorf("--burst: %d must be at least 1", f.burst)
 	case f.upstream != "" && len(taxonomies.given) > 0:
 		return errHostedTaxonomy
 	}
-	return nil
+	return atLeast("--burst", f.burst, 1)
 }
 
 // limits gives the limits of the hosted service.
 func (f *gatewayFlags) limits(inFlight int) limits.Options {
-	o := limits.Options{Rate: float64(f.rate), Burst: f.burst, InFlight: inFlight, KeepReserve: f.reserve >= 0, Reserve: f.reserve}
-	if rate.Limit(f.rate) == rate.Inf {
-		o.Rate = math.Inf(1)
-	}
-	return o
+	return limits.Options{Rate: f.rate.limit(), Burst: f.burst, InFlight: inFlight, KeepReserve: f.reserve >= 0, Reserve: f.reserve}
 }
 
 // serveGateway opens the store and the ledger, and serves until the context ends.
 func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.Listener, options embedded.ServerOptions, grants []embedded.Grant, log *slog.Logger) (err error) {
 	g := &f.gateway
-	if g.keyFile == "" && strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")) == "" {
-		return &usageError{errors.New("no API key for the hosted service: set BULKCAT_API_KEY or --upstream-key-file")}
-	}
-	g.requests.baseURL, g.requests.apiKeyFile = g.upstream, g.keyFile
+	g.requests.baseURL, g.requests.apiKeyFile, g.requests.apiKeyFlag = g.upstream, g.keyFile, "--upstream-key-file"
 	inFlight := min(limits.DefaultInFlight, freeDescriptors())
 	upstream, err := g.requests.open(inFlight, log)
 	if err != nil {
 		return err
 	}
 	defer upstream.Close()
-	store, err := answers.Open(answers.Options{Dir: g.store, Source: upstream.source, Log: log})
+	store, err := answers.Open(answers.Options{Dir: g.store, Source: upstream.Name, Log: log})
 	if err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
@@ -99,12 +86,12 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	}
 	defer func() { err = errors.Join(err, ledger.Close()) }()
 	gw, err := gateway.New(ctx, gateway.Options{
-		Upstream: upstream.categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits(inFlight),
+		Upstream: upstream.Categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits(inFlight),
 		Retry: client.DefaultRetryPolicy(), MaxAge: time.Duration(g.maxAge), Grants: grants, Ledger: ledger, Logger: log,
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "bulkcat serves http://%s as a gateway to %s until it is interrupted\n", listener.Addr(), upstream.source)
+	fmt.Fprintf(s.err, "bulkcat serves http://%s as a gateway to %s until it is interrupted\n", listener.Addr(), upstream.Name)
 	return gw.Serve(ctx, listener, options, f.grace)
 }

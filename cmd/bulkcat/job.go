@@ -221,30 +221,19 @@ func (j *job) run(ctx context.Context, s streams, of int) int {
 	return exitStatus(err, signalOf(ctx))
 }
 
-// printForecasts prints the sums of all forecasts. An input that several jobs ask for counts for each: the first
-// of them asks, and the others find the stored answers if the store is the same.
+// printForecasts prints the sum of all forecasts.
 func printForecasts(s streams, jobs []*job) {
-	var sum pipeline.Forecast
-	sameService := true
+	sum := pipeline.Forecast{Quota: jobs[len(jobs)-1].flags.forecast.Quota}
+	kind := client.Product
 	for _, j := range jobs {
-		f := j.flags.forecast
-		sum.Records += f.Records
-		sum.Invalid += f.Invalid
-		sum.Distinct += f.Distinct
-		sum.Answered += f.Answered
-		sum.Refresh += f.Refresh
-		sum.Saved += f.Saved
-		sum.Quota = f.Quota
-		sameService = sameService && j.flags.Service.Name == jobs[0].flags.Service.Name
-	}
-	if !sameService {
-		sum.Quota = client.Usage{}
+		sum.Add(j.flags.forecast)
+		if j.flags.Service.Name != jobs[0].flags.Service.Name {
+			sum.Quota = client.Usage{}
+		}
+		if j.flags.Kind == client.Website {
+			kind = client.Website
+		}
 	}
 	fmt.Fprintln(s.text(), "all jobs")
-	all := &runFlags{streams: s}
-	all.Kind = client.Product
-	if slices.ContainsFunc(jobs, func(j *job) bool { return j.flags.Kind == client.Website }) {
-		all.Kind = client.Website // has a line for the requests that dedupe saves
-	}
-	all.printForecast(sum)
+	printForecast(s.text(), sum, kind, 0)
 }

@@ -108,15 +108,7 @@ func (f *notifyFlags) receiver() (string, error) {
 	if f.urlFile == "" {
 		return f.url, nil
 	}
-	text, err := os.ReadFile(f.urlFile)
-	if err != nil {
-		return "", fmt.Errorf("--notify-url-file: %w", err)
-	}
-	line := strings.TrimSpace(string(text))
-	if line == "" || strings.ContainsAny(line, "\r\n") {
-		return "", fmt.Errorf("--notify-url-file: %s must hold one line, the URL", f.urlFile)
-	}
-	return line, nil
+	return readLine("--notify-url-file", f.urlFile, "the URL")
 }
 
 // hide removes the secrets that the flags and the environment have from a text. The client of the service has

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline"
@@ -27,13 +25,6 @@ func (f *outputFlags) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Top, "top", 0, "the first `N` categories of each record; 0 for all")
 	flags.Float64Var(&f.MinConfidence, "min-confidence", 0, "only categories with a confidence of `X` or more; a record without such a category has the status empty")
 	flags.BoolVar(&f.Overwrite, "overwrite", false, "replace an output that another run has written")
-}
-
-func (f *outputFlags) check() error {
-	if f.PartRows < 1 {
-		return fmt.Errorf("--part-rows: %d must be at least 1", f.PartRows)
-	}
-	return nil
 }
 
 func (f *outputFlags) options(s streams) pipeline.OutputOptions {

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
@@ -53,18 +52,11 @@ func (f *paceFlags) check() error {
 	switch {
 	case f.workers < 0 || f.workers > mostWorkers:
 		return fmt.Errorf("--workers: %d must be 0 to %d", f.workers, mostWorkers)
-	case f.burst < 1:
-		return fmt.Errorf("--burst: %d must be at least 1", f.burst)
-	case f.maxAttempts < 1:
-		return fmt.Errorf("--max-attempts: %d must be at least 1", f.maxAttempts)
-	case f.maxRetryWait < 0:
-		return fmt.Errorf("--max-retry-wait: %v must not be negative", f.maxRetryWait)
 	case f.maxOutage <= 0:
 		return fmt.Errorf("--max-outage: %v must be more than 0", f.maxOutage)
-	case f.maxRequests < 0:
-		return fmt.Errorf("--max-requests: %d must not be negative", f.maxRequests)
 	}
-	return nil
+	return errors.Join(atLeast("--burst", f.burst, 1), atLeast("--max-attempts", f.maxAttempts, 1),
+		atLeast("--max-retry-wait", f.maxRetryWait, 0), atLeast("--max-requests", f.maxRequests, 0))
 }
 
 // inFlight is the bound of requests in flight: each may need a connection, and so a file descriptor.
@@ -90,13 +82,9 @@ func (f *paceFlags) retryPolicy() client.RetryPolicy {
 
 // limits gives the limits of a run, without learned values.
 func (f *paceFlags) limits(hosted bool) limits.Options {
-	o := limits.Options{
-		Rate: float64(f.rate), Burst: f.burst, InFlight: f.inFlight(hosted),
+	return limits.Options{
+		Rate: f.rate.limit(), Burst: f.burst, InFlight: f.inFlight(hosted),
 		MaxWait: max(f.maxRetryWait, 1), MaxOutage: f.maxOutage,
 		MaxRequests: f.maxRequests, KeepReserve: f.reserve >= 0, Reserve: f.reserve, WaitForQuota: f.waitForQuota,
 	}
-	if rate.Limit(f.rate) == rate.Inf {
-		o.Rate = math.Inf(1)
-	}
-	return o
 }

@@ -123,7 +123,7 @@ func (f *runFlags) complete() error {
 	if f.Shard, err = parseShard(f.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
-	err = errors.Join(flagged(f.Check()), f.output.check(), f.checkReport(), f.pace.check(), f.log.check())
+	err = errors.Join(flagged(f.Check()), atLeast("--part-rows", f.output.PartRows, 1), f.checkReport(), f.pace.check(), f.log.check())
 	f.Grace = max(f.Grace, 1) // 0 stands for the default
 	return err
 }
@@ -156,7 +156,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		if f.forecast, err = pipeline.DryRun(ctx, f.SessionOptions); err != nil {
 			return err
 		}
-		f.printForecast(f.forecast)
+		printForecast(f.streams.text(), f.forecast, f.Kind, f.pace.rate)
 		return nil
 	}
 	if err := f.listen.open(f.streams.err, "run"); err != nil {
@@ -200,7 +200,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 	if !classificationGiven {
 		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies)
 	}
-	if !svc.hosted {
+	if !svc.Hosted {
 		for _, name := range f.Classifications {
 			if err := f.service.taxonomies.has(name); err != nil {
 				f.Log.Warn(err.Error())
@@ -210,11 +210,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 			fmt.Fprintln(f.streams.err, embeddedNotice)
 		}
 	}
-	f.Limits = f.pace.limits(svc.hosted)
-	f.Service = pipeline.Service{
-		Categorizer: svc.categorizer, Name: svc.source, Rate: svc.stated, Hosted: svc.hosted,
-		Free: !svc.hosted && f.service.fetch.mode == page.Never, Usage: svc.Usage,
-	}
+	f.Limits, f.Service = f.pace.limits(svc.Hosted), svc.Service
 	return svc, nil
 }
 
@@ -277,8 +273,7 @@ func inFlight(requests int64) string {
 	return fmt.Sprintf("%d requests in flight", requests)
 }
 
-func (f *runFlags) printForecast(c pipeline.Forecast) {
-	out := f.streams.text()
+func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, rate rateValue) {
 	line := func(name string, value any) { fmt.Fprintf(out, "%-18s %v\n", name, value) }
 	line("records", c.Records)
 	line("invalid", c.Invalid)
@@ -288,7 +283,7 @@ func (f *runFlags) printForecast(c pipeline.Forecast) {
 		line("of these asked again", c.Refresh)
 	}
 	line("to be asked", c.ToAsk())
-	if f.Kind == client.Website {
+	if kind == client.Website {
 		line("dedupe site saves", c.Saved)
 	}
 	if c.Quota.Remaining != "" {
@@ -297,8 +292,8 @@ func (f *runFlags) printForecast(c pipeline.Forecast) {
 	if left, ok := c.Quota.Requests(); ok && left < c.ToAsk() {
 		line("quota missing", c.ToAsk()-left)
 	}
-	if f.pace.rate.limited() {
-		seconds := float64(c.ToAsk()) / float64(f.pace.rate)
+	if rate.limited() {
+		seconds := float64(c.ToAsk()) / rate.limit()
 		line("time at the rate", time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	}
 }

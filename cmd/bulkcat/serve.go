@@ -91,13 +91,7 @@ func (f *serveFlags) bindRun(flags *pflag.FlagSet) {
 }
 
 func (f *serveFlags) check() error {
-	switch {
-	case f.maxInFlight < 1:
-		return fmt.Errorf("--max-in-flight: %d must be 1 at least", f.maxInFlight)
-	case f.maxConns < 1:
-		return fmt.Errorf("--max-connections: %d must be 1 at least", f.maxConns)
-	}
-	return errors.Join(f.gateway.check(f.taxonomies), f.log.check())
+	return errors.Join(atLeast("--max-in-flight", f.maxInFlight, 1), atLeast("--max-connections", f.maxConns, 1), f.gateway.check(f.taxonomies), f.log.check())
 }
 
 // serve listens until the context ends, then lets requests in flight finish.

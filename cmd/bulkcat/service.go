@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/embedded/page"
+	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // serviceFlags say which service is asked, and how. Values that are neither on the command line nor in the
@@ -22,6 +23,7 @@ type serviceFlags struct {
 	profile      client.Profile
 	baseURL      string
 	apiKeyFile   string
+	apiKeyFlag   string // that names apiKeyFile; "" for --api-key-file
 	headers      []string
 	headerFile   string
 	caFile       string
@@ -60,22 +62,13 @@ func (f *serviceFlags) bindRequests(flags *pflag.FlagSet) {
 
 const embeddedNotice = "The embedded service answers, on this machine.\nTo use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."
 
-// embeddedURL stands for the embedded service. No connection is made.
-const embeddedURL = "http://embedded.invalid"
-
-// operations are the paths of the operations.
-var operations = map[client.Kind]string{client.Website: embedded.WebsitePath, client.Product: embedded.ProductPath}
-
-// service is the client of a service.
+// service is an open service.
 type service struct {
-	*client.HTTP // all but Categorize
-	categorizer  client.Categorizer
-	source       string  // names the service in stored keys, rows and the account
-	stated       float64 // requests a second, from the profile; 0 if unknown
-	hosted       bool
+	pipeline.Service
+	Close func()
 }
 
-// open builds the client of the service that the flags choose.
+// open opens the service that the flags choose.
 func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) {
 	if err := f.readProfile(log); err != nil {
 		return service{}, &usageError{err}
@@ -98,7 +91,9 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 		return service{}, &usageError{err}
 	}
 	logLibraries(log, c.Hide)
-	return service{HTTP: c, categorizer: client.NewDiagnoser(c), source: c.Source(), stated: f.profile.RateLimit, hosted: true}, nil
+	hosted := pipeline.HostedService(c)
+	hosted.Rate = f.profile.RateLimit
+	return service{hosted, c.Close}, nil
 }
 
 // options are the options of the client, without the key.
@@ -201,30 +196,35 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 		ProductParam: f.productParam,
 		Logger:       log,
 	})
-	options.BaseURL, options.Transport = embeddedURL, s.RoundTripper()
-	c, err := client.New(options)
+	c, err := s.Client(options)
 	if err != nil {
 		return service{}, &usageError{err}
 	}
-	return service{HTTP: c, categorizer: s, source: "embedded"}, nil
+	return service{pipeline.Service{Categorizer: s, Name: "embedded", Usage: c.Usage, Free: f.fetch.mode == page.Never}, c.Close}, nil
 }
 
 // apiKey reads the key from the file or the environment. A flag would show the key to every user of the
 // machine.
 func (f *serviceFlags) apiKey() (string, error) {
-	if f.apiKeyFile == "" {
-		if key := strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")); key != "" {
-			return key, nil
-		}
-		return "", &usageError{errors.New("no API key for the service: set BULKCAT_API_KEY or --api-key-file")}
+	flag := firstOf(f.apiKeyFlag, "--api-key-file")
+	if f.apiKeyFile != "" {
+		return readLine(flag, f.apiKeyFile, "the API key")
 	}
-	text, err := os.ReadFile(f.apiKeyFile)
+	if key := strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")); key != "" {
+		return key, nil
+	}
+	return "", &usageError{fmt.Errorf("no API key for the service: set BULKCAT_API_KEY or %s", flag)}
+}
+
+// readLine reads the one line of a file that a flag names.
+func readLine(flag, path, what string) (string, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", &usageError{fmt.Errorf("--api-key-file: %w", err)}
+		return "", &usageError{fmt.Errorf("%s: %w", flag, err)}
 	}
-	key := strings.TrimSpace(string(text))
-	if key == "" || strings.ContainsAny(key, "\r\n") {
-		return "", &usageError{fmt.Errorf("--api-key-file: %s must hold one line, the API key", f.apiKeyFile)}
+	line := strings.TrimSpace(string(text))
+	if line == "" || strings.ContainsAny(line, "\r\n") {
+		return "", &usageError{fmt.Errorf("%s: %s must hold one line, %s", flag, path, what)}
 	}
-	return key, nil
+	return line, nil
 }

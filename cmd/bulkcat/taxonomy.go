@@ -58,8 +58,8 @@ func newTaxonomyShow(s streams) *cobra.Command {
   bulkcat taxonomy show acme.csv`,
 		Args: operands(1, 2, "no taxonomy: name one of bulkcat taxonomy list, or a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if levels < 0 {
-				return &usageError{fmt.Errorf("--depth: %d must not be negative", levels)}
+			if err := atLeast("--depth", levels, 0); err != nil {
+				return &usageError{err}
 			}
 			c, err := openTaxonomy(args[0])
 			if err != nil {
@@ -88,8 +88,8 @@ func newTaxonomySearch(s streams) *cobra.Command {
 		Example: "  bulkcat taxonomy search naics dentist",
 		Args:    operands(2, 0, "nothing to search: name a taxonomy, and words"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if limit < 1 {
-				return &usageError{fmt.Errorf("--limit: %d must be at least 1", limit)}
+			if err := atLeast("--limit", limit, 1); err != nil {
+				return &usageError{err}
 			}
 			c, err := openTaxonomy(args[0])
 			if err != nil {

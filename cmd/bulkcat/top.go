@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -43,11 +42,8 @@ bulkcat writes; a run need not be complete.`,
 }
 
 func (f *topFlags) run(ctx context.Context, output string) error {
-	switch {
-	case f.Level < 1:
-		return &usageError{fmt.Errorf("--level: %d must be at least 1", f.Level)}
-	case f.Most < 0:
-		return &usageError{fmt.Errorf("--most: %d must not be negative", f.Most)}
+	if err := errors.Join(atLeast("--level", f.Level, 1), atLeast("--most", f.Most, 0)); err != nil {
+		return &usageError{err}
 	}
 	parts, err := partsOf(output)
 	if err != nil {

@@ -30,7 +30,7 @@ func newUsage(s streams) *cobra.Command {
 				return err
 			}
 			defer svc.Close()
-			if !svc.hosted && !log.quiet {
+			if !svc.Hosted && !log.quiet {
 				fmt.Fprintln(s.err, embeddedNotice)
 			}
 			usage, err := svc.Usage(cmd.Context())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,14 @@ func (v *rateValue) String() string {
 }
 
 func (*rateValue) Type() string { return "RATE" }
+
+// limit is the rate a second; 0 to learn the rate, and +Inf for no limit.
+func (v *rateValue) limit() float64 {
+	if rate.Limit(*v) == rate.Inf {
+		return math.Inf(1)
+	}
+	return float64(*v)
+}
 
 // limited says whether the rate is a number.
 func (v *rateValue) limited() bool { return *v > 0 && rate.Limit(*v) != rate.Inf }
@@ -107,3 +116,14 @@ func (v *ageValue) String() string {
 }
 
 func (*ageValue) Type() string { return "AGE" }
+
+// atLeast returns an error if the number of a flag is too small.
+func atLeast[T int | int64 | time.Duration](flag string, n, least T) error {
+	switch {
+	case n >= least:
+		return nil
+	case least == 0:
+		return fmt.Errorf("%s: %v must not be negative", flag, n)
+	}
+	return fmt.Errorf("%s: %v must be at least %v", flag, n, least)
+}
