@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 )
 
 // TestGolden compares the answers to all sample inputs with testdata/golden. A change of the embedded service's
@@ -38,7 +40,7 @@ func TestGolden(t *testing.T) {
 			t.Chdir(samples) // errors name the files as they are given
 			var stdout, stderr bytes.Buffer
 			args := append(strings.Fields(tt.args), "-o", "-", "--fetch", "never")
-			err = execute(t.Context(), args, streams{in: strings.NewReader(""), out: &stdout, err: newConsole(&stderr, nil)})
+			err = execute(t.Context(), args, streams{in: strings.NewReader(""), out: &stdout, err: terminal.New(&stderr, false)})
 			if err != nil && !errors.Is(err, errUnanswered) || errors.Is(err, errUnanswered) != tt.bad {
 				t.Fatalf("%v\n%s", err, stderr.String())
 			}

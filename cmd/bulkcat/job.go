@@ -202,7 +202,7 @@ func runJobs(ctx context.Context, s streams, jobs []*job) error {
 
 // run runs a job, reports its error and gives its exit status.
 func (j *job) run(ctx context.Context, s streams, of int) int {
-	s.err.begin(j.flags.log.format == "json")
+	s.err.Begin(j.flags.log.format == "json")
 	headline := fmt.Sprintf("job %d of %d: %s %s", j.number, of, j.flags.Kind, strings.Join(j.inputs, " "))
 	if output := j.flags.output.Path; output != "" {
 		headline += " -o " + output
@@ -216,7 +216,7 @@ func (j *job) run(ctx context.Context, s streams, of int) int {
 	j.cmd.SetContext(ctx)
 	err := j.cmd.RunE(j.cmd, j.inputs)
 	if !isReported(err) {
-		s.err.fail(fmt.Errorf("job %d of %d: %w", j.number, of, err))
+		s.err.Fail(fmt.Errorf("job %d of %d: %w", j.number, of, err))
 	}
 	return exitStatus(err, signalOf(ctx))
 }

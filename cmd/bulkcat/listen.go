@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/live"
 )
@@ -22,7 +23,7 @@ func (f *listenFlags) bind(flags *pflag.FlagSet) {
 }
 
 // open begins to listen. What is shown, a run or a service, is named in a message.
-func (f *listenFlags) open(c *console, what string) (err error) {
+func (f *listenFlags) open(c *terminal.Console, what string) (err error) {
 	if f.addr == "" {
 		return nil
 	}

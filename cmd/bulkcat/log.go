@@ -3,14 +3,14 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"time"
+	"os"
 
 	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 )
 
-// Standard error is for messages: notices, the bar or the log, the summary and errors. Standard output is for
-// rows.
-
+// logFlags say which messages standard error gets, and how.
 type logFlags struct {
 	format string
 	quiet  bool
@@ -30,28 +30,29 @@ func (f *logFlags) check() error {
 	return nil
 }
 
-// logger makes the log, which also has the messages of libraries.
-func (f *logFlags) logger(c *console) *slog.Logger {
-	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+// logger makes the log.
+func (f *logFlags) logger(c *terminal.Console) *slog.Logger {
+	level := slog.LevelInfo
 	switch {
 	case f.debug:
-		options.Level = slog.LevelDebug
+		level = slog.LevelDebug
 	case f.quiet:
-		options.Level = slog.LevelWarn
+		level = slog.LevelWarn
 	}
-	options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
-		switch {
-		case c.bars && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime:
-			a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly)) // most lines fit into 80 columns
-		case a.Key == "option": // libraries name options
+	return c.Logger(level, func(a slog.Attr) slog.Attr {
+		if a.Key == "option" { // libraries name options
 			a = slog.String("flag", firstOf(flagOf[a.Value.String()], a.Value.String()))
 		}
 		return a
-	}
-	log := slog.New(slog.NewTextHandler(logLines{c}, options))
-	if c.json {
-		log = slog.New(slog.NewJSONHandler(logLines{c}, options))
-	}
-	logLibraries(log, hideNothing)
-	return log
+	})
+}
+
+// wantsJSON reads --log-format before the command line is parsed, for the errors of parsing.
+func wantsJSON(args []string) bool {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.Usage = func() {}
+	format := flags.String("log-format", os.Getenv(variable("log-format")), "")
+	_ = flags.Parse(args) // the command reports what is wrong
+	return *format == "json"
 }

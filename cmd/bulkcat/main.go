@@ -9,12 +9,13 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 func main() {
 	boundMemory()
-	silenceLibraries()
+	terminal.SilenceLibraries()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -51,11 +52,11 @@ func boundMemoryOf(output string) {
 
 // run is the whole program. It gives the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := streams{in: stdin, out: stdout, err: newConsole(stderr, args), signals: new(signals)}
+	s := streams{in: stdin, out: stdout, err: terminal.New(stderr, wantsJSON(args)), signals: new(signals)}
 	ctx := s.signals.watch(context.Background())
 	err := execute(ctx, args, s)
 	if !isReported(err) {
-		s.err.fail(err)
+		s.err.Fail(err)
 	}
 	return exitStatus(err, signalOf(ctx))
 }

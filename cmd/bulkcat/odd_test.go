@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
-	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -48,31 +45,4 @@ func cmdOdd(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(server.Close)
 	ts.Setenv("BULKCAT_BASE_URL", server.URL)
 	ts.Setenv("BULKCAT_API_KEY", ts.Getenv("KEY"))
-}
-
-func TestLibraryLog(t *testing.T) {
-	for name, tt := range map[string]struct{ message, want string }{
-		"quoted":             {`response starting with "key: the-key\n"; err=<nil>`, `response starting with "..."; err=<nil>`},
-		"quotes within":      {`starting with "\"the-key\\"; more`, `starting with "..."; more`},
-		"a quote that stays": {`starting with "the-k`, `starting with "..."`},
-		"bare":               {"invalid header: the-key", "invalid header: [secret]"},
-		"nothing":            {"Error enabling HTTP/2 support\n", "Error enabling HTTP/2 support"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			options := &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-				if a.Key != "message" {
-					return slog.Attr{}
-				}
-				return a
-			}}
-			l := libraryLog{slog.New(slog.NewTextHandler(&out, options)), strings.NewReplacer("the-key", "[secret]").Replace}
-			if _, err := l.Write([]byte(tt.message)); err != nil {
-				t.Fatal(err)
-			}
-			if want := fmt.Sprintf("message=%q\n", tt.want); out.String() != want {
-				t.Errorf("got %s, want %s", out.String(), want)
-			}
-		})
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
 )
 
@@ -30,13 +31,13 @@ const exitStatuses = `Exit status:
 type streams struct {
 	in      io.Reader
 	out     io.Writer
-	err     *console
+	err     *terminal.Console
 	signals *signals // nil for none
 }
 
 // text is standard output for text that is no data. Control characters from services and files do not get
 // to the terminal.
-func (s streams) text() io.Writer { return printableWriter{s.out} }
+func (s streams) text() io.Writer { return terminal.Printable(s.out) }
 
 func execute(ctx context.Context, args []string, s streams) error {
 	root := newRoot(s)

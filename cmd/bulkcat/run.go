@@ -14,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -143,7 +144,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	if err := f.complete(); err != nil {
 		return &usageError{err}
 	}
-	if f.output.Path == "-" && !f.dryRun && isClosed(f.streams.out) {
+	if f.output.Path == "-" && !f.dryRun && terminal.IsClosed(f.streams.out) {
 		return errors.New("standard output is closed, and all rows would be lost: name a file with -o, or redirect standard output")
 	}
 	f.Log = f.log.logger(f.streams.err)
@@ -229,20 +230,20 @@ func (f *runFlags) ending(account *pipeline.Account, err error) error {
 
 // watch reports signals and progress until the run has ended.
 func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
-	leave := func() {}
+	leave, unshown := func() {}, func() {}
+	if f.output.Path == "-" && terminal.Width(f.streams.out) > 0 {
+		f.streams.err.NoBar() // the rows are on the same terminal
+	}
 	if !f.log.quiet {
 		leave = f.streams.signals.attend(func() { f.tellStop(session) }, func() { f.tellQuit(session) })
+		unshown = f.streams.err.ShowProgress(f.Log, session.Progress)
 	}
-	if rows, ok := f.streams.out.(*os.File); ok && f.output.Path == "-" && isTerminal(rows) {
-		f.streams.err.bars = false // the rows are on the same terminal
-	}
-	progress := startProgress(f.log.quiet, f.streams.err, f.Log, session)
 	noticed := f.notices.watch(session)
 	shown := f.listen.watch(session)
 	return func() {
 		shown()
 		noticed()
-		progress.stop()
+		unshown()
 		leave()
 	}
 }
@@ -258,7 +259,7 @@ func (f *runFlags) tellStop(session *pipeline.Session) {
 
 // tellQuit reports the quit at the second signal, and the command that goes on.
 func (f *runFlags) tellQuit(session *pipeline.Session) {
-	f.streams.err.endBar()
+	f.streams.err.EndBar()
 	text := "quit with " + inFlight(session.Counts().InFlight) + "\n"
 	if command := resumeCommand(session, &pipeline.StopError{Cause: pipeline.Interrupted}); command != "" {
 		text += "  resume    " + command + "\n"

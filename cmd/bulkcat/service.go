@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
@@ -90,7 +91,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	if err != nil {
 		return service{}, &usageError{err}
 	}
-	logLibraries(log, c.Hide)
+	terminal.LogLibraries(log, c.Hide)
 	hosted := pipeline.HostedService(c)
 	hosted.Rate = f.profile.RateLimit
 	return service{hosted, c.Close}, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -27,7 +28,7 @@ func newSummary(session *pipeline.Session, account *pipeline.Account, err error)
 	s := &summary{account: account, resume: resumeCommand(session, err), spool: session.SpoolPath()}
 	switch usage, since := session.LastUsage(); {
 	case since > 0:
-		s.left = usage.Remaining + " left " + about(since) + " ago"
+		s.left = usage.Remaining + " left " + terminal.About(since) + " ago"
 	case usage.Remaining != "":
 		s.left = usage.Remaining + " left"
 	}
@@ -35,8 +36,8 @@ func newSummary(session *pipeline.Session, account *pipeline.Account, err error)
 }
 
 // tell prints the summary, or logs it as one line if the log is JSON.
-func (s *summary) tell(c *console, log *slog.Logger) {
-	if c.json {
+func (s *summary) tell(c *terminal.Console, log *slog.Logger) {
+	if c.JSON() {
 		log.Info("summary", s.attributes()...)
 		return
 	}

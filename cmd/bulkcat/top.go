@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/pipeline/results"
 )
@@ -56,9 +56,7 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 	case f.asJSON:
 		return writeJSON(f.streams.out, summary.Top(f.Level, f.Most))
 	}
-	if terminal, ok := f.streams.out.(*os.File); ok && isTerminal(terminal) {
-		f.Width = columns(terminal)
-	}
+	f.Width = terminal.Width(f.streams.out)
 	return summary.WriteTop(f.streams.text(), f.TopOptions)
 }
 

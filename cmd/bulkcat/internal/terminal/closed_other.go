@@ -1,11 +1,11 @@
 //go:build !unix
 
-package main
+package terminal
 
 import "os"
 
-// isClosed says whether a standard stream is closed.
-func isClosed(stream any) bool {
+// IsClosed says whether a standard stream is closed.
+func IsClosed(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
 		return false

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package terminal
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isClosed says whether the shell has closed a standard stream, as >&- does. The Go runtime then opens
+// IsClosed says whether the shell has closed a standard stream, as >&- does. The Go runtime then opens
 // os.DevNull for reading and writing in place of the stream, and discards all output. A shell's >/dev/null opens
 // os.DevNull only for writing.
-func isClosed(stream any) bool {
+func IsClosed(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
 		return false

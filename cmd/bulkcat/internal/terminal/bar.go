@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -86,11 +86,11 @@ func (s status) left() string {
 	case s.Left <= 0:
 		return ""
 	case s.Stop == pipeline.QuotaExhausted:
-		return "quota ends in " + about(s.Left)
+		return "quota ends in " + About(s.Left)
 	case s.Stop != "":
-		return "stops in " + about(s.Left)
+		return "stops in " + About(s.Left)
 	}
-	return about(s.Left) + " left"
+	return About(s.Left) + " left"
 }
 
 // fitting joins as many words as fit.
@@ -119,8 +119,8 @@ func short(n int64) string {
 	return fmt.Sprintf("%.2fG", float64(n)/1e9)
 }
 
-// about is a duration in at most two units.
-func about(d time.Duration) string {
+// About is a duration in at most two units.
+func About(d time.Duration) string {
 	switch {
 	case d < time.Hour:
 		return d.Round(time.Second).String()

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"io"
@@ -11,14 +11,14 @@ import (
 // Libraries print messages with the standard logger: net/http prints bytes that a server sends without a
 // request, which may repeat the API key. All these messages go through our own log.
 
-// silenceLibraries discards the messages until there is a log.
-func silenceLibraries() {
+// SilenceLibraries discards the messages until there is a log.
+func SilenceLibraries() {
 	log.SetFlags(0) // our log has a time
 	log.SetOutput(io.Discard)
 }
 
-// logLibraries sends the messages of libraries to the log. hide removes secrets.
-func logLibraries(to *slog.Logger, hide func(string) string) {
+// LogLibraries sends the messages of libraries to the log. hide removes secrets.
+func LogLibraries(to *slog.Logger, hide func(string) string) {
 	log.SetOutput(libraryLog{to, hide})
 }
 
@@ -35,6 +35,3 @@ func (l libraryLog) Write(message []byte) (int, error) {
 	l.log.Debug("a library reports", "message", strings.TrimSpace(text))
 	return len(message), nil
 }
-
-// hideNothing is for a command without secrets.
-func hideNothing(text string) string { return text }

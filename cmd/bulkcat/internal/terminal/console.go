@@ -1,0 +1,165 @@
+// Package terminal writes to standard error, which has all that is not data: notices, the log, the progress, the
+// summary and errors. Lines are text or JSON, no line runs into the progress bar, and no control characters from
+// services and files get to a terminal.
+package terminal
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// Console is standard error.
+type Console struct {
+	json bool
+	bars bool // a bar can be drawn
+
+	mu  sync.Mutex
+	out io.Writer
+	bar string // below the lines; "" for none
+	end bool   // no bar is drawn any more
+}
+
+// New makes the console of a program that begins. With json, all lines are JSON.
+func New(out io.Writer, json bool) *Console {
+	c := &Console{out: out}
+	c.Begin(json)
+	return c
+}
+
+// Begin lets a run draw its bar, or write JSON.
+func (c *Console) Begin(json bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.json, c.end = json, false
+	c.bars = !json && Width(c.out) > 0
+}
+
+// JSON reports whether all lines are JSON.
+func (c *Console) JSON() bool { return c.json }
+
+// Width is the present width of a terminal that understands cursor movement, in columns, and 80 if the terminal does
+// not say. The width of other streams is 0.
+func Width(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}
+
+// Write writes lines of text.
+func (c *Console) Write(text []byte) (int, error) {
+	if !c.json {
+		return logLines{c}.Write(text)
+	}
+	log := slog.New(slog.NewJSONHandler(logLines{c}, nil))
+	for line := range strings.Lines(string(text)) {
+		log.Info(strings.TrimRight(line, "\n"))
+	}
+	return len(text), nil
+}
+
+// Fail reports the error that ends a command.
+func (c *Console) Fail(err error) {
+	if c.json {
+		slog.New(slog.NewJSONHandler(logLines{c}, nil)).Error(err.Error())
+		return
+	}
+	_, _ = io.WriteString(c, "bulkcat: "+err.Error()+"\n")
+}
+
+// Logger makes the log, which also has the messages of libraries. rename may replace attributes.
+func (c *Console) Logger(level slog.Level, rename func(slog.Attr) slog.Attr) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if c.bars && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
+			a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly)) // most lines fit into 80 columns
+		}
+		return rename(a)
+	}}
+	log := slog.New(slog.NewTextHandler(logLines{c}, options))
+	if c.json {
+		log = slog.New(slog.NewJSONHandler(logLines{c}, options))
+	}
+	LogLibraries(log, func(text string) string { return text })
+	return log
+}
+
+// logLines writes lines that are already in the format of the log.
+type logLines struct{ console *Console }
+
+func (w logLines) Write(lines []byte) (int, error) {
+	c := w.console
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := printable(string(lines))
+	if c.bar != "" {
+		text = wipe + text + c.bar + "\r"
+	}
+	if _, err := io.WriteString(c.out, text); err != nil {
+		return 0, err
+	}
+	return len(lines), nil
+}
+
+// wipe clears the terminal from the beginning of the line. The bar leaves the cursor there, so that wipe clears
+// the whole bar, even if a terminal that became narrower has wrapped the bar. The space keeps tmux from
+// scrolling up a bar in the first line.
+const wipe = "\r \x1b[J\r"
+
+// draw replaces the bar.
+func (c *Console) draw(bar string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.end {
+		return
+	}
+	c.bar = bar
+	_, _ = io.WriteString(c.out, "\r"+bar+"\x1b[J\r") // the run does not depend on the bar
+}
+
+// NoBar keeps a run from drawing a bar.
+func (c *Console) NoBar() { c.bars = false }
+
+// EndBar wipes the bar until the next Begin.
+func (c *Console) EndBar() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bar != "" {
+		_, _ = io.WriteString(c.out, wipe)
+	}
+	c.bar, c.end = "", true
+}
+
+// Printable is a writer of text, in which it replaces invalid UTF-8 and control characters.
+func Printable(out io.Writer) io.Writer { return printableWriter{out} }
+
+// printable is text with U+FFFD in place of invalid UTF-8 and of control characters, which could steer a
+// terminal. Line feeds and tabs stay.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// printableWriter makes the text of each Write printable.
+type printableWriter struct{ io.Writer }
+
+func (w printableWriter) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(w.Writer, printable(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}

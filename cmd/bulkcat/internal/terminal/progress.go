@@ -1,0 +1,65 @@
+package terminal
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+)
+
+const (
+	barInterval = 200 * time.Millisecond
+	logInterval = 30 * time.Second
+)
+
+// ShowProgress shows how far a run is until stop is called: with a bar on a terminal, with log lines elsewhere.
+func (c *Console) ShowProgress(log *slog.Logger, progress func() pipeline.Progress) (stop func()) {
+	interval, show := logInterval, func(s status) { s.log(log) }
+	if c.bars {
+		interval, show = barInterval, func(s status) { c.draw(barLine(s, Width(c.out))) }
+	}
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				show(status(progress()))
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		ended.Wait()
+		c.EndBar()
+	}
+}
+
+// status is the progress at one moment.
+type status pipeline.Progress
+
+func (s status) log(log *slog.Logger) {
+	args := []any{
+		"records", s.Counts.Settled(), "total", s.Total, "rate", fmt.Sprintf("%.1f/s", s.Rate),
+		"requests", s.Counts.Requests, "retries", s.Counts.Retries, "unanswered", s.Counts.Unanswered(),
+	}
+	if s.Left > 0 {
+		args = append(args, "left", s.Left.Round(time.Second).String())
+	}
+	if s.Stop != "" {
+		args = append(args, "then", s.Stop)
+	}
+	if s.waiting() != "" {
+		args = append(args, "state", s.State, "since", s.Since.Format(time.RFC3339))
+	}
+	if s.Metered {
+		args = append(args, "quota", s.Quota)
+	}
+	log.Info("progress", args...)
+}
