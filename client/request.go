@@ -53,12 +53,18 @@ func CheckClassification(kind Kind, name string) error {
 		}
 	}
 	if kind == Product {
-		if custom, ok := strings.CutPrefix(name, CustomPrefix); ok && isIdentifier(custom) {
+		if IsCustom(name) {
 			return nil
 		}
 		known = append(known, CustomPrefix+"NAME")
 	}
 	return fmt.Errorf("a %s has no classification %q: choose %s", kind, name, strings.Join(known, " or "))
+}
+
+// IsCustom reports whether a classification is a custom one.
+func IsCustom(classification string) bool {
+	name, ok := strings.CutPrefix(classification, CustomPrefix)
+	return ok && isIdentifier(name)
 }
 
 // ParseClassifications splits a list of classifications of a kind at its commas. The error says which name

@@ -256,6 +256,9 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	if !o.Service.Hosted && o.Limits.Rate == 0 {
 		o.Limits.Rate = math.Inf(1)
 	}
+	if o.Service.Hosted {
+		o.Limits.InFlight = client.MaxConnections(cmp.Or(o.Limits.InFlight, limits.DefaultInFlight))
+	}
 	if !o.Service.Hosted && o.Limits.InFlight == 0 {
 		o.Limits.InFlight = defaultInFlight
 	}

@@ -66,8 +66,7 @@ func (f *gatewayFlags) limits(inFlight int) limits.Options {
 func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.Listener, options embedded.ServerOptions, grants []embedded.Grant, log *slog.Logger) (err error) {
 	g := &f.gateway
 	g.requests.baseURL, g.requests.apiKeyFile, g.requests.apiKeyFlag = g.upstream, g.keyFile, "--upstream-key-file"
-	inFlight := min(limits.DefaultInFlight, freeDescriptors())
-	upstream, err := g.requests.open(inFlight, log)
+	upstream, err := g.requests.open(0, log)
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	}
 	defer func() { err = errors.Join(err, ledger.Close()) }()
 	gw, err := gateway.New(ctx, gateway.Options{
-		Upstream: upstream.Categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits(inFlight),
+		Upstream: upstream.Categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits(client.MaxConnections(limits.DefaultInFlight)),
 		Retry: client.DefaultRetryPolicy(), MaxAge: time.Duration(g.maxAge), Grants: grants, Ledger: ledger, Logger: log,
 	})
 	if err != nil {

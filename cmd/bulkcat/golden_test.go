@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 			t.Chdir(samples) // errors name the files as they are given
 			var stdout, stderr bytes.Buffer
 			args := append(strings.Fields(tt.args), "-o", "-", "--fetch", "never")
-			err = execute(t.Context(), args, streams{in: strings.NewReader(""), out: &stdout, err: terminal.New(&stderr, false)})
+			err = execute(t.Context(), args, streams{in: strings.NewReader(""), out: &stdout, err: terminal.New(&stderr, false), signals: new(signals)})
 			if err != nil && !errors.Is(err, errUnanswered) || errors.Is(err, errUnanswered) != tt.bad {
 				t.Fatalf("%v\n%s", err, stderr.String())
 			}

@@ -26,10 +26,7 @@ type paceFlags struct {
 	finishBy     deadlineValue
 }
 
-const (
-	embeddedInFlight = 32 // waits for that many pages at once
-	mostWorkers      = 16384
-)
+const mostWorkers = 16384
 
 func (f *paceFlags) bind(flags *pflag.FlagSet) {
 	retry := client.DefaultRetryPolicy()
@@ -59,21 +56,6 @@ func (f *paceFlags) check() error {
 		atLeast("--max-retry-wait", f.maxRetryWait, 0), atLeast("--max-requests", f.maxRequests, 0))
 }
 
-// inFlight is the bound of requests in flight: each may need a connection, and so a file descriptor.
-func (f *paceFlags) inFlight(hosted bool) int {
-	most := f.workers
-	switch {
-	case most == 0 && hosted:
-		most = limits.DefaultInFlight
-	case most == 0:
-		most = embeddedInFlight
-	}
-	if hosted {
-		most = min(most, freeDescriptors())
-	}
-	return max(1, most)
-}
-
 func (f *paceFlags) retryPolicy() client.RetryPolicy {
 	p := client.DefaultRetryPolicy()
 	p.MaxAttempts, p.MaxWait = f.maxAttempts, f.maxRetryWait
@@ -81,9 +63,9 @@ func (f *paceFlags) retryPolicy() client.RetryPolicy {
 }
 
 // limits gives the limits of a run, without learned values.
-func (f *paceFlags) limits(hosted bool) limits.Options {
+func (f *paceFlags) limits() limits.Options {
 	return limits.Options{
-		Rate: f.rate.limit(), Burst: f.burst, InFlight: f.inFlight(hosted),
+		Rate: f.rate.limit(), Burst: f.burst, InFlight: f.workers,
 		MaxWait: max(f.maxRetryWait, 1), MaxOutage: f.maxOutage,
 		MaxRequests: f.maxRequests, KeepReserve: f.reserve >= 0, Reserve: f.reserve, WaitForQuota: f.waitForQuota,
 	}

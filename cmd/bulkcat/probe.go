@@ -80,11 +80,8 @@ func (f *probeFlags) options() (client.ProbeOptions, error) {
 	if f.service.baseURL == "" {
 		return client.ProbeOptions{}, errors.New("there is no service to probe: set BULKCAT_BASE_URL or --base-url (the embedded service is known)")
 	}
-	if f.classification != "" {
-		err := client.CheckClassification(client.Product, f.classification)
-		if err != nil || f.classification == client.ProductTaxonomy {
-			return client.ProbeOptions{}, fmt.Errorf("--classification: %q must be a custom one, %sNAME", f.classification, client.CustomPrefix)
-		}
+	if f.classification != "" && !client.IsCustom(f.classification) {
+		return client.ProbeOptions{}, fmt.Errorf("--classification: %q must be a custom one, %sNAME", f.classification, client.CustomPrefix)
 	}
 	options, err := f.service.options(1)
 	if err != nil {

@@ -32,7 +32,7 @@ type streams struct {
 	in      io.Reader
 	out     io.Writer
 	err     *terminal.Console
-	signals *signals // nil for none
+	signals *signals
 }
 
 // text is standard output for text that is no data. Control characters from services and files do not get

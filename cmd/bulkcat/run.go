@@ -193,7 +193,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 			f.service.fetch.mode = page.Never
 		}
 	}
-	svc, err := f.service.open(f.pace.inFlight(true), f.Log)
+	svc, err := f.service.open(f.pace.workers, f.Log)
 	if err != nil {
 		return svc, err
 	}
@@ -211,7 +211,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 			fmt.Fprintln(f.streams.err, embeddedNotice)
 		}
 	}
-	f.Limits, f.Service = f.pace.limits(svc.Hosted), svc.Service
+	f.Limits, f.Service = f.pace.limits(), svc.Service
 	return svc, nil
 }
 

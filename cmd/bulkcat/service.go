@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
@@ -69,7 +71,7 @@ type service struct {
 	Close func()
 }
 
-// open opens the service that the flags choose.
+// open opens the service that the flags choose, for so many requests in flight; 0 for the default of a run.
 func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) {
 	if err := f.readProfile(log); err != nil {
 		return service{}, &usageError{err}
@@ -109,7 +111,7 @@ func (f *serviceFlags) options(connections int) (client.Options, error) {
 		ParamIn:      client.ParamIn(f.paramIn),
 		CustomMember: f.profile.CustomMember,
 		Timeout:      f.timeout,
-		Connections:  connections,
+		Connections:  client.MaxConnections(cmp.Or(connections, limits.DefaultInFlight)),
 		UserAgent:    "bulkcat/" + version(),
 	}
 	var err error

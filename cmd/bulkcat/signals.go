@@ -44,30 +44,21 @@ func (s *signals) watch(parent context.Context) context.Context {
 
 // attend sets the functions that report the signals, until leave is called.
 func (s *signals) attend(stopping, quitting func()) (leave func()) {
-	if s == nil {
-		return func() {}
-	}
-	set := func(stopping, quitting func()) {
-		s.mu.Lock() // waits for a report under way
-		defer s.mu.Unlock()
-		s.stopping, s.quitting = stopping, quitting
-	}
-	set(stopping, quitting)
-	return func() { set(nil, nil) }
+	s.set(func() { s.stopping, s.quitting = stopping, quitting })
+	return func() { s.set(func() { s.stopping, s.quitting = nil, nil }) }
 }
 
 // atQuit sets the function that runs before the second signal ends the process, until leave is called.
 func (s *signals) atQuit(last func(os.Signal)) (leave func()) {
-	if s == nil {
-		return func() {}
-	}
-	set := func(last func(os.Signal)) {
-		s.mu.Lock() // waits for a quit under way
-		defer s.mu.Unlock()
-		s.last = last
-	}
-	set(last)
-	return func() { set(nil) }
+	s.set(func() { s.last = last })
+	return func() { s.set(func() { s.last = nil }) }
+}
+
+// set changes the functions, once none of them runs.
+func (s *signals) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
 }
 
 func (s *signals) stop(cancel func()) {

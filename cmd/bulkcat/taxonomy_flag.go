@@ -51,17 +51,13 @@ func (f *customFlags) files() []string {
 
 func (f *customFlags) loadOne(given string) (*taxonomy.Custom, error) {
 	name, file, _ := strings.Cut(given, "=")
-	if !isCustom(name) || file == "" {
+	if !client.IsCustom(name) || file == "" {
 		return nil, fmt.Errorf("%q must be %sNAME=FILE, the name of letters, digits, - and _", given, client.CustomPrefix)
 	}
 	if f.find(name) != nil {
 		return nil, fmt.Errorf("%s is given twice: choose another name", name)
 	}
 	return taxonomy.LoadCustom(name, file)
-}
-
-func isCustom(classification string) bool {
-	return classification != client.ProductTaxonomy && client.CheckClassification(client.Product, classification) == nil
 }
 
 func (f *customFlags) find(name string) *taxonomy.Custom {
@@ -91,7 +87,7 @@ func (f *customFlags) fallback(kind client.Kind) string {
 
 // has refuses a custom classification whose taxonomy was not given.
 func (f *customFlags) has(classification string) error {
-	if isCustom(classification) && f.find(classification) == nil {
+	if client.IsCustom(classification) && f.find(classification) == nil {
 		return fmt.Errorf("the embedded service does not have the classification %s: name a file of its categories with --taxonomy %s=FILE", classification, classification)
 	}
 	return nil
