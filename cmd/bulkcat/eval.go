@@ -28,7 +28,7 @@ type evalFlags struct {
 
 func newEval(s streams) *cobra.Command {
 	f := &evalFlags{streams: s}
-	f.service.timeout = 5 * time.Minute // a busy machine must not change the measurement
+	f.service.Timeout = 5 * time.Minute // a busy machine must not change the measurement
 	cmd := &cobra.Command{
 		Use:   "eval FILE... --input-column COLUMN --label-column COLUMN",
 		Short: "Measure the embedded service against labelled inputs",

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"math"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/time/rate"
@@ -18,7 +19,7 @@ type fetchFlags struct {
 }
 
 func (f *fetchFlags) bind(flags *pflag.FlagSet) {
-	f.mode, f.rate = page.Auto, fetchRate{rateValue(rate.Inf)}
+	f.mode, f.rate = page.Auto, fetchRate{rateValue(math.Inf(1))}
 	flags.Var(&f.mode, "fetch", "whether the embedded service reads the pages of websites: auto, always or never")
 	flags.Var(&f.rate, "fetch-rate", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case")
 	flags.BoolVar(&f.allowPrivate, "allow-private", false, "also read pages at addresses of the local network")
@@ -27,7 +28,7 @@ func (f *fetchFlags) bind(flags *pflag.FlagSet) {
 func (f *fetchFlags) fetcher(log *slog.Logger) *page.Fetcher {
 	return page.New(page.Options{
 		Mode:         f.mode,
-		Rate:         rate.Limit(f.rate.rateValue),
+		Rate:         rate.Limit(min(float64(f.rate.rateValue), math.MaxFloat64)),
 		AllowPrivate: f.allowPrivate,
 		UserAgent:    page.UserAgent(version()),
 		Logger:       log,

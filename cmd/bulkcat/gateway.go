@@ -24,9 +24,7 @@ type gatewayFlags struct {
 	keyFile  string
 	store    string
 	maxAge   ageValue
-	rate     rateValue
-	burst    int
-	reserve  int64
+	limits   limits.Options // of the hosted service
 	requests serviceFlags
 }
 
@@ -41,9 +39,9 @@ func (f *gatewayFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.keyFile, "upstream-key-file", "", "read the API key of the hosted service from `FILE` instead of BULKCAT_API_KEY")
 	flags.StringVar(&f.store, "store", "", "keep the answers of the hosted service in `DIR`")
 	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age")
-	flags.Var(&f.rate, "rate", "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows")
-	flags.IntVar(&f.burst, "burst", 1, "requests at once within --rate, after a pause")
-	flags.Int64Var(&f.reserve, "reserve", -1, "leave `N` requests of the hosted service's quota; -1 for no bound")
+	flags.Var((*rateValue)(&f.limits.Rate), "rate", "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows")
+	flags.IntVar(&f.limits.Burst, "burst", 1, "requests at once within --rate, after a pause")
+	flags.Int64Var(&f.limits.Reserve, "reserve", -1, "leave `N` requests of the hosted service's quota; -1 for no bound")
 	f.requests.bindRequests(flags)
 }
 
@@ -54,18 +52,13 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 	case f.upstream != "" && len(taxonomies.given) > 0:
 		return errHostedTaxonomy
 	}
-	return atLeast("--burst", f.burst, 1)
-}
-
-// limits gives the limits of the hosted service.
-func (f *gatewayFlags) limits(inFlight int) limits.Options {
-	return limits.Options{Rate: f.rate.limit(), Burst: f.burst, InFlight: inFlight, KeepReserve: f.reserve >= 0, Reserve: f.reserve}
+	return atLeast("--burst", f.limits.Burst, 1)
 }
 
 // serveGateway opens the store and the ledger, and serves until the context ends.
 func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.Listener, options embedded.ServerOptions, grants []embedded.Grant, log *slog.Logger) (err error) {
 	g := &f.gateway
-	g.requests.baseURL, g.requests.apiKeyFile, g.requests.apiKeyFlag = g.upstream, g.keyFile, "--upstream-key-file"
+	g.requests.BaseURL, g.requests.apiKeyFile, g.requests.apiKeyFlag = g.upstream, g.keyFile, "--upstream-key-file"
 	upstream, err := g.requests.open(0, log)
 	if err != nil {
 		return err
@@ -84,8 +77,9 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 		return err
 	}
 	defer func() { err = errors.Join(err, ledger.Close()) }()
+	g.limits.InFlight, g.limits.KeepReserve = client.MaxConnections(limits.DefaultInFlight), g.limits.Reserve >= 0
 	gw, err := gateway.New(ctx, gateway.Options{
-		Upstream: upstream.Categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits(client.MaxConnections(limits.DefaultInFlight)),
+		Upstream: upstream.Categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits,
 		Retry: client.DefaultRetryPolicy(), MaxAge: time.Duration(g.maxAge), Grants: grants, Ledger: ledger, Logger: log,
 	})
 	if err != nil {

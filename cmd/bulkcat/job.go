@@ -22,7 +22,6 @@ type job struct {
 	number int
 	cmd    *cobra.Command
 	flags  *runFlags
-	inputs []string
 }
 
 func newRun(s streams) *cobra.Command {
@@ -101,7 +100,7 @@ func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 			continue
 		}
 		j.number = i + 1
-		if output := j.flags.output.Path; output != "" {
+		if output := j.flags.Output.Path; output != "" {
 			output = writer.Clean(output)
 			if other := outputs[output]; other > 0 {
 				errs = append(errs, file.ErrorAt(settings.Line, "the jobs %d and %d have the same output %s", other, j.number, output))
@@ -115,7 +114,7 @@ func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 
 // openJob makes the command of a job, sets its flags and checks them.
 func openJob(s streams, file *jobs.File, settings jobs.Job, given *pflag.FlagSet, started time.Time) (*job, error) {
-	j := &job{inputs: settings.Inputs}
+	j := new(job)
 	j.cmd, j.flags = newRunCommand(s, settings.Kind)
 	j.flags.started = started
 	err := setFlags(file, settings, j.cmd.Flags(), flagsOfOther(s, settings.Kind))
@@ -203,8 +202,8 @@ func runJobs(ctx context.Context, s streams, jobs []*job) error {
 // run runs a job, reports its error and gives its exit status.
 func (j *job) run(ctx context.Context, s streams, of int) int {
 	s.err.Begin(j.flags.log.format == "json")
-	headline := fmt.Sprintf("job %d of %d: %s %s", j.number, of, j.flags.Kind, strings.Join(j.inputs, " "))
-	if output := j.flags.output.Path; output != "" {
+	headline := fmt.Sprintf("job %d of %d: %s %s", j.number, of, j.flags.Kind, strings.Join(j.flags.input.Paths, " "))
+	if output := j.flags.Output.Path; output != "" {
 		headline += " -o " + output
 	}
 	switch {
@@ -214,7 +213,7 @@ func (j *job) run(ctx context.Context, s streams, of int) int {
 		fmt.Fprintln(s.err, headline)
 	}
 	j.cmd.SetContext(ctx)
-	err := j.cmd.RunE(j.cmd, j.inputs)
+	err := j.cmd.RunE(j.cmd, j.flags.input.Paths)
 	if !isReported(err) {
 		s.err.Fail(fmt.Errorf("job %d of %d: %w", j.number, of, err))
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/notify"
 )
@@ -92,10 +91,8 @@ func (f *runFlags) openNotices() (*notices, error) {
 		URL: to, On: on, Format: notify.Format(f.notify.format), Secret: os.Getenv(notifySecret),
 		UserAgent: "bulkcat/" + version(), Hide: f.hide, Log: f.log.logger(f.streams.err),
 	}
-	if f.service.caFile != "" {
-		if options.RootCAs, err = client.LoadRootCAs(f.service.caFile); err != nil {
-			return nil, fmt.Errorf("--ca-file: %w", err)
-		}
+	if options.RootCAs, err = f.service.rootCAs(); err != nil {
+		return nil, err
 	}
 	if n.notifier, err = notify.New(options); err != nil {
 		return nil, fmt.Errorf("--notify: %w", err)
@@ -163,7 +160,7 @@ func endingOf(err error) pipeline.Ending {
 func (n *notices) facts() notify.Facts {
 	f := n.flags
 	facts := notify.Facts{
-		Bulkcat: version(), Kind: string(f.Kind), Inputs: f.input.Paths, Output: f.output.Path,
+		Bulkcat: version(), Kind: string(f.Kind), Inputs: f.input.Paths, Output: f.Output.Path,
 		Seconds: time.Since(n.started).Seconds(),
 	}
 	session := n.session.Load()

@@ -77,7 +77,7 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 }
 
 func (f *probeFlags) options() (client.ProbeOptions, error) {
-	if f.service.baseURL == "" {
+	if f.service.BaseURL == "" {
 		return client.ProbeOptions{}, errors.New("there is no service to probe: set BULKCAT_BASE_URL or --base-url (the embedded service is known)")
 	}
 	if f.classification != "" && !client.IsCustom(f.classification) {
@@ -94,7 +94,7 @@ func (f *probeFlags) options() (client.ProbeOptions, error) {
 }
 
 func (f *probeFlags) printPlan(out io.Writer, plan []client.ProbeStep) {
-	fmt.Fprintf(out, "At most %d requests to %s, which may charge them:\n", len(plan), f.service.baseURL)
+	fmt.Fprintf(out, "At most %d requests to %s, which may charge them:\n", len(plan), f.service.BaseURL)
 	for _, s := range plan {
 		condition := ""
 		if s.If != "" {

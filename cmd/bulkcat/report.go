@@ -136,7 +136,7 @@ func (f *runFlags) writeRunReport(ctx context.Context, account *pipeline.Account
 	if account.Ending != pipeline.Complete {
 		build = func(_ context.Context, output string) (report.Report, error) { return report.OfRun(output) }
 	}
-	r, err := build(ctx, f.output.Path)
+	r, err := build(ctx, f.Output.Path)
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
@@ -148,13 +148,13 @@ func (f *runFlags) checkReport() error {
 	if f.report == "" {
 		return nil
 	}
-	if f.output.Path == "-" {
+	if f.Output.Path == "-" {
 		return errors.New("--report: standard output cannot be read back: name an output with -o")
 	}
 	if _, err := reportFormat(f.report, ""); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
-	if err := notOver(f.report, f.output.Path, nil); err != nil {
+	if err := notOver(f.report, f.Output.Path, nil); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil

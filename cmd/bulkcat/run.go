@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -26,10 +27,8 @@ type runFlags struct {
 	streams streams
 
 	input          inputFlags
-	output         outputFlags
 	service        serviceFlags
-	pace           paceFlags
-	store          storeFlags
+	finishBy       deadlineValue
 	log            logFlags
 	notify         notifyFlags
 	listen         listenFlags
@@ -58,7 +57,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 		},
 	}
 	addGroup(cmd, "Input", f.bindInput)
-	addGroup(cmd, "Output", f.output.bind)
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) { bindOutput(flags, &f.Output) })
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		f.service.bind(flags)
 		f.service.fetch.bind(flags)
@@ -66,9 +65,9 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 			f.service.taxonomies.bind(flags)
 		}
 	})
-	addGroup(cmd, "Pace", f.pace.bind)
-	addGroup(cmd, "Quota and clock", f.pace.bindLimits)
-	addGroup(cmd, "Store", f.store.bind)
+	addGroup(cmd, "Pace", f.bindPace)
+	addGroup(cmd, "Quota and clock", f.bindLimits)
+	addGroup(cmd, "Store", f.bindStore)
 	addGroup(cmd, "Run", f.bindRun)
 	addGroup(cmd, "Notification", f.notify.bind)
 	addGroup(cmd, "Page", f.listen.bind)
@@ -105,15 +104,14 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 
 // complete makes the options from the flags, except for the service.
 func (f *runFlags) complete() error {
-	if f.output.Path == "" && !f.dryRun {
+	if f.Output.Path == "" && !f.dryRun {
 		return errors.New("no output: name a file (-o out.parquet), a folder (-o out/), or -o - for standard output")
 	}
 	f.Classifications = strings.Split(f.classification, ",")
 	f.Offline = f.Offline || f.partial
-	f.Output = f.output.options(f.streams)
-	f.Store = pipeline.StoreOptions{Dir: f.store.dir, MaxAge: time.Duration(f.store.maxAge), RetryRejected: f.store.retryRejected, RefreshBudget: f.store.refreshBudget}
-	f.Retry = f.pace.retryPolicy()
-	f.FinishBy = f.pace.finishBy.time(f.started)
+	f.Output.Stdout = f.streams.out
+	f.Limits.KeepReserve, f.Limits.MaxWait = f.Limits.Reserve >= 0, max(f.Retry.MaxWait, 1)
+	f.FinishBy = f.finishBy.time(f.started)
 	f.Program = version()
 	f.Reads = f.service.files()
 	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace, f.report}
@@ -124,7 +122,7 @@ func (f *runFlags) complete() error {
 	if f.Shard, err = parseShard(f.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
-	err = errors.Join(flagged(f.Check()), atLeast("--part-rows", f.output.PartRows, 1), f.checkReport(), f.pace.check(), f.log.check())
+	err = errors.Join(flagged(f.Check()), atLeast("--part-rows", f.Output.PartRows, 1), f.checkReport(), f.checkPace(), f.log.check())
 	f.Grace = max(f.Grace, 1) // 0 stands for the default
 	return err
 }
@@ -144,7 +142,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	if err := f.complete(); err != nil {
 		return &usageError{err}
 	}
-	if f.output.Path == "-" && !f.dryRun && terminal.IsClosed(f.streams.out) {
+	if f.Output.Path == "-" && !f.dryRun && terminal.IsClosed(f.streams.out) {
 		return errors.New("standard output is closed, and all rows would be lost: name a file with -o, or redirect standard output")
 	}
 	f.Log = f.log.logger(f.streams.err)
@@ -157,7 +155,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		if f.forecast, err = pipeline.DryRun(ctx, f.SessionOptions); err != nil {
 			return err
 		}
-		printForecast(f.streams.text(), f.forecast, f.Kind, f.pace.rate)
+		printForecast(f.streams.text(), f.forecast, f.Kind, rateValue(f.Limits.Rate))
 		return nil
 	}
 	if err := f.listen.open(f.streams.err, "run"); err != nil {
@@ -193,7 +191,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 			f.service.fetch.mode = page.Never
 		}
 	}
-	svc, err := f.service.open(f.pace.workers, f.Log)
+	svc, err := f.service.open(f.Limits.InFlight, f.Log)
 	if err != nil {
 		return svc, err
 	}
@@ -211,7 +209,7 @@ func (f *runFlags) openService(classificationGiven bool) (service, error) {
 			fmt.Fprintln(f.streams.err, embeddedNotice)
 		}
 	}
-	f.Limits, f.Service = f.pace.limits(), svc.Service
+	f.Service = svc.Service
 	return svc, nil
 }
 
@@ -231,7 +229,7 @@ func (f *runFlags) ending(account *pipeline.Account, err error) error {
 // watch reports signals and progress until the run has ended.
 func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 	leave, unshown := func() {}, func() {}
-	if f.output.Path == "-" && terminal.Width(f.streams.out) > 0 {
+	if f.Output.Path == "-" && terminal.Width(f.streams.out) > 0 {
 		f.streams.err.NoBar() // the rows are on the same terminal
 	}
 	if !f.log.quiet {
@@ -293,8 +291,8 @@ func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, rate ra
 	if left, ok := c.Quota.Requests(); ok && left < c.ToAsk() {
 		line("quota missing", c.ToAsk()-left)
 	}
-	if rate.limited() {
-		seconds := float64(c.ToAsk()) / rate.limit()
+	if rate > 0 && !math.IsInf(float64(rate), 1) {
+		seconds := float64(c.ToAsk()) / float64(rate)
 		line("time at the rate", time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	}
 }
@@ -341,17 +339,10 @@ func parseDelimiter(text string) (rune, error) {
 	return 0, fmt.Errorf("--delimiter: %q must be one character, or tab", text)
 }
 
-// storeFlags say where answers are stored, and which stored answers count.
-type storeFlags struct {
-	dir           string
-	maxAge        ageValue
-	retryRejected bool
-	refreshBudget int64
-}
-
-func (f *storeFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output)")
-	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
-	flags.Int64Var(&f.refreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that have changed most probably")
-	flags.BoolVar(&f.retryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
+// bindStore binds the flags that say where answers are stored, and which stored answers count.
+func (f *runFlags) bindStore(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Store.Dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output)")
+	flags.Var((*ageValue)(&f.Store.MaxAge), "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
+	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that have changed most probably")
+	flags.BoolVar(&f.Store.RetryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,22 +22,19 @@ import (
 // serviceFlags say which service is asked, and how. Values that are neither on the command line nor in the
 // environment come from the profile, if there is one.
 type serviceFlags struct {
-	flags        *pflag.FlagSet // the flags themselves, which know whether they were set
-	profilePath  string
-	profile      client.Profile
-	baseURL      string
-	apiKeyFile   string
-	apiKeyFlag   string // that names apiKeyFile; "" for --api-key-file
-	headers      []string
-	headerFile   string
-	caFile       string
-	websiteParam string
-	productParam string
-	paramIn      string
-	timeout      time.Duration
-	fetch        fetchFlags
-	keyless      bool // no key is needed, because nothing will be asked
-	taxonomies   customFlags
+	client.Options
+
+	flags       *pflag.FlagSet // the flags themselves, which know whether they were set
+	profilePath string
+	profile     client.Profile
+	apiKeyFile  string
+	apiKeyFlag  string // that names apiKeyFile; "" for --api-key-file
+	headers     []string
+	headerFile  string
+	caFile      string
+	fetch       fetchFlags
+	keyless     bool // no key is needed, because nothing will be asked
+	taxonomies  customFlags
 }
 
 func (f *serviceFlags) bind(flags *pflag.FlagSet) {
@@ -47,7 +45,7 @@ func (f *serviceFlags) bind(flags *pflag.FlagSet) {
 // bindService binds all flags except --profile, which probe uses otherwise.
 func (f *serviceFlags) bindService(flags *pflag.FlagSet) {
 	f.flags = flags
-	flags.StringVar(&f.baseURL, "base-url", "", "the hosted service's `URL`; without it the embedded service answers")
+	flags.StringVar(&f.BaseURL, "base-url", "", "the hosted service's `URL`; without it the embedded service answers")
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "read the API key from `FILE` instead of BULKCAT_API_KEY")
 	f.bindRequests(flags)
 }
@@ -57,10 +55,10 @@ func (f *serviceFlags) bindRequests(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.headers, "header", nil, "send another header, `'Name: value'`, with every request; may be given several times")
 	flags.StringVar(&f.headerFile, "header-file", "", "more headers from `FILE`, one on a line: for secrets, which are never printed")
 	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) in addition to the system's")
-	flags.StringVar(&f.websiteParam, "website-param", "url", "`name` of the website operation's input")
-	flags.StringVar(&f.productParam, "product-param", "query", "`name` of the product operation's input")
-	flags.StringVar(&f.paramIn, "param-in", "query", "`place` of the parameters: query, form or json")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one request, with its answer")
+	flags.StringVar(&f.WebsiteParam, "website-param", "url", "`name` of the website operation's input")
+	flags.StringVar(&f.ProductParam, "product-param", "query", "`name` of the product operation's input")
+	flags.StringVar((*string)(&f.ParamIn), "param-in", "query", "`place` of the parameters: query, form or json")
+	flags.DurationVar(&f.Timeout, "timeout", 30*time.Second, "for one request, with its answer")
 }
 
 const embeddedNotice = "The embedded service answers, on this machine.\nTo use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."
@@ -80,7 +78,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	if err != nil {
 		return service{}, &usageError{err}
 	}
-	if f.baseURL == "" {
+	if f.BaseURL == "" {
 		return f.openEmbedded(options, log)
 	}
 	if len(f.taxonomies.given) > 0 {
@@ -101,29 +99,31 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 
 // options are the options of the client, without the key.
 func (f *serviceFlags) options(connections int) (client.Options, error) {
-	if f.timeout <= 0 {
-		return client.Options{}, fmt.Errorf("--timeout: %v must be more than 0", f.timeout)
+	if f.Timeout <= 0 {
+		return client.Options{}, fmt.Errorf("--timeout: %v must be more than 0", f.Timeout)
 	}
-	options := client.Options{
-		BaseURL:      f.baseURL,
-		WebsiteParam: f.websiteParam,
-		ProductParam: f.productParam,
-		ParamIn:      client.ParamIn(f.paramIn),
-		CustomMember: f.profile.CustomMember,
-		Timeout:      f.timeout,
-		Connections:  client.MaxConnections(cmp.Or(connections, limits.DefaultInFlight)),
-		UserAgent:    "bulkcat/" + version(),
-	}
+	options := f.Options
+	options.CustomMember = f.profile.CustomMember
+	options.Connections = client.MaxConnections(cmp.Or(connections, limits.DefaultInFlight))
+	options.UserAgent = "bulkcat/" + version()
 	var err error
 	if options.Headers, err = f.readHeaders(); err != nil {
 		return options, err
 	}
-	if f.caFile != "" {
-		if options.RootCAs, err = client.LoadRootCAs(f.caFile); err != nil {
-			return options, fmt.Errorf("--ca-file: %w", err)
-		}
+	options.RootCAs, err = f.rootCAs()
+	return options, err
+}
+
+// rootCAs are the trusted certificate authorities; nil for those of the system.
+func (f *serviceFlags) rootCAs() (*x509.CertPool, error) {
+	if f.caFile == "" {
+		return nil, nil
 	}
-	return options, nil
+	pool, err := client.LoadRootCAs(f.caFile)
+	if err != nil {
+		return nil, fmt.Errorf("--ca-file: %w", err)
+	}
+	return pool, nil
 }
 
 // readProfile reads the profile, for the values of flags that are not set.
@@ -143,16 +143,16 @@ func (f *serviceFlags) readProfile(log *slog.Logger) error {
 		value *string
 		found string
 	}{
-		{"base-url", &f.baseURL, f.profile.BaseURL},
-		{"website-param", &f.websiteParam, f.profile.WebsiteParam},
-		{"product-param", &f.productParam, f.profile.ProductParam},
-		{"param-in", &f.paramIn, string(f.profile.ParamIn)},
+		{"base-url", &f.BaseURL, f.profile.BaseURL},
+		{"website-param", &f.WebsiteParam, f.profile.WebsiteParam},
+		{"product-param", &f.ProductParam, f.profile.ProductParam},
+		{"param-in", (*string)(&f.ParamIn), string(f.profile.ParamIn)},
 	} {
 		if setting.found != "" && !f.flags.Lookup(setting.flag).Changed {
 			*setting.value = setting.found
 		}
 	}
-	if strings.TrimRight(f.baseURL, "/") != f.profile.BaseURL {
+	if strings.TrimRight(f.BaseURL, "/") != f.profile.BaseURL {
 		log.Warn("the profile is of another service than --base-url", "profile", f.profile.BaseURL)
 	}
 	return nil
@@ -195,8 +195,8 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	s := embedded.New(embedded.Options{
 		Fetch:        f.fetch.fetcher(log),
 		Custom:       f.taxonomies.taxonomies(),
-		WebsiteParam: f.websiteParam,
-		ProductParam: f.productParam,
+		WebsiteParam: f.WebsiteParam,
+		ProductParam: f.ProductParam,
 		Logger:       log,
 	})
 	c, err := s.Client(options)

@@ -12,8 +12,9 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// rateValue is the value of a flag such as 10/s. Zero is auto: the rate is learned.
-type rateValue rate.Limit
+// rateValue is the value of a flag such as 10/s, in requests a second. Zero is auto: the rate is learned. Infinity is no
+// limit.
+type rateValue float64
 
 func (v *rateValue) Set(text string) error {
 	if text == "auto" {
@@ -22,31 +23,23 @@ func (v *rateValue) Set(text string) error {
 	}
 	r, err := client.ParseRate(text)
 	*v = rateValue(r)
+	if r == rate.Inf {
+		*v = rateValue(math.Inf(1))
+	}
 	return err
 }
 
 func (v *rateValue) String() string {
-	switch rate.Limit(*v) {
-	case 0:
+	switch {
+	case *v == 0:
 		return "auto"
-	case rate.Inf:
+	case math.IsInf(float64(*v), 1):
 		return "0"
 	}
 	return strconv.FormatFloat(float64(*v), 'g', -1, 64) + "/s"
 }
 
 func (*rateValue) Type() string { return "RATE" }
-
-// limit is the rate a second; 0 to learn the rate, and +Inf for no limit.
-func (v *rateValue) limit() float64 {
-	if rate.Limit(*v) == rate.Inf {
-		return math.Inf(1)
-	}
-	return float64(*v)
-}
-
-// limited says whether the rate is a number.
-func (v *rateValue) limited() bool { return *v > 0 && rate.Limit(*v) != rate.Inf }
 
 // deadlineValue is a time of day such as 07:00, or a duration such as 8h.
 type deadlineValue struct {
