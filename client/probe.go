@@ -136,7 +136,7 @@ type probeStep struct {
 }
 
 // steps returns every request that the probe may send; each is sent once at most. The probe searches the
-// website's name by sending all names at once in each place, and then halves of them. It searches the
+// website's name by sending all names at once in each place, and then half of the names at a time. It searches the
 // product's name in the place of the website's.
 func (p *prober) steps() []probeStep {
 	var steps []probeStep

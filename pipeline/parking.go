@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
-// parking holds the tasks that wait for their next attempt, so that none of them holds a worker.
+// parking holds the tasks that wait for their next attempt; they hold no worker.
 type parking struct {
 	due atomic.Int64 // when the next task is due, in Unix nanoseconds; math.MaxInt64 if no task is parked
 

@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/notify"
 )
 
-// notifyFlags say who hears of a run.
+// notifyFlags say when and where a message about a run is posted, and which command runs at its end.
 type notifyFlags struct {
 	url     string
 	urlFile string
@@ -38,17 +38,17 @@ const notifySecret = "BULKCAT_NOTIFY_SECRET"
 // quitLimit is the longest time for the message after the second signal: the user wants to quit.
 const quitLimit = 3 * time.Second
 
-// notices tell of one run.
+// notices posts the messages about one run, and runs the command of --on-end.
 type notices struct {
 	flags    *runFlags
 	notifier *notify.Notifier // nil without --notify
 	started  time.Time
 	session  atomic.Pointer[pipeline.Session] // nil before the session watches
-	ending   atomic.Bool                      // the ending is being told, or was
-	told     chan struct{}                    // closed once the ending was told
+	ending   atomic.Bool                      // end was called
+	ended    chan struct{}                    // closed when end returns
 }
 
-// notified runs the run and tells of its ending.
+// notified runs the run, and then posts the message about its end.
 func (f *runFlags) notified(ctx context.Context, run func() error) error {
 	n, err := f.openNotices()
 	if err != nil {
@@ -70,12 +70,12 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 	if n.ending.CompareAndSwap(false, true) {
 		n.end(context.WithoutCancel(ctx), err, exitStatus(err, signalOf(ctx)))
 	}
-	<-n.told
+	<-n.ended
 	return err
 }
 
 func (f *runFlags) openNotices() (*notices, error) {
-	n := &notices{flags: f, started: time.Now(), told: make(chan struct{})}
+	n := &notices{flags: f, started: time.Now(), ended: make(chan struct{})}
 	on, err := notify.ParseOccasions(f.notify.on)
 	if err != nil {
 		return nil, fmt.Errorf("--notify-on: %w", err)
@@ -121,9 +121,9 @@ func (f *runFlags) hide(text string) string {
 	return text
 }
 
-// end tells of the ending: first the receiver, then the command, which may take long.
+// end posts the message about the end, and then runs the command, which may take long.
 func (n *notices) end(ctx context.Context, err error, status int) {
-	defer close(n.told)
+	defer close(n.ended)
 	occasion, facts := notify.End, n.facts()
 	if status == exitStopped || status == exitInterrupted || status == exitTerminated {
 		occasion = notify.Stop

@@ -32,7 +32,7 @@ type runFlags struct {
 	log            logFlags
 	notify         notifyFlags
 	listen         listenFlags
-	notices        *notices // nil if no program hears of the run
+	notices        *notices // nil without messages and without a command
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
 	classification string            // several with a comma between
