@@ -48,6 +48,19 @@ func Example() {
 	// categories.csv and categories.csv.run.json
 }
 
+// A hosted service is asked with a client.
+func ExampleHostedService() {
+	c, err := client.New(client.Options{BaseURL: "https://api.example.com", APIKey: "the-key"})
+	if err != nil {
+		panic(err)
+	}
+	defer c.Close()
+	service := pipeline.HostedService(c)
+	fmt.Println(service.Name, service.Hosted)
+	// Output:
+	// https://api.example.com true
+}
+
 // The errors of Check name options, so that a program can name settings of its own: a flag, or a key of a file.
 func ExampleSessionOptions_Check() {
 	err := pipeline.SessionOptions{

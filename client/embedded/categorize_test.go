@@ -14,7 +14,7 @@ import (
 // In process and over HTTP the service gives the same answers and rejections.
 func TestCategorizeAnswersAsServed(t *testing.T) {
 	s := lent(New(Options{Logger: quiet}))
-	over, err := client.New(client.Options{BaseURL: "http://service.example", APIKey: "any", Transport: s.RoundTripper()})
+	over, err := s.Client(client.Options{APIKey: "any"})
 	if err != nil {
 		t.Fatal(err)
 	}
