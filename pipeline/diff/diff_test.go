@@ -328,17 +328,6 @@ func rowsOf() (rows []Row) {
 	return rows
 }
 
-func feedOf(t *testing.T) (rows []FeedRow) {
-	for _, c := range exampleChanges() {
-		feed, err := c.Feed()
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, feed...)
-	}
-	return rows
-}
-
 // written are the rows of exampleChanges.
 func written(t *testing.T, format writer.Format, feed bool) string {
 	t.Helper()
