@@ -14,7 +14,6 @@ import (
 func newFinish(s streams) *cobra.Command {
 	var (
 		options finish.Options
-		format  string
 		asJSON  bool
 	)
 	cmd := &cobra.Command{
@@ -29,7 +28,7 @@ missing or incomplete, or if the folder is not balanced.`,
   bulkcat finish out/ -o domains.parquet`,
 		Args: operands(1, 1, "no folder: name the output of the shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options.Folder, options.Format = args[0], writer.Format(format)
+			options.Folder = args[0]
 			if err := settle(&options.Folder, &options.Output); err != nil {
 				return err
 			}
@@ -46,7 +45,7 @@ missing or incomplete, or if the folder is not balanced.`,
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.StringVarP(&options.Output, "output", "o", "", "a `FILE` for the rows of all shards, in input order")
-		flags.StringVar(&format, "output-format", "", "parquet, csv or jsonl (default: by the output's extension)")
+		flags.StringVar((*string)(&options.Format), "output-format", "", "parquet, csv or jsonl (default: by the output's extension)")
 		flags.BoolVar(&options.Overwrite, "overwrite", false, "replace a file that exists")
 		flags.BoolVar(&asJSON, "json", false, "the report as one line of JSON")
 	})

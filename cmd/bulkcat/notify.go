@@ -20,7 +20,7 @@ type notifyFlags struct {
 	url     string
 	urlFile string
 	on      string
-	format  string
+	format  notify.Format
 	onEnd   string
 }
 
@@ -28,7 +28,7 @@ func (f *notifyFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.url, "notify", "", "post a message to this `URL` when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret")
 	flags.StringVar(&f.urlFile, "notify-url-file", "", "read the URL of --notify from `FILE`")
 	flags.StringVar(&f.on, "notify-on", "end,stop", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between")
-	flags.StringVar(&f.format, "notify-format", string(notify.JSON), "of messages: json or slack")
+	flags.StringVar((*string)(&f.format), "notify-format", string(notify.JSON), "of messages: json or slack")
 	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_STATUS, BULKCAT_OUTPUT, BULKCAT_RECORDS and more in its environment")
 }
 
@@ -80,7 +80,7 @@ func (f *runFlags) openNotices() (*notices, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--notify-on: %w", err)
 	}
-	if format := notify.Format(f.notify.format); format != notify.JSON && format != notify.Slack {
+	if format := f.notify.format; format != notify.JSON && format != notify.Slack {
 		return nil, fmt.Errorf("--notify-format: %q must be %s or %s", format, notify.JSON, notify.Slack)
 	}
 	to, err := f.notify.receiver()
@@ -88,7 +88,7 @@ func (f *runFlags) openNotices() (*notices, error) {
 		return n, err
 	}
 	options := notify.Options{
-		URL: to, On: on, Format: notify.Format(f.notify.format), Secret: os.Getenv(notifySecret),
+		URL: to, On: on, Format: f.notify.format, Secret: os.Getenv(notifySecret),
 		UserAgent: "bulkcat/" + version(), Hide: f.hide, Log: f.log.logger(f.streams.err),
 	}
 	if options.RootCAs, err = f.service.rootCAs(); err != nil {
