@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -33,6 +34,8 @@ type Account struct {
 	Changed  []string  `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
 	Outputs  []Output  `json:"outputs"`
 	Carried  []Carried `json:"carried_columns,omitempty"`
+
+	Backup *backup.State `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
 

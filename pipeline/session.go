@@ -155,6 +155,11 @@ func (s *Session) ask(ctx context.Context, account *Account, options Options) (p
 			err = joinClose(err, store.Close())
 		}()
 		parts.Store, account.Store = store.Store, store.Dir
+		stop, err := s.startBackup(store, options.Offline)
+		if err != nil {
+			return published, err
+		}
+		defer func() { account.Backup = stop() }()
 	}
 	if err := s.claim(account); err != nil {
 		return published, err
@@ -239,10 +244,16 @@ func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, e
 	o := &s.options
 	stored, ok := o.stored()
 	stored.MustExist, stored.Log = offline && o.Service.Hosted, o.Log
+	if o.Store.Backup != "" {
+		stored.Restore = s.restore
+	}
 	if stored.MustExist && !ok {
 		return nil, &NoStoreError{Output: o.Output.Path}
 	}
 	if !ok || !o.keepsAnswers() {
+		if o.Store.Backup != "" {
+			return nil, &OptionError{"Store.Backup", errors.New("the answers of this run cost nothing and are not stored: name a store, or leave the option out")}
+		}
 		return nil, nil
 	}
 	return stores.Open(ctx, stored)

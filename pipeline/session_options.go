@@ -104,6 +104,9 @@ type StoreOptions struct {
 	MaxAge        time.Duration // older answers do not count; 0 for any age
 	RetryRejected bool          // stored rejections do not count
 	RefreshBudget int64         // stored answers to ask again: see package refresh; 0 for none
+
+	Backup      string        // a folder or URL for a copy of the store, from which a missing store is restored; "" for none
+	BackupEvery time.Duration // default backup.DefaultEvery
 }
 
 // LevelsOfTaxonomy asks for as many columns level_1, level_2, ... as the deepest taxonomy has levels.
@@ -151,6 +154,8 @@ func (o SessionOptions) Check() error {
 	refuse(o.Store.RefreshBudget < 0, "Store.RefreshBudget", "%d must not be negative", o.Store.RefreshBudget)
 	refuse(o.Store.RefreshBudget > 0 && o.readsStdin(), "Store.RefreshBudget", "the input is read twice, and standard input can be read once: name a file")
 	refuse(o.Store.RefreshBudget > 0 && o.Output.Path == "-" && o.Store.Dir == "", "Store.RefreshBudget", "there is no store: name one")
+	refuse(o.Store.Backup != "" && o.Output.Path == "-" && o.Store.Dir == "", "Store.Backup", "there is no store: name one")
+	refuse(o.Store.BackupEvery != 0 && o.Store.BackupEvery < time.Second, "Store.BackupEvery", "it must be 1s at least")
 	refuse(o.Output.Levels < LevelsOfTaxonomy || o.Output.Levels > writer.MaxLevels, "Output.Levels", "%d must be 0 to %d, or %d", o.Output.Levels, writer.MaxLevels, LevelsOfTaxonomy)
 	refuse(o.Output.PartRows < 0, "Output.PartRows", "%d must be at least 1", o.Output.PartRows)
 	refuse(o.Output.Top < 0, "Output.Top", "%d must not be negative", o.Output.Top)
@@ -177,6 +182,9 @@ func (o SessionOptions) settled() (SessionOptions, error) {
 	var err error
 	if o.Output.Path, err = objects.Settle(o.Output.Path); err != nil {
 		return o, &OptionError{"Output.Path", err}
+	}
+	if o.Store.Backup, err = objects.Settle(o.Store.Backup); err != nil {
+		return o, &OptionError{"Store.Backup", err}
 	}
 	o.Input.Paths = slices.Clone(o.Input.Paths)
 	for i, path := range o.Input.Paths {

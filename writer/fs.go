@@ -66,6 +66,9 @@ func Split(path string) (dir, name string) {
 	return filepath.Dir(path), filepath.Base(path)
 }
 
+// Local is the file system of the machine.
+var Local Storage = local{}
+
 // local is the file system of the machine. Before each operation it calls step, with which tests inject faults.
 type local struct {
 	step func(op, name string) error // nil for none

@@ -9,6 +9,7 @@
 //	00000001.log, 00000002.log, ...  the log: all answers in the order of their arrival
 //	index/                           a database that leads from a request to the place in the log
 //	LOCK, OWNER                      the lock of the process that has the store open, and its id
+//	BACKUP                           the identity of the store for its copy elsewhere, if there is one
 //
 // The log is the truth, and the index is derived from the log. A log file begins with a line that names
 // the format, and consists of packs. New packs are appended to the last file. A file of 32 MiB is

@@ -28,6 +28,8 @@ var flagOf = map[string]string{
 	"pipeline.Output.Top":           "--top",
 	"pipeline.Output.MinConfidence": "--min-confidence",
 	"pipeline.Store.RefreshBudget":  "--refresh-budget",
+	"pipeline.Store.Backup":         "--store-backup",
+	"pipeline.Store.BackupEvery":    "--store-backup-every",
 	"pipeline.LabelColumn":          "--label-column",
 	"reader.Column":                 "--column",
 	"reader.Delimiter":              "--delimiter",
@@ -42,6 +44,7 @@ var flagOf = map[string]string{
 // adviceOf ends the message of an error that another value of an option may prevent.
 var adviceOf = map[string]string{
 	"answers.Dir":         " with --store",
+	"backup.Place":        " with --store-backup",
 	"client.APIKey":       " in BULKCAT_API_KEY or --api-key-file",
 	"client.BaseURL":      ": check --base-url or BULKCAT_BASE_URL",
 	"client.Headers":      ", and name the file with --header-file",

@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/gateway"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/backup"
 )
 
 // gatewayFlags make `serve` a gateway to a hosted service.
@@ -24,6 +25,7 @@ type gatewayFlags struct {
 	keyFile  string
 	store    string
 	maxAge   ageValue
+	backup   backup.Options // Place and Every
 	limits   limits.Options // of the hosted service
 	requests serviceFlags
 }
@@ -38,6 +40,7 @@ func (f *gatewayFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.upstream, "upstream", "", "be a gateway to the hosted service at `URL`, with the API key in BULKCAT_API_KEY")
 	flags.StringVar(&f.keyFile, "upstream-key-file", "", "read the API key of the hosted service from `FILE` instead of BULKCAT_API_KEY")
 	flags.StringVar(&f.store, "store", "", "keep the answers of the hosted service in `DIR`")
+	bindBackup(flags, &f.backup.Place, &f.backup.Every)
 	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age")
 	flags.Var((*rateValue)(&f.limits.Rate), "rate", "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows")
 	flags.IntVar(&f.limits.Burst, "burst", 1, "requests at once within --rate, after a pause")
@@ -49,6 +52,10 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 	switch {
 	case (f.upstream == "") != (f.store == ""):
 		return errors.New("a gateway needs both --upstream and --store")
+	case f.upstream == "" && f.backup.Place != "":
+		return errors.New("--store-backup: only a gateway has a store: give --upstream and --store")
+	case f.backup.Every < time.Second:
+		return errors.New("--store-backup-every: it must be 1s at least")
 	case f.upstream != "" && len(taxonomies.given) > 0:
 		return errHostedTaxonomy
 	}
@@ -64,11 +71,11 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 		return err
 	}
 	defer upstream.Close()
-	store, err := answers.Open(answers.Options{Dir: g.store, Source: upstream.Name, Log: log})
+	store, closeStore, err := g.openStore(upstream.Name, log)
 	if err != nil {
-		return fmt.Errorf("--store: %w", err)
+		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, closeStore()) }()
 	if f.state == "" {
 		f.state = filepath.Join(g.store, ledgerName)
 	}
@@ -87,4 +94,25 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	}
 	fmt.Fprintf(s.err, "bulkcat serves http://%s as a gateway to %s until it is interrupted\n", listener.Addr(), upstream.Name)
 	return gw.Serve(ctx, listener, options, f.grace)
+}
+
+// openStore opens the store, after it is restored if there is only a copy, and copies it until closeStore.
+func (f *gatewayFlags) openStore(source string, log *slog.Logger) (store *answers.Store, closeStore func() error, err error) {
+	if f.backup.Place != "" {
+		if _, err := backup.Restore(f.backup.Place, f.store, log); err != nil {
+			return nil, nil, err
+		}
+	}
+	store, err = answers.Open(answers.Options{Dir: f.store, Source: source, Log: log})
+	if err != nil {
+		return nil, nil, fmt.Errorf("--store: %w", err)
+	}
+	if f.backup.Place == "" {
+		return store, store.Close, nil
+	}
+	copied, err := backup.Start(store, backup.Options{Place: f.backup.Place, Dir: f.store, Every: f.backup.Every, Log: log})
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("--store-backup: %w", err), store.Close())
+	}
+	return store, func() error { copied.Stop(); return store.Close() }, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -112,6 +113,7 @@ func (f *runFlags) complete() error {
 	f.Output.Stdout = f.streams.out
 	f.Limits.KeepReserve, f.Limits.MaxWait = f.Limits.Reserve >= 0, max(f.Retry.MaxWait, 1)
 	f.FinishBy = f.finishBy.time(f.started)
+	f.Store.BackupEvery = max(f.Store.BackupEvery, 1) // 0 stands for the default
 	f.Program = version()
 	f.Reads = f.service.files()
 	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace, f.report}
@@ -345,4 +347,11 @@ func (f *runFlags) bindStore(flags *pflag.FlagSet) {
 	flags.Var((*ageValue)(&f.Store.MaxAge), "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
 	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that have changed most probably")
 	flags.BoolVar(&f.Store.RetryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
+	bindBackup(flags, &f.Store.Backup, &f.Store.BackupEvery)
+}
+
+// bindBackup binds the flags that say where the store is copied to.
+func bindBackup(flags *pflag.FlagSet, place *string, every *time.Duration) {
+	flags.StringVar(place, "store-backup", "", "copy the store to `URL`, such as s3://bucket/backup, or to a folder while it changes, and begin from this copy if there is no store")
+	flags.DurationVar(every, "store-backup-every", backup.DefaultEvery, "the time between copies: a lost machine loses the answers of this time")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/answers/archive"
+	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 )
@@ -19,14 +20,14 @@ import (
 func newStore(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Show, export and import stored answers",
+		Short: "Show, export, import and restore stored answers",
 		Example: `  bulkcat store stats bulkcat.answers
   bulkcat store export bulkcat.answers -o answers.jsonl
   bulkcat store import new/bulkcat.answers answers.jsonl`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newStoreStats(s), newStoreCompact(s), newStoreExport(s), newStoreImport(s))
+	cmd.AddCommand(newStoreStats(s), newStoreCompact(s), newStoreExport(s), newStoreImport(s), newStoreRestore(s))
 	return cmd
 }
 
@@ -127,6 +128,24 @@ func newStoreImport(s streams) *cobra.Command {
 	cmd.Flags().Bool("create", true, "does nothing: a missing store is made in any case")
 	cmd.Flags().Lookup("create").Hidden = true // of earlier versions
 	return cmd
+}
+
+func newStoreRestore(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore COPY DIR",
+		Short: "Make a store from the copy of --store-backup",
+		Args:  operands(2, 2, "name the folder or URL of the copy, and the folder of the new store"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if answers.IsStore(args[1]) {
+				return &usageError{fmt.Errorf("%s is a store already: choose another folder", args[1])}
+			}
+			restored, err := backup.Restore(args[0], args[1], new(logFlags).logger(s.err))
+			if err == nil && restored == nil {
+				err = fmt.Errorf("there is no copy of a store in %s", args[0])
+			}
+			return err
+		},
+	}
 }
 
 // withStore opens a store for one command.

@@ -64,6 +64,11 @@ func (s *summary) print(out io.Writer) {
 	if a.Store != "" {
 		line("store", "%s: %d answers came from it", a.Store, a.Counts.FromStore)
 	}
+	if b := a.Backup; b != nil && b.Error == "" {
+		line("copy", "%s: up to date", b.Place)
+	} else if b != nil {
+		line("copy", "%s: %d bytes behind: %s", b.Place, b.Behind, b.Error)
+	}
 	if seconds := s.took().Seconds(); seconds > 0 {
 		line("rate", "%.1f records/s", float64(c.SettledNow())/seconds)
 	}

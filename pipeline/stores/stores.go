@@ -33,6 +33,8 @@ const Name = "bulkcat.answers"
 type Options struct {
 	answers.Options // Dir is a store that the user names; "" for the shared store
 
+	Restore func(dir string) error // makes a store that does not exist, if there is a copy; nil for none
+
 	Output string       // the shared store is in the same folder
 	Log    *slog.Logger // for stores whose answers are added or cannot be used; nil for none
 }
@@ -53,6 +55,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Dir != "" {
+		if err := o.restore(o.Dir); err != nil {
+			return nil, err
+		}
 		return o.open(o.Dir)
 	}
 	shared, own, numbered := o.places()
@@ -184,6 +189,9 @@ func (o Options) openFree(shared string) (*Store, error) {
 		return nil, err
 	}
 	defer gate.Release()
+	if err := o.restore(shared); err != nil {
+		return nil, err
+	}
 	s, err := o.openNew(shared)
 	if isLocked(err) && isVisited(shared) {
 		return nil, errVisited
@@ -195,6 +203,13 @@ func (o Options) openFree(shared string) (*Store, error) {
 		o.Log.Warn("another run holds the store of this folder, so its answers are not seen; the next run has the answers of both", "held", shared, "store", s.Dir)
 	}
 	return s, err
+}
+
+func (o Options) restore(dir string) error {
+	if o.Restore == nil || answers.IsStore(dir) {
+		return nil
+	}
+	return o.Restore(dir)
 }
 
 // openNew opens a store and records whether the store is new.

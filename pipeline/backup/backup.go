@@ -1,0 +1,378 @@
+package backup
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+const (
+	// DefaultEvery costs some 40,000 requests a month, and at most the answers of a minute are lost.
+	DefaultEvery = time.Minute
+	// readBytes are read of the log at a time.
+	readBytes = 256 << 10
+	// snapshots of the log are tried in a row while compaction removes files.
+	snapshots = 5
+	// noticeAfter is the time after which Stop says what it waits for.
+	noticeAfter = 2 * time.Second
+)
+
+// Options describe a copy.
+type Options struct {
+	Place string        // a folder, or a URL such as s3://bucket/backup
+	Dir   string        // of the store
+	Every time.Duration // default DefaultEvery
+	Log   *slog.Logger  // for warnings and notices; nil for none
+}
+
+// State says how far a copy is.
+type State struct {
+	Place  string    `json:"place"`
+	Copied time.Time `json:"copied_at,omitzero"` // when the copy had the whole store
+	Behind int64     `json:"behind_bytes"`       // of the store that the copy lacks
+	Error  string    `json:"error,omitempty"`    // of the last attempt
+}
+
+// Backup copies a store while it is open. Only the goroutine that Start has started uses the fields, and Stop after
+// that.
+type Backup struct {
+	options  Options
+	store    *answers.Store
+	place    place
+	identity identity
+	owner    string // random, of this Backup
+
+	epoch  int                 // 0 until this Backup owns the copy
+	files  map[string][]object // that are at the place, also those that no list names yet
+	listed []file              // in the present list
+	there  map[string]bool     // names of objects that may be at the place and may be removed once no list names them
+
+	copied time.Time
+	err    error // of the last attempt
+	done   chan struct{}
+	ended  sync.WaitGroup
+}
+
+// Start makes this process the owner of the copy and begins to copy. The error is a *TakenError, a *ListError, or of
+// the options; if the place cannot be reached, that is a warning. The caller stops the Backup before it closes the
+// store.
+func Start(store *answers.Store, o Options) (*Backup, error) {
+	b, err := newBackup(store, o)
+	if err != nil {
+		return nil, err
+	}
+	if b.err = b.claim(); isFinal(b.err) {
+		return nil, b.err
+	}
+	b.warn(nil)
+	b.ended.Go(b.run)
+	return b, nil
+}
+
+func newBackup(store *answers.Store, o Options) (*Backup, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Every = cmp.Or(o.Every, DefaultEvery)
+	p, err := openPlace(o.Place)
+	if err != nil {
+		return nil, err
+	}
+	id, err := readIdentity(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Backup{options: o, store: store, place: p, identity: id, owner: rand.Text(), done: make(chan struct{})}, nil
+}
+
+// isFinal says that a further attempt cannot succeed.
+func isFinal(err error) bool {
+	_, taken := errors.AsType[*TakenError](err)
+	_, other := errors.AsType[*ListError](err)
+	return taken || other
+}
+
+// run copies until Stop.
+func (b *Backup) run() {
+	ticker := time.NewTicker(b.options.Every)
+	defer ticker.Stop()
+	for !isFinal(b.err) {
+		b.attempt()
+		select {
+		case <-ticker.C:
+		case <-b.done:
+			return
+		}
+	}
+}
+
+// Stop copies what is new, and ends the Backup.
+func (b *Backup) Stop() State {
+	defer time.AfterFunc(noticeAfter, func() { b.options.Log.Info("copying the store", "to", b.place.dir) }).Stop()
+	close(b.done)
+	waited := time.Now()
+	b.ended.Wait()
+	// An attempt that has just failed, after its own retries, need not be repeated.
+	if b.err == nil || !isFinal(b.err) && time.Since(waited) < noticeAfter {
+		b.attempt()
+	}
+	s := State{Place: b.place.dir, Copied: b.copied, Behind: b.behind()}
+	if b.err != nil {
+		s.Error = b.err.Error()
+	}
+	if s.Behind > 0 {
+		b.options.Log.Warn("the copy of the store is behind", "place", s.Place, "bytes", s.Behind)
+	}
+	return s
+}
+
+// behind is the number of bytes that the present list lacks.
+func (b *Backup) behind() (sum int64) {
+	listed := make(map[string]int64)
+	for _, f := range b.listed {
+		listed[f.Name] = sizeOf(f.Objects)
+	}
+	for _, f := range b.store.LogFiles() {
+		sum += max(0, f.Size-listed[f.Name])
+	}
+	return sum
+}
+
+// attempt copies once.
+func (b *Backup) attempt() {
+	before := b.err
+	if b.err = b.copy(); b.err == nil {
+		b.copied = time.Now().UTC()
+	}
+	b.warn(before)
+}
+
+// warn logs the first failure in a row, and its end. The error before is that of the last attempt.
+func (b *Backup) warn(before error) {
+	switch {
+	case b.err == nil && before != nil:
+		b.options.Log.Info("the store is copied again", "to", b.place.dir)
+	case b.err == nil:
+	case isFinal(b.err):
+		b.options.Log.Warn("the store is no longer copied, the run goes on", "reason", b.err)
+	case before == nil:
+		b.options.Log.Warn("the store could not be copied, which is tried again", "to", b.place.dir, "reason", b.err)
+	}
+}
+
+// copy brings the copy up to date.
+func (b *Backup) copy() error {
+	if b.epoch == 0 {
+		if err := b.claim(); err != nil {
+			return err
+		}
+	}
+	files, err := b.copyFiles()
+	for n := 1; n < snapshots && errors.Is(err, errCompacted); n++ {
+		files, err = b.copyFiles()
+	}
+	if err != nil {
+		return err
+	}
+	if !equalFiles(files, b.listed) {
+		err := b.publish(files, b.epoch)
+		if errors.Is(err, errLost) {
+			b.epoch, b.listed = 0, nil // begin anew
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.clean()
+	return nil
+}
+
+// errLost says that the list was removed, probably with objects.
+var errLost = errors.New("the copy was removed meanwhile and begins anew")
+
+// claim makes this process the owner of the copy.
+func (b *Backup) claim() error {
+	if err := b.place.prepare(); err != nil {
+		return err
+	}
+	l, err := b.place.readList()
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		l = new(list)
+	} else if err := b.check(l); err != nil {
+		return err
+	}
+	restored := b.identity.Restored
+	// Before the list names the owner, so that a process that is killed here does not lose the copy.
+	if err := b.identity.add(b.options.Dir, b.owner); err != nil {
+		return err
+	}
+	if err := b.publish(l.Files, l.Epoch+1); err != nil {
+		return err
+	}
+	b.place.storage.RemoveDrafts(b.place.dir, func(name string) bool { return name == listName || epochOf(name) > 0 })
+	names, err := b.place.storage.ReadDir(b.place.dir)
+	if err != nil {
+		return err
+	}
+	b.adopt(l, names, restored)
+	return nil
+}
+
+// adopt takes over the objects of the owner before. The last file is compared with the store, because a loss of power
+// may have taken its end from the disk; after a restore all files are, because the owner before may still be alive.
+func (b *Backup) adopt(l *list, names []string, restored bool) {
+	b.epoch, b.files, b.there = l.Epoch+1, make(map[string][]object), make(map[string]bool)
+	present := make(map[string]bool)
+	for _, name := range names {
+		present[name] = true
+		if epoch := epochOf(name); epoch > 0 && epoch < b.epoch {
+			b.there[name] = true
+		}
+	}
+	for i, f := range l.Files {
+		if missing := slices.IndexFunc(f.Objects, func(o object) bool { return !present[o.Name] }); missing >= 0 {
+			f.Objects = f.Objects[:missing:missing]
+		}
+		if restored || i == len(l.Files)-1 {
+			f.Objects = b.sound(f)
+		}
+		b.files[f.Name] = f.Objects
+	}
+}
+
+// check returns a *TakenError if a list is not that of an owner that this folder has been.
+func (b *Backup) check(present *list) error {
+	if present == nil && b.epoch > 0 {
+		return errLost
+	}
+	if present == nil || slices.Contains(b.identity.Owners, present.Owner) {
+		return nil
+	}
+	return &TakenError{
+		Place: b.place.dir, Dir: b.options.Dir, Foreign: present.Store != b.identity.Store,
+		Host: present.Host, Updated: present.Updated,
+	}
+}
+
+func (b *Backup) publish(files []file, epoch int) error {
+	host, _ := os.Hostname() // for messages
+	l := &list{
+		Format: listFormat, Store: b.identity.Store, Owner: b.owner, Epoch: epoch,
+		Host: host, Updated: time.Now().UTC(), Files: files,
+	}
+	err := b.place.publish(l, b.check)
+	if err == nil {
+		b.listed = files
+	}
+	return err
+}
+
+// sound returns the objects of a file, as far as the store has the same bytes.
+func (b *Backup) sound(f file) []object {
+	from := int64(0)
+	for i, o := range f.Objects {
+		sum := sha256.New()
+		if n, err := b.read(f.Name, from, from+o.Size, sum); err != nil || n != o.Size || hex.EncodeToString(sum.Sum(nil)) != o.SHA256 {
+			return f.Objects[:i:i]
+		}
+		from += o.Size
+	}
+	return f.Objects
+}
+
+// errCompacted says that compaction has removed a file of the log since the snapshot. Its answers are at the end of
+// the log, so that a new snapshot has them.
+var errCompacted = errors.New("a file of the store was compacted meanwhile")
+
+// copyFiles copies what the log has now.
+func (b *Backup) copyFiles() (files []file, err error) {
+	copied := make(map[string][]object)
+	for _, f := range b.store.LogFiles() {
+		objects, err := b.copyFile(f)
+		if err != nil {
+			return nil, err
+		}
+		b.files[f.Name], copied[f.Name] = objects, objects
+		files = append(files, file{f.Name, objects})
+	}
+	b.files = copied
+	return files, nil
+}
+
+// copyFile copies the bytes of a file that are new, in one object with the objects before that are no larger; of a
+// file that is full, all bytes.
+func (b *Backup) copyFile(f answers.LogFile) ([]object, error) {
+	objects := b.files[f.Name]
+	from := sizeOf(objects)
+	if from > f.Size { // the store has lost the end of the file
+		objects, from = nil, 0
+	}
+	if from == f.Size && (!f.Closed || len(objects) == 1) {
+		return objects, nil
+	}
+	keep := len(objects)
+	for ; keep > 0 && (f.Closed || objects[keep-1].Size <= f.Size-from); keep-- {
+		from -= objects[keep-1].Size
+	}
+	o := object{Name: objectName(f.Name, from, f.Size, b.epoch), Size: f.Size - from}
+	sum := sha256.New()
+	b.there[o.Name] = true
+	err := b.place.put(o.Name, func(w io.Writer) (int64, error) { return b.read(f.Name, from, f.Size, io.MultiWriter(w, sum)) })
+	if err != nil {
+		return nil, err
+	}
+	o.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return append(objects[:keep:keep], o), nil
+}
+
+// read writes bytes of a file of the log to w.
+func (b *Backup) read(name string, from, to int64, w io.Writer) (n int64, err error) {
+	memory := make([]byte, min(readBytes, to-from))
+	for from+n < to {
+		more, err := b.store.ReadLog(name, memory[:min(int64(len(memory)), to-from-n)], from+n)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errCompacted
+		} else if err == nil && more == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return n, err
+		}
+		if _, err := w.Write(memory[:more]); err != nil {
+			return n, err
+		}
+		n += int64(more)
+	}
+	return n, nil
+}
+
+// clean removes the objects that the present list does not name. An object that cannot be removed is tried again
+// after the next list.
+func (b *Backup) clean() {
+	unnamed := maps.Clone(b.there)
+	for _, f := range b.listed {
+		for _, o := range f.Objects {
+			delete(unnamed, o.Name)
+		}
+	}
+	for name := range unnamed {
+		if b.place.remove(name) {
+			delete(b.there, name)
+		}
+	}
+}

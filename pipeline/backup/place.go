@@ -1,0 +1,72 @@
+package backup
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// place is where a copy is: a folder, or a URL that ends in one.
+type place struct {
+	dir     string
+	storage writer.Storage
+}
+
+func openPlace(dir string) (place, error) {
+	dir, err := objects.Settle(dir)
+	if err != nil {
+		return place{}, err
+	}
+	if storage := objects.Of(dir); storage != nil {
+		return place{dir, storage}, nil
+	}
+	return place{dir, writer.Local}, nil
+}
+
+// prepare makes the folder.
+func (p place) prepare() error {
+	if objects.IsURL(p.dir) {
+		return nil
+	}
+	return os.MkdirAll(p.dir, 0o777)
+}
+
+func (p place) path(name string) string { return writer.Join(p.dir, name) }
+
+func (p place) open(name string) (reader.Source, error) { return objects.OpenFile(p.path(name)) }
+
+// put publishes an object with what write writes, whole or not at all.
+func (p place) put(name string, write func(io.Writer) (size int64, err error)) error {
+	draft, err := p.storage.Create(p.path(name))
+	if err != nil {
+		return err
+	}
+	size, err := write(draft)
+	if err == nil {
+		err = draft.Publish(size)
+	}
+	if err != nil {
+		return errors.Join(err, draft.Discard())
+	}
+	return nil
+}
+
+// remove reports whether the object is gone.
+func (p place) remove(name string) bool {
+	err := p.storage.Remove(p.path(name))
+	return err == nil || errors.Is(err, fs.ErrNotExist)
+}
+
+// lock keeps other processes from replacing the list in a folder. In object storage the storage itself compares
+// versions.
+func (p place) lock() (*writer.Lock, error) {
+	if objects.IsURL(p.dir) {
+		return nil, nil
+	}
+	return writer.WaitLock(p.path(listName))
+}

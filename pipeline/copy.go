@@ -1,0 +1,34 @@
+package pipeline
+
+import (
+	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/pipeline/stores"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// backupPlace is the place of the copy of the store. Each shard has a store of its own.
+func (o *SessionOptions) backupPlace() string {
+	if o.Shard == (Shard{}) {
+		return o.Store.Backup
+	}
+	return writer.Join(o.Store.Backup, o.Shard.Folder())
+}
+
+// restore makes a store from its copy, if there is one.
+func (s *Session) restore(dir string) error {
+	_, err := backup.Restore(s.options.backupPlace(), dir, s.options.Log)
+	return err
+}
+
+// startBackup copies the store until stop, unless no copy is wanted or nothing is asked.
+func (s *Session) startBackup(store *stores.Store, offline bool) (stop func() *backup.State, err error) {
+	o := &s.options
+	if o.Store.Backup == "" || offline {
+		return func() *backup.State { return nil }, nil
+	}
+	b, err := backup.Start(store.Store, backup.Options{Place: o.backupPlace(), Dir: store.Dir, Every: o.Store.BackupEvery, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return func() *backup.State { state := b.Stop(); return &state }, nil
+}
