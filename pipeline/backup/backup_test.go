@@ -294,6 +294,7 @@ func TestLost(t *testing.T) {
 // A damaged copy is refused, and nothing is restored.
 func TestDamaged(t *testing.T) {
 	for name, damage := range map[string]func(text string) string{
+		"missing": nil,
 		"cut":     func(text string) string { return text[:len(text)-1] },
 		"longer":  func(text string) string { return text + "x" },
 		"flipped": func(text string) string { return text[:40] + "\xff" + text[41:] },
@@ -305,7 +306,11 @@ func TestDamaged(t *testing.T) {
 			add(t, s, 0, 10, 10)
 			newCopy(t, s, place, dir).must(t)
 			for key, v := range bucket.objects {
-				if strings.Contains(key, ".log") {
+				switch {
+				case !strings.Contains(key, ".log"):
+				case damage == nil:
+					delete(bucket.objects, key)
+				default:
 					bucket.put(key, damage(v.text))
 				}
 			}

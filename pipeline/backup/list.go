@@ -76,7 +76,7 @@ func (p place) readList() (*list, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", p.path(listName), err)
+		return nil, fmt.Errorf("the list of the copy: %w", err)
 	}
 	l := new(list)
 	if err := json.Unmarshal(text, l); err != nil {

@@ -114,7 +114,7 @@ func (p place) downloadFile(f file, path string) error {
 func (p place) downloadObject(o object, out io.Writer) error {
 	in, err := p.open(o.Name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &DamageError{p.path(o.Name), err}
+		return &DamageError{p.path(o.Name), errors.New("it is missing")}
 	}
 	if err != nil {
 		return err
