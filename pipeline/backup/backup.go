@@ -25,6 +25,9 @@ const (
 	readBytes = 256 << 10
 	// snapshots of the log are tried in a row while compaction removes files.
 	snapshots = 5
+	// patience is how long Start waits for the place. An answer takes less than a second; the attempts to reach a
+	// server that is out take two minutes.
+	patience = 5 * time.Second
 	// noticeAfter is the time after which Stop says what it waits for.
 	noticeAfter = 2 * time.Second
 )
@@ -35,6 +38,8 @@ type Options struct {
 	Dir   string        // of the store
 	Every time.Duration // default DefaultEvery
 	Log   *slog.Logger  // for warnings and notices; nil for none
+
+	patience time.Duration // default patience
 }
 
 // State says how far a copy is.
@@ -66,18 +71,36 @@ type Backup struct {
 }
 
 // Start makes this process the owner of the copy and begins to copy. The error is a *TakenError, a *ListError, or of
-// the options; if the place cannot be reached, that is a warning. The caller stops the Backup before it closes the
-// store.
+// the options. A place that cannot be reached is a warning, and so are these errors if the place answers late. The
+// caller stops the Backup before it closes the store.
 func Start(store *answers.Store, o Options) (*Backup, error) {
 	b, err := newBackup(store, o)
 	if err != nil {
 		return nil, err
 	}
-	if b.err = b.claim(); isFinal(b.err) {
-		return nil, b.err
+	claimed, late := make(chan error), make(chan struct{})
+	b.ended.Go(func() {
+		b.err = b.claim()
+		told := false
+		select {
+		case claimed <- b.err:
+			told = isFinal(b.err)
+		case <-late:
+		}
+		if !told {
+			b.warn(nil)
+		}
+		b.run()
+	})
+	select {
+	case err := <-claimed:
+		if isFinal(err) {
+			return nil, err
+		}
+	case <-time.After(b.options.patience):
+		close(late)
+		b.options.Log.Warn("the place for the copy of the store does not answer yet, the run goes on", "place", b.place.dir)
 	}
-	b.warn(nil)
-	b.ended.Go(b.run)
 	return b, nil
 }
 
@@ -85,7 +108,7 @@ func newBackup(store *answers.Store, o Options) (*Backup, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Every = cmp.Or(o.Every, DefaultEvery)
+	o.Every, o.patience = cmp.Or(o.Every, DefaultEvery), cmp.Or(o.patience, patience)
 	p, err := openPlace(o.Place)
 	if err != nil {
 		return nil, err
@@ -314,8 +337,8 @@ func (b *Backup) copyFiles() (files []file, err error) {
 	return files, nil
 }
 
-// copyFile copies the bytes of a file that are new, in one object with the objects before that are no larger; of a
-// file that is full, all bytes.
+// copyFile copies the bytes of a file that are new, in one object with the objects before that are less than twice as
+// large; of a file that is full, all bytes.
 func (b *Backup) copyFile(f answers.LogFile) ([]object, error) {
 	objects := b.files[f.Name]
 	from := sizeOf(objects)
@@ -326,7 +349,7 @@ func (b *Backup) copyFile(f answers.LogFile) ([]object, error) {
 		return objects, nil
 	}
 	keep := len(objects)
-	for ; keep > 0 && (f.Closed || objects[keep-1].Size <= f.Size-from); keep-- {
+	for ; keep > 0 && (f.Closed || objects[keep-1].Size < 2*(f.Size-from)); keep-- {
 		from -= objects[keep-1].Size
 	}
 	o := object{Name: objectName(f.Name, from, f.Size, b.epoch), Size: f.Size - from}

@@ -124,7 +124,7 @@ func TestCopyAndRestore(t *testing.T) {
 		b := newCopy(t, s, place, dir)
 		b.must(t)
 		for n := range 100 {
-			add(t, s, 10*n, 10*n+10, 50)
+			add(t, s, 10*n, 10*n+10, 100-n)
 			b.must(t)
 			if objects := len(b.listed[0].Objects); objects > 10 {
 				t.Fatalf("%d objects after %d copies", objects, n)
@@ -492,4 +492,25 @@ func TestNothingToRestore(t *testing.T) {
 			t.Errorf("restored %v, %v", r, err)
 		}
 	})
+}
+
+// A place that answers late does not keep the run from its start, and that another store has it is then a warning.
+func TestLatePlace(t *testing.T) {
+	bucket, place := newBucket(t)
+	first, second := t.TempDir(), t.TempDir()
+	newCopy(t, open(t, first), place, first).must(t)
+	answer := make(chan struct{})
+	bucket.disturb(func(string, string) error { <-answer; return nil })
+	var log bytes.Buffer
+	b, err := Start(open(t, second), Options{Place: place, Dir: second, Log: slog.New(slog.NewTextHandler(&log, nil)), patience: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(answer)
+	if state := b.Stop(); state.Behind == 0 || !strings.Contains(state.Error, "another store") {
+		t.Errorf("the state is %+v", state)
+	}
+	if text := log.String(); !strings.Contains(text, "does not answer yet") || !strings.Contains(text, "no longer copied") {
+		t.Errorf("the log is\n%s", text)
+	}
 }

@@ -13,8 +13,8 @@
 //	00000002.log.8388650-9000321.3
 //
 // The list names only objects that are complete. A file of the log is one or more objects in order. Bytes that come
-// later are further objects, and an object takes the place of those before it that are no larger, so that each byte is
-// copied a few times and a file has few objects. A file that is full becomes one object. After the list is published,
+// later are further objects, and an object takes the place of those before it that are less than twice as large, so that
+// each byte is copied a few times and a file has few objects. A file that is full becomes one object. After the list is published,
 // objects that it does not name are removed: those of files that compaction has removed, and those of killed
 // processes. The copy has what the store has: inputs, answers and URLs of services, but no API key.
 //
