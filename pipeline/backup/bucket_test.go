@@ -3,6 +3,7 @@ package backup
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"io/fs"
@@ -41,7 +42,7 @@ func init() {
 
 func newBucket(t *testing.T) (b *bucket, place string) {
 	t.Helper()
-	name := strings.ReplaceAll(t.Name(), "/", "-")
+	name := rand.Text()
 	b = &bucket{objects: make(map[string]version)}
 	buckets.Store(name, b)
 	return b, "mem://" + name + "/copy"

@@ -23,11 +23,12 @@
 // Two machines that copy different stores to one place would each destroy the copy of the other. The list has the
 // identity of the store, which is random and which the file BACKUP in the folder of the store keeps, and the owner,
 // which is random for each process that copies. BACKUP also has the owners that this folder has been. A process begins
-// with a list that names itself as the owner, and with a number, the epoch, that is one higher than the owner's before. The list is
-// replaced only if it is the list that the process has read (If-Match in object storage, a lock in a folder), so that
-// of two machines one becomes the owner, and the other gets a [TakenError]. So does the machine whose store was
-// restored elsewhere meanwhile: its next list fails. The epoch is part of the names of objects. An owner removes only
-// objects of its own and of earlier epochs, so that a former owner cannot remove what the present list names.
+// with a list that names itself as the owner, and with an epoch, a number that is one higher than that of the owner
+// before. The list is replaced only if it is the list that the process has read (If-Match in object storage, a lock in
+// a folder), so that of two machines one becomes the owner, and the other gets a [TakenError]. So does the machine whose
+// store was restored elsewhere meanwhile: its next list fails. The epoch is part of the names of objects. An owner
+// removes only objects of its own and of earlier epochs, so that a former owner cannot remove what the present list
+// names.
 //
 // # Failures
 //
