@@ -49,7 +49,7 @@ servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs ng
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat SERVERS_REPORT=$(CURDIR)/bin/servers.md go test . -full -count 1 -timeout 0 -v
 
 drift: ## refresh a list of 100,000 websites that drift for a year, with ten seeds
-	go test -run TestDrift -count 1 -timeout 0 -v ./pipeline/refresh -websites 100000
+	go test -run TestDrift -count 1 -timeout 0 -v ./pipeline/refresh -websites 100000 -seeds 10
 
 gateway: build ## 8 runs of 200,000 requests against a gateway that is killed 20 times (8 minutes)
 	go run ./scripts/gateway -bulkcat bin/bulkcat -requests 200000 -kills 20

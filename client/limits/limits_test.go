@@ -192,7 +192,7 @@ func TestOneLongWait(t *testing.T) {
 // A service that queues requests, and that dies every 25 s, is asked at its rate in between. In the meantime its
 // address refuses connections, or a proxy answers with 502.
 func TestKills(t *testing.T) {
-	const rate, every, kills = 40, 25 * time.Second, 40
+	const rate, every, kills = 40, 25 * time.Second, 12
 	for _, tt := range []struct {
 		name  string
 		queue float64 // seconds
