@@ -7,10 +7,8 @@ LDFLAGS := -s -w -X main.release=$(VERSION) -X main.commit=$(COMMIT)
 # Without inlining, the packages for S3 are 1.8 MiB smaller. They wait for the network, not for the processor.
 GCFLAGS := github.com/aws/aws-sdk-go-v2/...=-l
 
-# The race detector needs a C compiler.
-ifneq ($(shell command -v $(shell go env CC)),)
-RACE := -race
-endif
+# RACE=-race runs tests with the race detector, which needs a C compiler and twice the time. .ci/run does.
+RACE ?=
 
 BIN      ?= bin/bulkcat
 FUZZTIME ?= 10s
@@ -38,10 +36,7 @@ release: man ## build the archives of a release into bin/release; VERSION has a 
 
 # By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
-test: ## run all tests, with the race detector where there is a C compiler
-ifndef RACE
-	@echo "no C compiler: the tests run without the race detector"
-endif
+test: ## run all tests; with RACE=-race with the race detector
 	go test $(RACE) ./...
 	cd scripts/servers && go test -count 1 ./...
 
@@ -59,6 +54,7 @@ soak: ## run against a faulty service for SOAKTIME (20m)
 
 crash: build ## kill bulkcat CRASHES (1000) times and compare the outputs
 	go run ./scripts/crash -bulkcat bin/bulkcat -kills $(CRASHES)
+	go test -run TestAccountAfterKills -count 1 -v ./cmd/bulkcat -journal-kills 20
 
 cuts: ## truncate every file of a run at every byte, and flip its bits (about an hour)
 	go test -run TestFilesCutAnywhere -timeout 0 -v ./cmd/bulkcat -cut-every 1

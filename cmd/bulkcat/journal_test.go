@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,12 +16,13 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// TestAccountAfterKills kills a run 20 times. For each killed process the account's requests and those that the service
+var journalKills = flag.Int("journal-kills", 6, "kills of a run whose account is compared with the requests of the service")
+
+// TestAccountAfterKills kills a run. For each killed process the account's requests and those that the service
 // has counted differ by at most the requests that were in flight.
 func TestAccountAfterKills(t *testing.T) {
 	t.Parallel() // the test mostly waits
 	const (
-		kills   = 20
 		rate    = 250                   // requests a second
 		workers = 16                    // requests in flight at most
 		latency = 60 * time.Millisecond // with the rate nearly all workers ask
@@ -42,7 +44,7 @@ func TestAccountAfterKills(t *testing.T) {
 		return cmd, stderr
 	}
 	random, arrived := rand.New(rand.NewPCG(1, 2)), []int{0}
-	for range kills {
+	for range *journalKills {
 		cmd, _ := start(rate)
 		for before := arrived[len(arrived)-1]; len(service.Audit().Arrivals) == before; {
 			time.Sleep(time.Millisecond)
@@ -63,8 +65,8 @@ func TestAccountAfterKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(account.Earlier) != kills {
-		t.Fatalf("the account has %d earlier starts, want %d", len(account.Earlier), kills)
+	if len(account.Earlier) != *journalKills {
+		t.Fatalf("the account has %d earlier starts, want %d", len(account.Earlier), *journalKills)
 	}
 	asked, least, most := account.Counts.Requests, 0, 0
 	for i, e := range account.Earlier {
@@ -77,10 +79,10 @@ func TestAccountAfterKills(t *testing.T) {
 	}
 	counted := len(service.Audit().Arrivals)
 	t.Logf("the service counted %d requests, the account %d; a start has at most %d too few and %d too many", counted, asked, most, -least)
-	if last := counted - arrived[kills]; int(account.Counts.Requests) != last {
+	if last := counted - arrived[*journalKills]; int(account.Counts.Requests) != last {
 		t.Errorf("the last start has %d requests, the service counted %d", account.Counts.Requests, last)
 	}
-	checkJournal(t, filepath.Join(dir, "out.csv.run.journal"), kills+1)
+	checkJournal(t, filepath.Join(dir, "out.csv.run.journal"), *journalKills+1)
 	checkStatus(t, filepath.Join(dir, "out.csv.status.json"), account)
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	websites  = 8000
+	websites  = 4000
 	perSecond = 400         // requests
 	every     = time.Second // between copies
 )
@@ -72,15 +72,17 @@ func (l *lists) look(w *world) {
 // A machine is lost in the middle of a run: another machine begins from the copy and repeats the requests since the
 // last copy.
 func TestLostMachine(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		slowDown int64
 		bound    time.Duration // 0 if a copy may take any time
 	}{
-		{"none", 0, 2 * every},
+		{"none", 0, 5 * every},
 		{"503 SlowDown", 8, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := start(t)
 			w.slowDown.Store(c.slowDown)
 			s := service.Start(t, service.Options{Latency: func() time.Duration { return 10 * time.Millisecond }})

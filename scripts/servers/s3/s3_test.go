@@ -234,6 +234,7 @@ func (w *world) watch() (stop func()) {
 }
 
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		toxic    network.Toxic
@@ -241,10 +242,11 @@ func TestFaults(t *testing.T) {
 	}{
 		{name: "none"},
 		{name: "connections are cut", toxic: network.Toxic{Name: "cut", Type: "limit_data", Toxicity: 1, Attributes: map[string]int64{"bytes": 3_000_000}}},
-		{name: "503 SlowDown", slowDown: 6},
-		{name: "slow reads", toxic: network.Toxic{Name: "slow", Type: "bandwidth", Toxicity: 1, Attributes: map[string]int64{"rate": 10000}}},
+		{name: "503 SlowDown", slowDown: 12},
+		{name: "slow reads", toxic: network.Toxic{Name: "slow", Type: "bandwidth", Toxicity: 1, Attributes: map[string]int64{"rate": 40000}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := start(t)
 			if c.toxic.Type != "" {
 				if err := w.network.Add(c.toxic); err != nil {
@@ -264,6 +266,7 @@ func TestFaults(t *testing.T) {
 
 // A killed run shows nothing and leaves its upload; the next run removes the upload.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	w, state := start(t), t.TempDir()
 	w.kill(w.toS3(state), "out.csv?partNumber=2")
 	if _, err := os.Stat(filepath.Join(w.bucket, "out.csv")); err == nil || w.uploads() != 1 {
@@ -275,6 +278,7 @@ func TestKilled(t *testing.T) {
 
 // An interrupted run aborts its upload. The last records of its input would take minutes.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	list, err := os.ReadFile(w.input)
 	if err != nil {
@@ -312,6 +316,7 @@ func TestInterrupted(t *testing.T) {
 
 // Of two runs on two machines the second to publish fails, and leaves the account of the first.
 func TestTwoWriters(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	late := w.toS3(t.TempDir())
 	upload := w.start(late, "out.csv?partNumber=1")
@@ -326,6 +331,7 @@ func TestTwoWriters(t *testing.T) {
 
 // A folder of parts, all forms of the input, and an object of another program.
 func TestForms(t *testing.T) {
+	t.Parallel()
 	w, state := start(t), t.TempDir()
 	in := filepath.Join(w.bucket, "list")
 	if err := os.Mkdir(in, 0o777); err != nil {

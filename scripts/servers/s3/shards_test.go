@@ -30,6 +30,7 @@ func (w *world) fails(cmd *exec.Cmd, status int, text string) {
 // Four machines write a shard each. Three start at the same time. The fourth is killed, and two machines go on: one of
 // them holds a part while the other publishes all parts, as if Slurm took it for lost.
 func TestShards(t *testing.T) {
+	t.Parallel()
 	w, state := start(t), t.TempDir()
 	var started []*exec.Cmd
 	for _, shard := range []string{"1/4", "3/4", "4/4"} {
