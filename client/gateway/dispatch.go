@@ -150,6 +150,7 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 		}
 		g.end(f, false, nil, noUpstreamQuota())
 		g.endAll(noUpstreamQuota())
+		g.wakeUp() // to ask for the quota later
 	default:
 		g.log.Debug("attempt failed", "attempt", f.attempts, "error", e)
 		g.lastErr.Store(e)
