@@ -18,7 +18,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow test-spark test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3
+.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-browser test-airflow test-spark test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,13 @@ cuts: ## truncate every file of a run at every byte, and flip its bits (about an
 
 test-s3: build ## run against versitygw, an S3 server, with cut connections, 503 SlowDown and slow reads
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat go test -count 1 -v ./s3
+
+test-clouds: ## the same with Azurite and fake-gcs-server, in a program that is built with -tags clouds (needs npm)
+	go vet -tags clouds ./pipeline/objects
+	CGO_ENABLED=0 go build -tags clouds -o bin/bulkcat-clouds ./cmd/bulkcat
+	npm install --silent --no-audit --no-fund --prefix bin/azurite azurite@3.35.0
+	GOBIN=$(CURDIR)/bin go install github.com/fsouza/fake-gcs-server@v1.56.1
+	go test -tags clouds ./pipeline/objects -count 1 -v -run TestClouds -azurite $(CURDIR)/bin/azurite/node_modules/.bin/azurite-blob -fake-gcs $(CURDIR)/bin/fake-gcs-server -bulkcat $(CURDIR)/bin/bulkcat-clouds
 
 test-duckdb: build ## read all shapes with DuckDB, and compare Parquet, CSV and JSONL (needs npm)
 	scripts/duckdb/test.sh bin/bulkcat

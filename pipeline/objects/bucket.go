@@ -114,6 +114,9 @@ func Settle(path string) (string, error) {
 // unknownScheme is the error of a scheme that is not registered. The caller holds the registry.
 func unknownScheme(path, scheme string) error {
 	known := strings.Join(slices.Sorted(maps.Keys(registry.schemes)), ", ")
+	if scheme == "gs" || scheme == "azblob" {
+		known += "; programs that are built with -tags clouds also know gs and azblob"
+	}
 	return fmt.Errorf("%s: unknown storage %s (known: %s)", path, scheme, known)
 }
 

@@ -14,4 +14,7 @@
 // (AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and others), the files in ~/.aws, and the metadata
 // service of the machine. A URL may end in the parameters region, endpoint, profile and use_path_style, as in
 // s3://bucket/key?endpoint=http://127.0.0.1:9000. They count for all paths in the bucket.
+//
+// With the build tag clouds there are also gs://bucket/key (Google Cloud Storage) and azblob://container/key (Azure Blob
+// Storage), by way of gocloud.dev/blob. Their versions are the generation and the ETag.
 package objects
