@@ -155,7 +155,7 @@ func (o SessionOptions) Check() error {
 	refuse(o.Store.RefreshBudget > 0 && o.readsStdin(), "Store.RefreshBudget", "the input is read twice, and standard input can be read once: name a file")
 	refuse(o.Store.RefreshBudget > 0 && o.Output.Path == "-" && o.Store.Dir == "", "Store.RefreshBudget", "there is no store: name one")
 	refuse(o.Store.Backup != "" && o.Output.Path == "-" && o.Store.Dir == "", "Store.Backup", "there is no store: name one")
-	refuse(o.Store.BackupEvery != 0 && o.Store.BackupEvery < time.Second, "Store.BackupEvery", "it must be 1s at least")
+	refuse(o.Store.BackupEvery != 0 && o.Store.BackupEvery < time.Second, "Store.BackupEvery", "must be at least 1s")
 	refuse(o.Output.Levels < LevelsOfTaxonomy || o.Output.Levels > writer.MaxLevels, "Output.Levels", "%d must be 0 to %d, or %d", o.Output.Levels, writer.MaxLevels, LevelsOfTaxonomy)
 	refuse(o.Output.PartRows < 0, "Output.PartRows", "%d must be at least 1", o.Output.PartRows)
 	refuse(o.Output.Top < 0, "Output.Top", "%d must not be negative", o.Output.Top)

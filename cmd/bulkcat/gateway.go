@@ -55,7 +55,7 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 	case f.upstream == "" && f.backup.Place != "":
 		return errors.New("--store-backup: only a gateway has a store: give --upstream and --store")
 	case f.backup.Every < time.Second:
-		return errors.New("--store-backup-every: it must be 1s at least")
+		return errors.New("--store-backup-every: must be at least 1s")
 	case f.upstream != "" && len(taxonomies.given) > 0:
 		return errHostedTaxonomy
 	}

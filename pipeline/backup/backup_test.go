@@ -15,6 +15,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
 )
 
 const source = "http://service"
@@ -110,7 +111,7 @@ func restore(t *testing.T, place string) (dir string) {
 // both runs a test with a place in object storage and with a folder.
 func both(t *testing.T, test func(t *testing.T, place string)) {
 	t.Run("objects", func(t *testing.T) {
-		_, place := newBucket(t)
+		_, place := objectstest.New()
 		test(t, place)
 	})
 	t.Run("folder", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "team", "copy")) })
@@ -147,7 +148,7 @@ func TestCopyAndRestore(t *testing.T) {
 // Full files are one object each; objects of files that compaction has removed are removed, and those that a killed
 // process has left.
 func TestCompaction(t *testing.T) {
-	bucket, place := newBucket(t)
+	bucket, place := objectstest.New()
 	dir := t.TempDir()
 	s := open(t, dir)
 	b := newCopy(t, s, place, dir)
@@ -169,18 +170,18 @@ func TestCompaction(t *testing.T) {
 	if len(b.listed) != 2 || len(b.listed[0].Objects) != 1 {
 		t.Fatalf("the list is %+v", b.listed)
 	}
-	bucket.put("copy/00000001.log.0-7.1", "of a killed process")
-	bucket.put("copy/notes.txt", "of another program")
+	bucket.Put("copy/00000001.log.0-7.1", "of a killed process")
+	bucket.Put("copy/notes.txt", "of another program")
 	if err := s.Compact(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	newCopy(t, s, place, dir).must(t)
-	for _, name := range bucket.names() {
+	for _, name := range bucket.Names() {
 		if strings.HasPrefix(name, "00000001.log") || strings.HasPrefix(name, "00000002.log") {
 			t.Errorf("%s stays", name)
 		}
 	}
-	if !strings.Contains(fmt.Sprint(bucket.names()), "notes.txt") {
+	if !strings.Contains(fmt.Sprint(bucket.Names()), "notes.txt") {
 		t.Error("a file of another program is removed")
 	}
 	count(t, open(t, restore(t, place)), 40)
@@ -188,7 +189,7 @@ func TestCompaction(t *testing.T) {
 
 // Compaction removes a file between the snapshot of the log and its copy: the next snapshot has all answers.
 func TestCompactionMeanwhile(t *testing.T) {
-	bucket, place := newBucket(t)
+	bucket, place := objectstest.New()
 	dir := t.TempDir()
 	s := open(t, dir)
 	add(t, s, 0, 100, 100)
@@ -196,7 +197,7 @@ func TestCompactionMeanwhile(t *testing.T) {
 	b.must(t)
 	add(t, s, 100, 200, 100)
 	compacted := false
-	bucket.disturb(func(op, key string) error {
+	bucket.Disturb(func(op, key string) error {
 		if op == "stat" && strings.HasPrefix(key, "00000001.log") && !compacted {
 			compacted = true
 			return s.Compact(context.Background())
@@ -216,13 +217,13 @@ func TestFaults(t *testing.T) {
 	for call := 1; ; call++ {
 		met := false
 		t.Run(fmt.Sprint(call), func(t *testing.T) {
-			bucket, place := newBucket(t)
+			bucket, place := objectstest.New()
 			dir := t.TempDir()
 			s := open(t, dir)
 			add(t, s, 0, 10, 10)
 			newCopy(t, s, place, dir).must(t)
 			b, calls := newCopy(t, s, place, dir), 0
-			bucket.disturb(func(string, string) error {
+			bucket.Disturb(func(string, string) error {
 				if calls++; calls >= call {
 					met = true
 					return failed
@@ -235,7 +236,7 @@ func TestFaults(t *testing.T) {
 			}
 			add(t, s, 20, 30, 10)
 			_ = b.copy()
-			bucket.disturb(nil)
+			bucket.Disturb(nil)
 			if n := len(restoredAnswers(t, place)); n != 10 && n != 20 && n != 30 {
 				t.Errorf("%d answers are restored", n)
 			}
@@ -243,7 +244,7 @@ func TestFaults(t *testing.T) {
 			if n := len(restoredAnswers(t, place)); n != 30 {
 				t.Errorf("%d answers are restored, want 30", n)
 			}
-			if names := bucket.names(); len(names) > 4 {
+			if names := bucket.Names(); len(names) > 4 {
 				t.Errorf("the objects are %v", names)
 			}
 		})
@@ -266,15 +267,15 @@ func restoredAnswers(t *testing.T, place string) (found []answers.Stored) {
 func TestLost(t *testing.T) {
 	for _, lost := range []string{listName, "00000001.log"} {
 		t.Run(lost, func(t *testing.T) {
-			bucket, place := newBucket(t)
+			bucket, place := objectstest.New()
 			dir := t.TempDir()
 			s := open(t, dir)
 			b := newCopy(t, s, place, dir)
 			add(t, s, 0, 10, 10)
 			b.must(t)
-			for key := range bucket.objects {
+			for key := range bucket.Objects {
 				if strings.Contains(key, lost) {
-					delete(bucket.objects, key)
+					delete(bucket.Objects, key)
 				}
 			}
 			add(t, s, 10, 20, 10)
@@ -300,18 +301,18 @@ func TestDamaged(t *testing.T) {
 		"flipped": func(text string) string { return text[:40] + "\xff" + text[41:] },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bucket, place := newBucket(t)
+			bucket, place := objectstest.New()
 			dir := t.TempDir()
 			s := open(t, dir)
 			add(t, s, 0, 10, 10)
 			newCopy(t, s, place, dir).must(t)
-			for key, v := range bucket.objects {
+			for key, v := range bucket.Objects {
 				switch {
 				case !strings.Contains(key, ".log"):
 				case damage == nil:
-					delete(bucket.objects, key)
+					delete(bucket.Objects, key)
 				default:
-					bucket.put(key, damage(v.text))
+					bucket.Put(key, damage(v.Text))
 				}
 			}
 			parent := t.TempDir()
@@ -333,8 +334,8 @@ func TestOtherLists(t *testing.T) {
 		`{"format":1,"store":"s","owner":"o","files":[{"name":"../x.log","objects":[]}]}`,
 		`{"format":1,"store":"s","owner":"o","files":[{"name":"00000001.log","objects":[{"name":"../secret"}]}]}`,
 	} {
-		bucket, place := newBucket(t)
-		bucket.put("copy/"+listName, text)
+		bucket, place := objectstest.New()
+		bucket.Put("copy/"+listName, text)
 		_, err := Restore(place, filepath.Join(t.TempDir(), "store"), slog.New(slog.DiscardHandler))
 		if _, ok := errors.AsType[*ListError](err); !ok {
 			t.Errorf("%s: the error of Restore is %v", text, err)
@@ -393,18 +394,16 @@ func TestTwoOwners(t *testing.T) {
 
 // Two machines restore at the same time: one becomes the owner.
 func TestTwoRestores(t *testing.T) {
-	bucket, place := newBucket(t)
+	bucket, place := objectstest.New()
 	dir := t.TempDir()
 	newCopy(t, open(t, dir), place, dir).must(t)
 	first, second := restore(t, place), restore(t, place)
 	a, b := newCopy(t, open(t, first), place, first), newCopy(t, open(t, second), place, second)
 	raced := false
-	bucket.disturb(func(op, key string) error {
+	bucket.Disturb(func(op, key string) error {
 		if op == "publish" && key == listName && !raced { // b has read the list and is about to replace it
 			raced = true
-			bucket.mu.Unlock()
 			a.must(t)
-			bucket.mu.Lock()
 		}
 		return nil
 	})
@@ -416,7 +415,7 @@ func TestTwoRestores(t *testing.T) {
 
 // The loss of power takes the end of the log, and other answers take its place.
 func TestShorterStore(t *testing.T) {
-	_, place := newBucket(t)
+	_, place := objectstest.New()
 	dir := t.TempDir()
 	s := open(t, dir)
 	add(t, s, 0, 10, 10)
@@ -440,7 +439,7 @@ func TestShorterStore(t *testing.T) {
 
 // Start copies by itself, warns once when the place fails, and Stop says how far the copy is behind.
 func TestStartAndStop(t *testing.T) {
-	bucket, place := newBucket(t)
+	bucket, place := objectstest.New()
 	dir := t.TempDir()
 	s := open(t, dir)
 	var log bytes.Buffer
@@ -457,7 +456,7 @@ func TestStartAndStop(t *testing.T) {
 			t.Fatal("nothing is copied")
 		}
 	}
-	bucket.disturb(func(string, string) error { return errors.New("the server is out") })
+	bucket.Disturb(func(string, string) error { return errors.New("the server is out") })
 	add(t, s, 10, 20, 10)
 	time.Sleep(50 * time.Millisecond)
 	state := b.Stop()
@@ -467,7 +466,7 @@ func TestStartAndStop(t *testing.T) {
 	if n := strings.Count(log.String(), "the server is out"); n != 1 {
 		t.Errorf("%d warnings\n%s", n, &log)
 	}
-	bucket.disturb(nil)
+	bucket.Disturb(nil)
 	b, err = Start(s, Options{Place: place, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -496,11 +495,11 @@ func TestNothingToRestore(t *testing.T) {
 
 // A place that answers late does not keep the run from its start, and that another store has it is then a warning.
 func TestLatePlace(t *testing.T) {
-	bucket, place := newBucket(t)
+	bucket, place := objectstest.New()
 	first, second := t.TempDir(), t.TempDir()
 	newCopy(t, open(t, first), place, first).must(t)
 	answer := make(chan struct{})
-	bucket.disturb(func(string, string) error { <-answer; return nil })
+	bucket.Disturb(func(string, string) error { <-answer; return nil })
 	var log bytes.Buffer
 	b, err := Start(open(t, second), Options{Place: place, Dir: second, Log: slog.New(slog.NewTextHandler(&log, nil)), patience: time.Millisecond})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/bulkcat/bulkcat/writer"
@@ -40,6 +41,7 @@ type s3Bucket struct {
 
 func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, error) {
 	options := []func(*config.LoadOptions) error{
+		config.WithLogger(logging.Nop{}), // errors say what went wrong
 		config.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				// All requests are retried alike: the default stops when a fifth of the requests fail.
