@@ -39,6 +39,9 @@ test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests; with RACE=-race with the race detector
 	go test $(RACE) ./...
 	cd scripts/servers && go test -count 1 ./...
+	@for tool in nginx tmux; do \
+	  command -v $$tool >/dev/null || [ -x /usr/sbin/$$tool ] || echo "skipped: the tests that need $$tool, which is not installed"; \
+	done
 
 servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs nginx); the table is in bin/servers.md
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat SERVERS_REPORT=$(CURDIR)/bin/servers.md go test . -full -count 1 -timeout 0 -v

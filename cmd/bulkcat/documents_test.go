@@ -101,7 +101,7 @@ func emptySection(text string) string {
 }
 
 // TestDocumentCommands runs the commands of the console blocks of each document, in order and in one
-// folder with the files of testdata/documents, and wants the output that the block shows. "^C" in the
+// folder with the files of testdata/documents and samples (the README: in an empty folder), and wants the output that the block shows. "^C" in the
 // output interrupts the command. The exit status is 0, that of an interrupt, or the one in a comment
 // at the end of the command: "# exit status 3". A command that ends in "&" runs until the end.
 func TestDocumentCommands(t *testing.T) {
@@ -115,6 +115,9 @@ func TestDocumentCommands(t *testing.T) {
 		t.Run(document, func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t)
+			if document != "README.md" { // the session there begins in an empty folder
+				s.addFiles("testdata/documents", "samples")
+			}
 			for _, b := range blocks {
 				s.run(b)
 			}
@@ -156,9 +159,6 @@ type shell struct {
 
 func newShell(t *testing.T) *shell {
 	s := &shell{T: t, folder: t.TempDir(), calls: new(atomic.Int64)}
-	if err := os.CopyFS(s.folder, os.DirFS("testdata/documents")); err != nil {
-		t.Fatal(err)
-	}
 	service := embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: 100_000}})
 	hosted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != embedded.UsagePath {
@@ -174,6 +174,16 @@ func newShell(t *testing.T) *shell {
 		"127.0.0.1:8080", s.listen, "0.0.0.0:8080", s.listen)
 	s.env = append(os.Environ(), "BULKCAT_FETCH=never")
 	return s
+}
+
+// addFiles copies the files of folders into the folder of the shell.
+func (s *shell) addFiles(folders ...string) {
+	s.Helper()
+	for _, folder := range folders {
+		if err := os.CopyFS(s.folder, os.DirFS(folder)); err != nil {
+			s.Fatal(err)
+		}
+	}
 }
 
 func (s *shell) run(c consoleCommand) {
