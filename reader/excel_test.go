@@ -84,28 +84,3 @@ func TestDamagedExcel(t *testing.T) {
 	}
 	wantRefused(t, fromString(string(content), Options{Candidates: candidates}), "-", "an Excel file needs a name that ends in .xlsx")
 }
-
-func TestCellText(t *testing.T) {
-	tests := []struct{ stored, shown, want string }{
-		{"1.2345678901234568E+16", "1.23E+16", "12345678901234568"},
-		{"19.989999999999998", "19.99 €", "19.99"},
-		{"-0.5", "-50%", "-0.5"},
-		{"45292", "1-Jan-24", "1-Jan-24"},
-		{"45292.5", "2024-01-01 12:00", "2024-01-01 12:00"},
-		{"0.5", "12:00", "12:00"},
-		{"45292", "45,292.00", "45292"},
-		{"45292", "1.1.2024", "1.1.2024"},
-		{"12", "12.00", "12"},
-		{"5551234", "555-1234", "5551234"},
-		{"45292", "January 1, 2024", "January 1, 2024"},
-		{"20", "20.0 EUR", "20"},
-		{"20", "USD 20.00", "20"},
-		{"text", "text", "text"},
-		{"1", "TRUE", "TRUE"},
-	}
-	for _, test := range tests {
-		if got := cellText(test.stored, test.shown); got != test.want {
-			t.Errorf("%s, shown as %s: got %s, want %s", test.stored, test.shown, got, test.want)
-		}
-	}
-}
