@@ -67,12 +67,12 @@ func TestDamagedExcel(t *testing.T) {
 	})
 	empty := written(t, func(w io.Writer) error {
 		z := zip.NewWriter(w)
-		_, err := z.Create("xl/workbook.xml")
+		_, err := z.Create("[Content_Types].xml")
 		return errors.Join(err, z.Close())
 	})
 	tests := []struct{ name, content, want string }{
 		{"zip bomb", bomb, "is a damaged Excel file (it has more than 2 GiB unzipped)"},
-		{"no sheets", empty, "is a damaged Excel file"},
+		{"no parts", empty, "is an Office file that is no .xlsx workbook, not a list; save the list as CSV or .xlsx"},
 		{"cut", cut(string(content), 100), "is a zip archive, not a list"},
 		{"text", "domain\na.com\n", "is a damaged Excel file (its beginning is that of another file)"},
 	}
