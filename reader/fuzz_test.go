@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -235,6 +237,48 @@ func FuzzFormat(f *testing.F) {
 				t.Error("read to the end, but not whole")
 			}
 			r.Close()
+		}
+	})
+}
+
+// FuzzExcel reads a workbook with arbitrary XML for its parts. Its rows must be those of a well-formed sheet, which
+// encoding/xml reads to its end.
+func FuzzExcel(f *testing.F) {
+	list := listParts(sheetOf(`<row r="2"><c r="A2" t="s" s="1"><v>1</v></c><c><v>45292.5</v></c></row>`))
+	const sheet, texts, styles = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "xl/styles.xml"
+	f.Add(list[sheet], list[texts], list[styles])
+	f.Add(sheetOf(`<row><c t="inlineStr"><is><r><t>a_x000D_</t></r></is></c></row>`), `<sst/>`,
+		`<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[h]:mm;@"/></numFmts><cellXfs><xf numFmtId="164"/></cellXfs></styleSheet>`)
+	f.Fuzz(func(t *testing.T, sheetXML, textsXML, stylesXML string) {
+		parts := maps.Clone(list)
+		parts[sheet], parts[texts], parts[styles] = sheetXML, textsXML, stylesXML
+		path := writeFile(t, "in.xlsx", archived(t, parts))
+		r, err := Open(Options{Paths: []string{path}, NoHeader: true, Column: "1"})
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		var line int64
+		for {
+			rec, err := r.Read()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return
+			}
+			if rec.Line <= line || len(rec.Fields) != len(r.columns) || !utf8.ValidString(strings.Join(rec.Fields, rec.Input)) {
+				t.Fatalf("row %d after row %d: %q", rec.Line, line, rec.Fields)
+			}
+			line = rec.Line
+		}
+		decoder := xml.NewDecoder(decode(bufio.NewReader(strings.NewReader(sheetXML)), "", nil))
+		decoder.CharsetReader = sameCharset
+		for err == nil {
+			_, err = decoder.Token()
+		}
+		if err != io.EOF {
+			t.Errorf("a damaged sheet was read to its end: %v", err)
 		}
 	})
 }

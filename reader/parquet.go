@@ -247,7 +247,7 @@ func (p *parquetParser) next() (r row, err error) {
 	p.left--
 	p.row++
 	if p.row%parquetStride == 0 {
-		if err := p.follow(); err != nil {
+		if err := p.raw.follow(p.size, float64(p.row)/float64(p.table.rows)); err != nil {
 			return row{}, err
 		}
 	}
@@ -256,19 +256,6 @@ func (p *parquetParser) next() (r row, err error) {
 
 // parquetStride is the number of rows after which the checksum of the file follows.
 const parquetStride = 4096
-
-// follow reads the share of the file's bytes that the rows have reached, for the checksum and the progress. The rows
-// themselves are read by offset.
-func (p *parquetParser) follow() error {
-	due := int64(float64(p.size)*float64(p.row)/float64(p.table.rows)) - p.raw.bytes
-	if due <= 0 {
-		return nil
-	}
-	if _, err := io.CopyN(io.Discard, p.raw, due); err != io.EOF {
-		return err
-	}
-	return nil
-}
 
 func (p *parquetParser) openGroup() {
 	group := p.file.RowGroups()[p.group]

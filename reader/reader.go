@@ -240,7 +240,7 @@ func (r *Reader) openNext() error {
 		r.parser, err = newParquetParser(f, s.seekable, s.raw, len(r.columns), &r.options)
 		return err
 	case formatExcel:
-		p, err := newExcelParser(f, s.raw, len(r.columns), &r.options)
+		p, err := newExcelParser(f, s.seekable, s.raw, len(r.columns), &r.options)
 		if err != nil {
 			return err
 		}

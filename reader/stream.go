@@ -177,6 +177,19 @@ func (r *rawReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// follow reads on to a share of a file of size bytes, for the checksum and the progress. The rows themselves are read by
+// offset.
+func (r *rawReader) follow(size int64, share float64) error {
+	due := int64(float64(size)*share) - r.bytes
+	if due <= 0 {
+		return nil
+	}
+	if _, err := io.CopyN(io.Discard, r, due); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
 // digest returns the number of bytes read, and their checksum in hex.
 func (r *rawReader) digest() (bytes int64, sha256 string) {
 	return r.bytes, hex.EncodeToString(r.hash.Sum(nil))

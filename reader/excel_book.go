@@ -1,0 +1,247 @@
+package reader
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	// excelUnzipped is the most bytes that an Excel file may have unzipped: a sheet has at most a million rows, so that
+	// a larger file is not a list but a zip bomb.
+	excelUnzipped = 2 << 30
+	// maxEntries is the most sheets, relationships and styles of a workbook. Excel has at most 65,490 styles.
+	maxEntries = 1 << 16
+)
+
+// zipMagic begins a zip archive, which an Excel file is.
+const zipMagic = "PK\x03\x04"
+
+// errNoWorkbook is the error of an Office file of another kind.
+var errNoWorkbook = errors.New("no workbook")
+
+// book is an opened Excel file. Its parts are found by their relationships (ECMA-376 part 2 §6.5), because programs give
+// them different names.
+type book struct {
+	parts    map[string][]*zip.File // by partName
+	workbook string                 // name of the main part
+	from1904 bool                   // days are counted from 1904
+	sheets   []bookSheet
+	related  relations // of the workbook
+	styles   cellStyles
+}
+
+// bookSheet is a sheet with the id of the relationship to its part.
+type bookSheet struct{ name, id string }
+
+// relations are the parts that a part refers to.
+type relations struct {
+	kinds   map[string]string // by id
+	targets map[string]string // by id
+	first   map[string]string // the target of the first relation of each kind
+}
+
+// partName returns the name of a part with which others are compared: names differ in case, and Windows programs write
+// backslashes.
+func partName(name string) string {
+	name = strings.ReplaceAll(name, `\`, "/")
+	if plain, err := url.PathUnescape(name); err == nil {
+		name = plain
+	}
+	return strings.ToLower(path.Join("/", name))
+}
+
+// isExcel reports whether a zip archive is a file in an Office Open XML format.
+func isExcel(body Source) bool {
+	info, err := body.Stat()
+	if err != nil {
+		return false
+	}
+	archive, err := zip.NewReader(body, info.Size())
+	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool {
+		name := partName(f.Name)
+		return name == "/[content_types].xml" || name == "/_rels/.rels"
+	})
+}
+
+// openBook reads what an Excel file says about its sheets and styles.
+func openBook(name string, body io.ReaderAt, size int64) (*book, error) {
+	b, err := newBook(body, size)
+	if errors.Is(err, errNoWorkbook) {
+		return nil, &UnsupportedError{name, "an Office file that is no .xlsx workbook", "save the list as CSV or .xlsx"}
+	}
+	if err != nil {
+		return nil, damagedExcel(name, err)
+	}
+	return b, nil
+}
+
+func damagedExcel(name string, reason error) error {
+	return &UnsupportedError{name, fmt.Sprintf("a damaged Excel file (%v)", reason), "save it again, or save it as CSV"}
+}
+
+func newBook(body io.ReaderAt, size int64) (*book, error) {
+	archive, err := zip.NewReader(body, size)
+	if err != nil {
+		return nil, err
+	}
+	b := &book{parts: make(map[string][]*zip.File, len(archive.File))}
+	var unzipped uint64
+	for _, f := range archive.File {
+		// The unzipping of a part fails once it exceeds the size that the archive says.
+		unzipped += min(f.UncompressedSize64, excelUnzipped)
+		b.parts[partName(f.Name)] = append(b.parts[partName(f.Name)], f)
+	}
+	if unzipped >= excelUnzipped {
+		return nil, errors.New("it has more than 2 GiB unzipped")
+	}
+	if err := b.findWorkbook(); err != nil {
+		return nil, err
+	}
+	if b.related, err = b.relations(b.workbook); err != nil {
+		return nil, err
+	}
+	err = b.read(b.workbook, "workbook", b.readWorkbook)
+	if _, other := errors.AsType[*rootError](err); other {
+		err = errNoWorkbook
+	}
+	if err != nil {
+		return nil, err
+	}
+	if styles := b.related.first["styles"]; styles != "" {
+		err = b.read(styles, "styleSheet", b.readStyles)
+	}
+	return b, err
+}
+
+func (b *book) findWorkbook() error {
+	main, err := b.relations("/")
+	if err != nil {
+		return err
+	}
+	b.workbook = main.first["officeDocument"]
+	if b.workbook == "" || path.Ext(b.workbook) == ".bin" {
+		return errNoWorkbook
+	}
+	return nil
+}
+
+// open opens a part by its name.
+func (b *book) open(name string) (*part, error) {
+	switch found := b.parts[name]; len(found) {
+	case 1:
+		return openPart(found[0])
+	case 0:
+		return nil, fmt.Errorf("its part %s is missing", name)
+	default:
+		return nil, fmt.Errorf("it has %d parts %s", len(found), name)
+	}
+}
+
+// read reads a whole part by calling readChild for each element directly inside the root.
+func (b *book) read(name, root string, readChild func(*part, xml.StartElement) error) (err error) {
+	p, err := b.open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if err := p.root(root); err != nil {
+		return err
+	}
+	if err := p.each(func(e xml.StartElement) error { return readChild(p, e) }); err != nil {
+		return err
+	}
+	return p.end()
+}
+
+// relations returns the relationships of a part; those of the package for "/".
+func (b *book) relations(source string) (relations, error) {
+	folder, base := path.Split(source)
+	name := folder + "_rels/" + base + ".rels"
+	r := relations{map[string]string{}, map[string]string{}, map[string]string{}}
+	if len(b.parts[name]) == 0 {
+		return r, nil
+	}
+	return r, b.read(name, "Relationships", func(p *part, e xml.StartElement) error {
+		target := strings.ReplaceAll(attribute(e, "Target"), `\`, "/")
+		if attribute(e, "TargetMode") == "External" || target == "" {
+			return nil
+		}
+		if !path.IsAbs(target) {
+			target = folder + target
+		}
+		target = partName(target)
+		id, kind := attribute(e, "Id"), path.Base(attribute(e, "Type"))
+		r.kinds[id], r.targets[id] = kind, target
+		if r.first[kind] == "" {
+			r.first[kind] = target
+		}
+		return tooMany(len(r.kinds), "relationships")
+	})
+}
+
+func tooMany(n int, what string) error {
+	if n > maxEntries {
+		return fmt.Errorf("it has more than %d %s", maxEntries, what)
+	}
+	return nil
+}
+
+func (b *book) readWorkbook(p *part, e xml.StartElement) error {
+	switch e.Name.Local {
+	case "workbookPr":
+		b.from1904 = isTrue(attribute(e, "date1904"))
+	case "sheets":
+		return p.each(func(e xml.StartElement) error {
+			s := bookSheet{attribute(e, "name"), attribute(e, "id")}
+			if kind, known := b.related.kinds[s.id]; !known || kind == "worksheet" { // and not a chart
+				b.sheets = append(b.sheets, s)
+			}
+			return tooMany(len(b.sheets), "sheets")
+		})
+	}
+	return nil
+}
+
+// isTrue reports whether a value of the type boolean of XML Schema is true.
+func isTrue(value string) bool { return value == "1" || value == "true" }
+
+func (b *book) readStyles(p *part, e xml.StartElement) error {
+	switch e.Name.Local {
+	case "numFmts":
+		return p.each(func(e xml.StartElement) error {
+			return b.styles.addForm(attribute(e, "numFmtId"), attribute(e, "formatCode"))
+		})
+	case "cellXfs":
+		return p.each(func(e xml.StartElement) error {
+			return b.styles.add(attribute(e, "numFmtId"))
+		})
+	}
+	return nil
+}
+
+// choose returns the sheet with a name, in any case; the first for "".
+func (b *book) choose(file, name string) (bookSheet, error) {
+	if len(b.sheets) == 0 {
+		return bookSheet{}, damagedExcel(file, errors.New("it has no sheet"))
+	}
+	if name == "" {
+		return b.sheets[0], nil
+	}
+	same := sameName(name)
+	i := slices.IndexFunc(b.sheets, func(s bookSheet) bool { return same(s.name) })
+	if i < 0 {
+		names := make([]string, len(b.sheets))
+		for i, s := range b.sheets {
+			names[i] = s.name
+		}
+		return bookSheet{}, &OptionError{"Sheet", fmt.Sprintf("%s has no sheet %q; its sheets: %s", displayName(file), name, listColumns(names))}
+	}
+	return b.sheets[i], nil
+}

@@ -1,0 +1,198 @@
+package reader
+
+import (
+	"archive/zip"
+	"bufio"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	// maxDepth is the most elements of a part inside each other. Worksheets of Excel have about 15.
+	maxDepth = 64
+	// A part of more than bombSize bytes whose size is more than bombRatio times its size in the archive is a zip bomb,
+	// which would take minutes to read. Sheets of a million equal rows have a ratio of 30.
+	bombSize  = 32 << 20
+	bombRatio = 200
+)
+
+var (
+	errLongToken = errors.New("a tag or a text is longer than 1 MiB")
+	errDeep      = fmt.Errorf("more than %d elements inside each other", maxDepth)
+)
+
+// part reads the XML of one part of an Excel file, with bounds for each token and for the depth. An element has a
+// level: 1 is the root.
+type part struct {
+	name    string
+	body    io.ReadCloser
+	bounded *boundedReader
+	decoder *xml.Decoder
+	level   int // of the current element; 0 outside the root
+}
+
+// boundedReader ends with an error once left bytes are read. The decoder would hold a token of any length in memory.
+type boundedReader struct {
+	*bufio.Reader
+	left int
+}
+
+func (b *boundedReader) ReadByte() (byte, error) {
+	if b.left == 0 {
+		return 0, errLongToken
+	}
+	b.left--
+	return b.Reader.ReadByte()
+}
+
+func openPart(f *zip.File) (*part, error) {
+	if f.UncompressedSize64 > bombSize && f.UncompressedSize64/bombRatio > f.CompressedSize64 {
+		return nil, fmt.Errorf("%s: it is a zip bomb, and has %d times its size unzipped", f.Name, f.UncompressedSize64/max(f.CompressedSize64, 1))
+	}
+	body, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	text := bufio.NewReaderSize(decode(bufio.NewReaderSize(body, readSize), "", nil), readSize)
+	p := &part{name: f.Name, body: body, bounded: &boundedReader{Reader: text}}
+	p.decoder = xml.NewDecoder(p.bounded)
+	p.decoder.CharsetReader = sameCharset
+	return p, nil
+}
+
+// sameCharset accepts the encodings that parts may have, UTF-8 and UTF-16 (ECMA-376 part 2). UTF-16 is decoded already.
+func sameCharset(label string, input io.Reader) (io.Reader, error) {
+	label = strings.ToLower(label)
+	if label == "us-ascii" || strings.HasPrefix(label, "utf-16") {
+		return input, nil
+	}
+	return nil, fmt.Errorf("the encoding %q is neither UTF-8 nor UTF-16", label)
+}
+
+func (p *part) Close() error { return p.body.Close() }
+
+// token returns the next token, valid until the next call, and io.EOF after the end of the part, whose checksum is then
+// right.
+func (p *part) token() (xml.Token, error) {
+	p.bounded.left = maxRecord
+	t, err := p.decoder.Token()
+	switch t.(type) {
+	case xml.StartElement:
+		p.level++
+		if p.level > maxDepth {
+			err = errDeep
+		}
+	case xml.EndElement:
+		p.level--
+	}
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", p.name, err)
+	}
+	return t, err
+}
+
+// child returns the next element directly inside the element of a level. What is left of the child before is skipped.
+// more is false at the end of the element.
+func (p *part) child(level int) (e xml.StartElement, more bool, err error) {
+	for {
+		t, err := p.token()
+		if err == io.EOF && level > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return e, false, err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if p.level == level+1 {
+				return t, true, nil
+			}
+		case xml.EndElement:
+			if p.level < level {
+				return e, false, nil
+			}
+		}
+	}
+}
+
+// each calls read for each element directly inside the current one, to its end.
+func (p *part) each(read func(e xml.StartElement) error) error {
+	level := p.level
+	for {
+		e, more, err := p.child(level)
+		if err != nil || !more {
+			return err
+		}
+		if err := read(e); err != nil {
+			return err
+		}
+	}
+}
+
+// text appends the text directly inside the current element, to its end.
+func (p *part) text(text []byte) ([]byte, error) {
+	level := p.level
+	for {
+		t, err := p.token()
+		if err != nil {
+			return nil, err
+		}
+		switch t := t.(type) {
+		case xml.CharData:
+			if p.level != level {
+				continue
+			}
+			if text = append(text, t...); len(text) > maxRecord {
+				return nil, fmt.Errorf("%s: %w", p.name, errLongToken)
+			}
+		case xml.EndElement:
+			if p.level < level {
+				return text, nil
+			}
+		}
+	}
+}
+
+// root reads the start of the root element, whose name must be want.
+func (p *part) root(want string) error {
+	e, _, err := p.child(0)
+	switch {
+	case err == io.EOF:
+		return fmt.Errorf("%s: it has no content", p.name)
+	case err == nil && e.Name.Local != want:
+		return &rootError{p.name, e.Name.Local, want}
+	}
+	return err
+}
+
+// rootError says that a part is not of the kind that its relationship says.
+type rootError struct{ part, root, want string }
+
+func (e *rootError) Error() string {
+	return fmt.Sprintf("%s: its root is %s, want %s", e.part, e.root, e.want)
+}
+
+// end reads the part to its end, after the end of the root.
+func (p *part) end() error {
+	switch e, _, err := p.child(0); {
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return err
+	default:
+		return fmt.Errorf("%s: the element %s follows the end", p.name, e.Name.Local)
+	}
+}
+
+// attribute returns the value of an attribute; "" for none.
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name && a.Name.Space != "xmlns" {
+			return a.Value
+		}
+	}
+	return ""
+}
