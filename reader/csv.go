@@ -17,7 +17,7 @@ const (
 	faultUnclosed   = "a quote opened on this line is never closed"
 	faultBareQuote  = `a quote (") inside an unquoted field`
 	faultAfterQuote = `text after a closing quote (")`
-	faultEncoding   = "invalid UTF-8; if the file is in another encoding, name it"
+	faultEncoding   = "invalid UTF-8, or invalid in the named encoding; if the file is in another encoding, name it"
 	faultNoColumn   = " is an object, but the input column is not known; name it"
 )
 

@@ -48,9 +48,9 @@ func checkRecords(t *testing.T, r *Reader, content string) []Record {
 	return records
 }
 
-// FuzzCSV compares the records with those of encoding/csv, for files that encoding/csv accepts. There are two
-// differences: encoding/csv replaces \r\n inside quotes by \n, and accepts invalid UTF-8. Lines of spaces are rows
-// only in strict mode.
+// FuzzCSV compares the records with those of encoding/csv, for files that encoding/csv accepts. There are three
+// differences: encoding/csv replaces \r\n inside quotes by \n, accepts invalid UTF-8, and does not end a line with
+// CR alone. Lines of spaces are rows only in strict mode.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{
 		"", "a,b\n1,2\n", "\"a\n\",b\r\n\n\"\"\"\",\"\"\n", "a\r", "\"a\r\n\"\r", "\"a\r\r\n\"", "a,\"b\nc,d\n",
@@ -70,7 +70,12 @@ func FuzzCSV(f *testing.F) {
 			t.Fatalf("strict mode reads what is refused without: %v", err)
 		}
 		records := checkRecords(t, r, content)
-		if separatorOf([]byte(content), &o) != "" || strings.Contains(content, "\r") && !strings.Contains(content, "\n") {
+		if separatorOf([]byte(content), &o) != "" {
+			return
+		}
+		if !strings.Contains(content, `"`) {
+			content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\r", "\n")
+		} else if strings.Contains(strings.ReplaceAll(content, "\r\n", "\n"), "\r") {
 			return
 		}
 
@@ -225,7 +230,7 @@ func FuzzFormat(f *testing.F) {
 		if !slices.Contains(delimiters, detectDelimiter(content, false)) || !slices.Contains(delimiters, detectDelimiter(content, true)) {
 			t.Error("an unknown delimiter")
 		}
-		for _, encoding := range append(encodingNames(), "") {
+		for _, encoding := range []string{"", "utf-8", "utf-16", "utf-16be", "windows-1252", "shift_jis", "gbk", "iso-2022-jp"} {
 			r, err := Open(Options{Paths: []string{"-"}, Stdin: bytes.NewReader(content), Candidates: candidates, Encoding: encoding})
 			if err != nil {
 				continue

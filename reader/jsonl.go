@@ -168,7 +168,7 @@ func (u *unknownKeys) add(key string) {
 
 // examineJSONL finds the columns and the input column in the first sampleRecords records.
 func (f *file) examineJSONL(s *sample, o *Options) error {
-	for s.canGrow() && bytes.Count(s.data, []byte{'\n'}) < sampleRecords {
+	for s.canGrow() && lineEnds(s.data) < sampleRecords {
 		if err := s.grow(min(4*len(s.data), sampleLimit)); err != nil {
 			return err
 		}

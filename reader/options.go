@@ -61,7 +61,8 @@ type Options struct {
 	// NoHeader says that the first CSV row is data. The columns are then named 1, 2 and so on.
 	NoHeader bool
 
-	// Encoding is utf-8, utf-16, utf-16le, utf-16be or windows-1252. The default is the encoding of the byte
+	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2,
+	// shift_jis or gbk, in any case. The default is the encoding of the byte
 	// order mark, or else utf-8, unless the content looks like another: the first 64 KiB have the zero bytes
 	// of UTF-16, or the 64 KiB from the first byte beyond ASCII look like windows-1252.
 	Encoding string
@@ -73,7 +74,10 @@ type Options struct {
 // check returns the options with defaults and names in lower case. The error is an *OptionError.
 func (o Options) check() (Options, error) {
 	o.Format = strings.ToLower(o.Format)
-	o.Encoding = strings.ToLower(o.Encoding)
+	encoding, knownEncoding := o.Encoding, true
+	if o.Encoding != "" {
+		o.Encoding, _, knownEncoding = encodingOf(strings.ToLower(o.Encoding))
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -92,13 +96,16 @@ func (o Options) check() (Options, error) {
 		return o, &OptionError{"Stdin", "- is among the paths, but there is no standard input"}
 	case !slices.Contains([]string{"", formatCSV, formatJSONL, formatTXT, formatParquet, formatExcel}, o.Format):
 		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want csv, jsonl, txt, parquet or xlsx", o.Format)}
-	case !knownEncoding(o.Encoding):
-		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want %s", o.Encoding, strings.Join(encodingNames(), ", "))}
+	case !knownEncoding:
+		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want a label of the WHATWG Encoding Standard, such as %s", encoding, someEncodings)}
 	case o.Delimiter != 0 && !validDelimiter(o.Delimiter):
 		return o, &OptionError{"Delimiter", fmt.Sprintf("%q cannot separate fields", o.Delimiter)}
 	}
 	return o, nil
 }
+
+// someEncodings are examples for messages.
+const someEncodings = "windows-1250 or iso-8859-2 (Polish, Czech), windows-1251 (Russian), windows-1254 (Turkish), shift_jis (Japanese), euc-kr (Korean), gbk or big5 (Chinese)"
 
 func validDelimiter(r rune) bool {
 	return utf8.ValidRune(r) && r != utf8.RuneError && r != '"' && r != '\r' && r != '\n'

@@ -276,9 +276,6 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 		return nil, err
 	}
 	s.origin = first
-	if f.cr {
-		s.text = crReader{s.text}
-	}
 	return s, nil
 }
 

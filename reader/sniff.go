@@ -83,20 +83,28 @@ func (o *Options) isInputName(column string) bool {
 
 // firstLine returns the first line that is neither blank nor a # comment; nil if there is none.
 func firstLine(data []byte) []byte {
-	for line := range bytes.Lines(data) {
-		line = bytes.TrimSpace(line)
-		if len(line) > 0 && line[0] != '#' {
+	for len(data) > 0 {
+		line := beforeLineEnd(data)
+		data = data[min(len(line)+1, len(data)):]
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			return line
 		}
 	}
 	return nil
 }
 
+// beforeLineEnd returns the text before the first LF or CR.
+func beforeLineEnd(data []byte) []byte {
+	if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
+		return data[:i]
+	}
+	return data
+}
+
 // separatorOf returns the delimiter in a first line such as sep=; or "sep=;", which Excel reads and writes; "" for
 // any other first line.
 func separatorOf(data []byte, o *Options) string {
-	line, _, _ := bytes.Cut(data, []byte{'\n'})
-	text := strings.Trim(strings.TrimSuffix(string(line), "\r"), `"`)
+	text := strings.Trim(string(beforeLineEnd(data)), `"`)
 	const prefix = "sep="
 	if o.StrictCSV || len(text) <= len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
 		return ""
