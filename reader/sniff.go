@@ -39,6 +39,12 @@ func extension(name string) string {
 	return filepath.Ext(name)
 }
 
+// compressedName reports whether a file has the extension of a compression that the package reads.
+func compressedName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst")
+}
+
 // sniffFormat returns the format of data by the first line that is neither blank nor a comment: JSONL for a JSON
 // object or string, CSV for the name of an input column or if the options are about columns, else txt.
 func sniffFormat(data []byte, o *Options) string {
