@@ -52,7 +52,7 @@ var adviceOf = map[string]string{
 	"limits.MaxRequests":  " (--max-requests)",
 	"limits.Reserve":      " (--reserve)",
 	"reader.Column":       "; name one with --column NAME",
-	"reader.Encoding":     ", such as --encoding windows-1252",
+	"reader.Encoding":     " with --encoding, such as windows-1252, windows-1251, shift_jis or gbk",
 	"reader.ExtraColumns": "; name one with --carry NAME",
 	"reader.Format":       " (--input-format)",
 	"writer.Format":       "; set --output-format",

@@ -317,7 +317,7 @@ func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
 	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding")
-	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, utf-16le, utf-16be or windows-1252 (default: by the byte order mark, or else by the content)")
+	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)")
 }
 
 // options gives the reader's options.
