@@ -91,7 +91,7 @@ func TestCutEncodings(t *testing.T) {
 // checkCuts writes files of content that is cut off behind every byte but the last.
 func checkCuts(t *testing.T, content string, o Options, want func(cut string) int) {
 	t.Helper()
-	o.Column = "url"
+	o.Columns = []string{"url"}
 	whole, err := recordsOf(t, content, o)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestAfterTheEnd(t *testing.T) {
 		"zstd and text":      zstdCompressed(t, "a.com\n") + "b.com\n",
 		"zstd and gzip":      zstdCompressed(t, "a.com\n") + gzipped(t, "b.com\n"),
 	} {
-		records, err := recordsOf(t, content, Options{Column: "url"})
+		records, err := recordsOf(t, content, Options{Columns: []string{"url"}})
 		var read *ReadError
 		if !errors.As(err, &read) || len(records) > 1 {
 			t.Errorf("%s: %d records, %v", name, len(records), err)
@@ -247,7 +247,7 @@ func TestAfterTheEnd(t *testing.T) {
 // A JSON array that ends after a comma is cut off, and the error says so.
 func TestArrayThatEndsAfterComma(t *testing.T) {
 	for _, content := range []string{`[{"url":"a.com"},`, "[\n{\"url\":\"a.com\"},\n", "[", "[{\"url\":\"a.com\"}", "[ \n", "[\"a.com\" , "} {
-		_, err := recordsOf(t, content, Options{Format: "jsonl", Column: "url"})
+		_, err := recordsOf(t, content, Options{Format: "jsonl", Columns: []string{"url"}})
 		if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "cut short") {
 			t.Errorf("%q: got %v", content, err)
 		}

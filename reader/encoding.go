@@ -50,25 +50,25 @@ func encodingOf(label string) (name string, e encoding.Encoding, known bool) {
 	return name, e, true
 }
 
-// decode returns r as UTF-8 without a byte order mark. Without a byte order mark and a name it guesses the
-// encoding, and calls found with the result unless it is utf-8; a nil found means no guess. Bytes that are invalid in
+// decode returns r as UTF-8 without a byte order mark, and the name of its encoding if that is known and not utf-8.
+// Without a byte order mark and a name it guesses the encoding, and calls found with the result unless it is utf-8; a nil found means no guess. Bytes that are invalid in
 // the encoding become invalid UTF-8, which makes their row malformed. Invalid bytes of utf-8 input are kept.
-func decode(r *bufio.Reader, name string, found func(encoding string)) io.Reader {
+func decode(r *bufio.Reader, name string, found func(encoding string)) (text io.Reader, encoding string) {
 	bom, _ := r.Peek(len(bomUTF8)) // the next Read returns an error met here
 	if name == "" && (bytes.HasPrefix(bom, bomUTF16LE) || bytes.HasPrefix(bom, bomUTF16BE)) {
 		name = "utf-16"
 	}
 	if name != "" && name != utf8Name {
-		return decoded(r, name)
+		return decoded(r, name), name
 	}
 	if bytes.Equal(bom, bomUTF8) {
 		r.Discard(len(bomUTF8)) // cannot fail: these bytes are buffered
-		return r
+		return r, ""
 	}
 	if name == "" && found != nil {
-		return guess(r, found)
+		return guess(r, found), ""
 	}
-	return r
+	return r, ""
 }
 
 // decoded decodes text in a known encoding other than utf-8.

@@ -40,7 +40,7 @@ func TestNamedEncodings(t *testing.T) {
 				fmt.Fprintf(&plain, "%sa.com,\"%s, \"\"%s\"\"\n%[2]s\",%[4]d\n", strings.Repeat("x", i%7), text, text, i)
 			}
 			content := encoded(t, e, plain.String())
-			want, err := recordsOf(t, plain.String(), Options{Format: "csv", Column: "url", Encoding: "utf-8"})
+			want, err := recordsOf(t, plain.String(), Options{Format: "csv", Columns: []string{"url"}, Encoding: "utf-8"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestNamedEncodings(t *testing.T) {
 				"file":         {Paths: []string{writeFile(t, "list.csv", content)}},
 				"byte by byte": {Paths: []string{"-"}, Stdin: iotest.OneByteReader(strings.NewReader(content)), Format: "csv"},
 			} {
-				o.Column, o.Encoding = "url", strings.ToUpper(label)
+				o.Columns, o.Encoding = []string{"url"}, strings.ToUpper(label)
 				got := readAll(t, openReader(t, o))
 				if fields(got) != fields(want) {
 					t.Errorf("%s: got\n%.300s\nwant\n%.300s", how, fields(got), fields(want))
@@ -75,15 +75,19 @@ func TestInvalidBytes(t *testing.T) {
 		"iso-8859-8": "\xff", "windows-1253": "\xff", "windows-874": "\xff", "iso-8859-7": "\xff",
 	} {
 		content := "url,title\na" + invalid + ",1\nb.com,2" + invalid + "\nc.com,3\n\"d" + invalid + "\",4\r\ne.com,5\n"
-		want := fmt.Sprintf("2! %s\n3! %[1]s\n4 c.com\n5! %[1]s\n6 e.com\n", faultEncoding)
+		fault := strings.Replace(faultEncoding, "UTF-8", label, 1)
+		if label == "utf-8" {
+			fault = faultEncoding
+		}
+		want := fmt.Sprintf("2! %s\n3! %[1]s\n4 c.com\n5! %[1]s\n6 e.com\n", fault)
 		for _, format := range []string{"csv", "txt"} {
 			if format == "txt" {
 				content = "a" + invalid + "\nb" + invalid + "\r\nc.com\n"
-				want = fmt.Sprintf("1! %s\n2! %[1]s\n3 c.com\n", faultEncoding)
+				want = fmt.Sprintf("1! %s\n2! %[1]s\n3 c.com\n", fault)
 			}
 			o := Options{Format: format, Encoding: label, StrictCSV: true}
 			if format == "csv" {
-				o.Column = "url"
+				o.Columns = []string{"url"}
 			}
 			if got := summary(readAll(t, openReader(t, fromString(content, o)))); got != want {
 				t.Errorf("%s, %s: got\n%swant\n%s", label, format, got, want)
@@ -95,7 +99,7 @@ func TestInvalidBytes(t *testing.T) {
 // A surrogate without its other half makes its record malformed.
 func TestLoneSurrogates(t *testing.T) {
 	content := "a\x00\x00\xd8\n\x00\x00\xdcb\x00\n\x00c\x00\n\x00"
-	want := fmt.Sprintf("1! %s\n2! %[1]s\n3 c\n", faultEncoding)
+	want := fmt.Sprintf("1! %s\n2! %[1]s\n3 c\n", "invalid utf-16"+otherEncoding)
 	if got := summary(readAll(t, openReader(t, fromString(content, Options{Format: "txt", Encoding: "utf-16"})))); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -105,7 +109,7 @@ func TestLoneSurrogates(t *testing.T) {
 func TestWarningOfGuess(t *testing.T) {
 	var log bytes.Buffer
 	content := encoded(t, charmap.Windows1250, "url,title\na.com,kůň\n")
-	o := fromString(content, Options{Column: "url", Format: "csv", Log: slog.New(slog.NewTextHandler(&log, nil))})
+	o := fromString(content, Options{Columns: []string{"url"}, Format: "csv", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	readAll(t, openReader(t, o))
 	for _, word := range []string{"may be wrong", "encoding=windows-1252", "option=reader.Encoding"} {
 		if !strings.Contains(log.String(), word) {

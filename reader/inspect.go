@@ -29,7 +29,7 @@ type file struct {
 	all        []string          // Parquet: the names of all columns, also of those that are not read
 	table      *table            // Parquet
 	array      bool              // JSON: an array
-	input      int               // CSV: index of the input column in columns
+	inputs     []int             // CSV and Excel: indexes of the input columns in columns
 	places     []int             // index in the run's columns of each of columns; nil if they are equal
 	partitions []partition
 }
@@ -206,15 +206,13 @@ func (f *file) setHeader(fields []string, o *Options) error {
 	if o.NoHeader {
 		f.columns = numberedColumns(len(fields))
 	}
-	if o.NoHeader && o.Column == "" && len(fields) == 1 {
-		f.info.Column = f.columns[0]
-		return nil
-	}
 	var err error
-	if f.input, err = o.inputColumn(f.info.Name, f.columns); err != nil {
+	if f.inputs, err = o.inputColumns(f.info.Name, f.columns); err != nil {
 		return err
 	}
-	f.info.Column = f.columns[f.input]
+	for _, place := range f.inputs {
+		f.info.Inputs = append(f.info.Inputs, f.columns[place])
+	}
 	return nil
 }
 

@@ -68,7 +68,7 @@ func sniffFormat(data []byte, o *Options) string {
 		return formatCSV
 	case line[0] == '"' && json.Valid(line):
 		return formatJSONL
-	case o.Column != "" && len(row.fields) > 1:
+	case len(o.Columns) > 0 && len(row.fields) > 1:
 		return formatCSV
 	default:
 		return formatTXT
@@ -84,7 +84,7 @@ func startsJSONArray(line []byte) bool {
 
 func (o *Options) isInputName(column string) bool {
 	same := likeName(column)
-	return o.Column != "" && same(o.Column) || slices.ContainsFunc(o.Candidates, same)
+	return slices.ContainsFunc(o.Columns, same) || slices.ContainsFunc(o.Candidates, same)
 }
 
 // firstLine returns the first line that is neither blank nor a # comment; nil if there is none.

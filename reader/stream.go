@@ -25,6 +25,7 @@ const (
 type stream struct {
 	seekable Source    // Parquet and Excel: the file, which has no text
 	text     io.Reader // decompressed, in UTF-8
+	encoding string    // of the file, if it is known and not utf-8
 	raw      *rawReader
 	origin   *origin // nil unless it is a regular file
 	closers  []io.Closer
@@ -56,7 +57,7 @@ func newStream(name string, body io.ReadCloser, encoding string, found func(stri
 		s.Close()
 		return nil, err
 	}
-	s.text = decode(text, encoding, found)
+	s.text, s.encoding = decode(text, encoding, found)
 	return s, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -306,11 +307,17 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Column, "column", "", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path")
+	f.bindColumns(flags, "column", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path; given several times, the input is the values that are not blank, in this order")
 	f.bindFormat(flags)
 }
 
-// bindFormat binds all input flags except --column.
+// bindColumns binds the flags of the input columns.
+func (f *inputFlags) bindColumns(flags *pflag.FlagSet, name, usage string) {
+	flags.StringArrayVar(&f.Columns, name, nil, usage)
+	flags.StringVar(&f.Join, "join", reader.DefaultJoin, "the `TEXT` between the values of several input columns")
+}
+
+// bindFormat binds all input flags except those of the columns.
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl, txt, parquet or xlsx (default: by name and content)")
 	flags.StringVar(&f.Sheet, "sheet", "", "the `SHEET` of an Excel file (default: the first)")
@@ -324,6 +331,10 @@ func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 	o = f.Options
 	o.Stdin = stdin
+	o.Columns = slices.DeleteFunc(slices.Clone(o.Columns), func(name string) bool { return name == "" }) // an empty variable
+	if o.Join == "" {
+		return o, errors.New("--join: the text between the values must not be empty")
+	}
 	o.Delimiter, err = parseDelimiter(f.delimiter)
 	return o, err
 }
