@@ -51,11 +51,16 @@ func (o *Options) inputColumns(file string, columns []string) ([]int, error) {
 			return nil, err
 		}
 		if other := slices.Index(places[:i], place); other >= 0 {
-			return nil, &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", o.Columns[other], name, displayName(file))}
+			return nil, sameColumn(file, o.Columns[other], name)
 		}
 		places[i] = place
 	}
 	return places, nil
+}
+
+// sameColumn is the error of two names of Options.Columns that fit one column.
+func sameColumn(file, name, other string) error {
+	return &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", name, other, displayName(file))}
 }
 
 // usualColumn returns the index of the input column of which the options have no name.

@@ -230,8 +230,10 @@ func (f *file) inputKeys(objects []string, o *Options) ([]string, error) {
 		}
 		keys[i] = f.columns[place]
 	}
-	if key := namedTwice(keys); key != "" {
-		return nil, &OptionError{"Columns", fmt.Sprintf("two of the names are those of the column %q of %s", key, displayName(f.info.Name))}
+	for i, key := range keys {
+		if other := slices.Index(keys[:i], key); other >= 0 {
+			return nil, sameColumn(f.info.Name, o.Columns[other], o.Columns[i])
+		}
 	}
 	return keys, nil
 }

@@ -118,6 +118,9 @@ func newTable(file string, opened *parquet.File, o *Options) (t *table, all []st
 		if c.Type == TypeJSON {
 			return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as %s.NAME", c.Name, c.Name), "Columns"}
 		}
+		if other := slices.IndexFunc(t.inputs, func(known tableColumn) bool { return known.Name == c.Name }); other >= 0 {
+			return nil, nil, sameColumn(file, names[other], name)
+		}
 		t.inputs = append(t.inputs, c)
 	}
 	if !o.NamedOnly {

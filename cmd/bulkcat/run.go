@@ -82,7 +82,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	if f.Kind == client.Product {
 		names = append(names, client.CustomPrefix+"NAME")
 	}
-	flags.StringVar(&f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
+	bindList(flags, &f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
 	if f.Kind == client.Website {
 		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and with --dedupe site of all websites: https or http")
 		flags.StringVar(&f.Dedupe, "dedupe", pipeline.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")
