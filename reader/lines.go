@@ -120,7 +120,12 @@ func fitting(ahead []byte, offset int) ([]byte, error) {
 
 // advance consumes n bytes, which must end with the end of a line.
 func (l *lines) advance(n int) {
-	l.number += lineEnds(l.buf[l.start : l.start+n])
+	text := l.buf[l.start : l.start+n]
+	if l.nextCR(l.start) < l.start+n {
+		l.number += lineEnds(text)
+	} else {
+		l.number += int64(bytes.Count(text, []byte{'\n'}))
+	}
 	l.start += n
 	if n > 0 {
 		l.last = l.buf[l.start-1]
