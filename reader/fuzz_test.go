@@ -259,7 +259,7 @@ func FuzzExcel(f *testing.F) {
 		parts := maps.Clone(list)
 		parts[sheet], parts[texts], parts[styles] = sheetXML, textsXML, stylesXML
 		path := writeFile(t, "in.xlsx", archived(t, parts))
-		r, err := Open(Options{Paths: []string{path}, NoHeader: true, Column: "1"})
+		r, err := Open(Options{Paths: []string{path}, NoHeader: true, Columns: []string{"1"}})
 		if err != nil {
 			return
 		}
@@ -278,7 +278,8 @@ func FuzzExcel(f *testing.F) {
 			}
 			line = rec.Line
 		}
-		decoder := xml.NewDecoder(decode(bufio.NewReader(strings.NewReader(sheetXML)), "", nil))
+		text, _ := decode(bufio.NewReader(strings.NewReader(sheetXML)), "", nil)
+		decoder := xml.NewDecoder(text)
 		decoder.CharsetReader = sameCharset
 		for err == nil {
 			_, err = decoder.Token()
