@@ -73,24 +73,25 @@ const (
 
 // Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
 type Settings struct {
-	Kind           string   `json:"kind"`
-	Classification string   `json:"classification"`        // names with a comma between
-	Inputs         []string `json:"inputs"`                // as named on the command line
-	InputPaths     []string `json:"input_paths,omitempty"` // relative to the folder of the output
-	Column         string   `json:"column,omitempty"`
-	Scheme         string   `json:"scheme,omitempty"`
-	Dedupe         string   `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, as in accounts of versions without the setting
-	Output         string   `json:"output"`
-	OutputFormat   string   `json:"output_format"`
-	Levels         int      `json:"levels"`
-	Carry          string   `json:"carry"`
-	SourceColumns  bool     `json:"source_columns,omitempty"`
-	Shape          string   `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
-	Top            int      `json:"top,omitempty"`   // 0 for all categories
-	MinConfidence  float64  `json:"min_confidence,omitempty"`
-	PartRows       int64    `json:"part_rows,omitempty"`
-	Limit          int64    `json:"limit,omitempty"`
-	Shard          string   `json:"shard,omitempty"` // such as "3/16"; "" for the whole input
+	Kind           string      `json:"kind"`
+	Classification string      `json:"classification"`        // names with a comma between
+	Inputs         []string    `json:"inputs"`                // as named on the command line
+	InputPaths     []string    `json:"input_paths,omitempty"` // relative to the folder of the output
+	Columns        ColumnNames `json:"column,omitempty"`
+	Join           string      `json:"join,omitempty"` // between the values of several columns
+	Scheme         string      `json:"scheme,omitempty"`
+	Dedupe         string      `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, as in accounts of versions without the setting
+	Output         string      `json:"output"`
+	OutputFormat   string      `json:"output_format"`
+	Levels         int         `json:"levels"`
+	Carry          string      `json:"carry"`
+	SourceColumns  bool        `json:"source_columns,omitempty"`
+	Shape          string      `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
+	Top            int         `json:"top,omitempty"`   // 0 for all categories
+	MinConfidence  float64     `json:"min_confidence,omitempty"`
+	PartRows       int64       `json:"part_rows,omitempty"`
+	Limit          int64       `json:"limit,omitempty"`
+	Shard          string      `json:"shard,omitempty"` // such as "3/16"; "" for the whole input
 }
 
 // The values of SessionOptions.Dedupe.
@@ -98,6 +99,30 @@ const (
 	DedupeExact = "exact" // equal normalized inputs are one request
 	DedupeSite  = "site"  // all spellings of a website are one request: see client.Normalizer.Site
 )
+
+// ColumnNames are the names of the input columns. In JSON a single name is a text, as in accounts from before there were
+// several.
+type ColumnNames []string
+
+func (c ColumnNames) String() string { return strings.Join(c, ", ") }
+
+// MarshalJSON writes a text or an array.
+func (c ColumnNames) MarshalJSON() ([]byte, error) {
+	if len(c) == 1 {
+		return json.Marshal(c[0])
+	}
+	return json.Marshal([]string(c))
+}
+
+// UnmarshalJSON reads a text or an array.
+func (c *ColumnNames) UnmarshalJSON(text []byte) error {
+	var name string
+	if string(text) != "null" && json.Unmarshal(text, &name) == nil {
+		*c = ColumnNames{name}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(c))
+}
 
 // NamedColumns are the carried columns that are named one by one; nil for all or none.
 func (s Settings) NamedColumns() []string { return namedColumns(s.Carry) }

@@ -20,7 +20,7 @@ type Evaluation struct {
 	Classification string
 	Taxonomies     []*taxonomy.Custom // of custom classifications, beside the published ones
 	Categorizer    client.Categorizer
-	Input          reader.Options // Column is required
+	Input          reader.Options // Columns is required
 	LabelColumn    string         // of the right answers: see package evaluate
 	Limit          int64          // records read at most; 0 for all
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -232,13 +233,16 @@ func (s *Session) newAccount() *Account {
 	format, _ := o.Output.format() // checked by Open
 	settings := Settings{
 		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","),
-		Inputs: o.Input.Paths, Column: o.Input.Column, Scheme: o.Scheme,
+		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme,
 		Output: o.Output.Path, OutputFormat: string(format),
 		Levels: o.Output.Levels, Carry: o.Output.Carry, SourceColumns: o.Output.SourceColumns,
 		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, Limit: o.Limit, Shard: o.Shard.String(),
 	}
 	if o.Output.Shape != writer.ShapeLong {
 		settings.Shape = string(o.Output.Shape)
+	}
+	if len(settings.Columns) > 1 {
+		settings.Join = cmp.Or(o.Input.Join, reader.DefaultJoin)
 	}
 	settings.InputPaths = make([]string, len(o.Input.Paths)) // do not depend on the working folder
 	for i, path := range o.Input.Paths {

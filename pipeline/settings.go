@@ -89,8 +89,11 @@ func (a *Account) changes(service string, last Settings) []Change {
 
 // shown is a setting's value in words.
 func shown(value any) string {
-	if list, ok := value.([]string); ok {
+	switch list := value.(type) {
+	case []string:
 		value = strings.Join(list, ", ")
+	case ColumnNames:
+		value = list.String()
 	}
 	if value == "" {
 		return "not given"

@@ -25,7 +25,9 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 		"input, of a version before": {func(a *Account) { a.Settings.Inputs, a.Settings.InputPaths = []string{"b.csv"}, nil }, "(input was a.csv and is b.csv)"},
 		"service":                    {func(a *Account) { a.Service = "embedded" }, "(service was https://api.example.com and is embedded)"},
 		"kind":                       {func(a *Account) { a.Settings.Kind = "product" }, "(kind was website and is product)"},
-		"several": {func(a *Account) { a.Settings.Levels, a.Settings.Column, a.Settings.SourceColumns = 2, "host", true },
+		"several": {func(a *Account) {
+			a.Settings.Levels, a.Settings.Columns, a.Settings.SourceColumns = 2, ColumnNames{"host"}, true
+		},
 			"(column was not given and is host; levels was 4 and is 2; source_columns was false and is true)"},
 		"parts": {func(a *Account) { a.Settings.PartRows, a.Settings.OutputFormat = 10, "parquet" },
 			"(output_format was csv and is parquet; part_rows was 0 and is 10)"},

@@ -38,12 +38,34 @@ func numberedColumns(n int) []string {
 	return names
 }
 
-// inputColumn returns the index of the input column in a file's columns.
-func (o *Options) inputColumn(file string, columns []string) (int, error) {
-	if o.Column != "" {
-		return matchColumn(file, columns, o.Column)
+// inputColumns returns the indexes of the input columns in a file's columns.
+func (o *Options) inputColumns(file string, columns []string) ([]int, error) {
+	if len(o.Columns) == 0 {
+		place, err := o.usualColumn(file, columns)
+		return []int{place}, err
 	}
-	notFound := &ColumnError{File: file, Columns: columns, Option: "Column"}
+	places := make([]int, len(o.Columns))
+	for i, name := range o.Columns {
+		place, err := matchColumn(file, columns, name)
+		if err != nil {
+			return nil, err
+		}
+		if other := slices.Index(places[:i], place); other >= 0 {
+			return nil, sameColumn(file, o.Columns[other], name)
+		}
+		places[i] = place
+	}
+	return places, nil
+}
+
+// sameColumn is the error of two names of Options.Columns that fit one column.
+func sameColumn(file, name, other string) error {
+	return &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", name, other, displayName(file))}
+}
+
+// usualColumn returns the index of the input column of which the options have no name.
+func (o *Options) usualColumn(file string, columns []string) (int, error) {
+	notFound := &ColumnError{File: file, Columns: columns, Option: "Columns"}
 	if o.NoHeader {
 		if len(columns) == 1 {
 			return 0, nil
@@ -63,7 +85,7 @@ func (o *Options) inputColumn(file string, columns []string) (int, error) {
 // warnOfSeveral warns if a file has several columns with usual names, of which the input column is only the first.
 func (r *Reader) warnOfSeveral() {
 	o := &r.options
-	if o.Column != "" || o.NoHeader {
+	if len(o.Columns) > 0 || o.NoHeader {
 		return
 	}
 	for _, f := range r.files {
@@ -79,7 +101,7 @@ func (r *Reader) warnOfSeveral() {
 		}
 		if len(usual) > 1 {
 			o.Log.Warn("several columns may be the input: the first is read",
-				"option", "reader.Column", "file", displayName(f.info.Name), "column", f.info.Column, "columns", strings.Join(usual, ", "))
+				"option", "reader.Columns", "file", displayName(f.info.Name), "column", strings.Join(f.info.Inputs, ", "), "columns", strings.Join(usual, ", "))
 			return
 		}
 	}
@@ -107,7 +129,38 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 			break
 		}
 	}
-	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Option: "Column"}
+	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Option: "Columns"}
+}
+
+// inputs are the input columns of a table.
+type inputs struct {
+	places []int // in the columns of the file
+	join   string
+}
+
+// of returns the input of a row, which may be short.
+func (in inputs) of(fields []string) string {
+	var parts []string
+	for _, place := range in.places {
+		part := ""
+		if place < len(fields) {
+			part = fields[place]
+		}
+		if len(in.places) == 1 {
+			return part
+		}
+		parts = append(parts, part)
+	}
+	return joined(parts, in.join)
+}
+
+// joined returns the input of the values of the input columns: a single one as it is, and of several those that are not
+// blank. It changes parts.
+func joined(parts []string, join string) string {
+	if len(parts) > 1 {
+		parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" })
+	}
+	return strings.Join(parts, join)
 }
 
 // sameName compares names without case and surrounding space, which hand-written headers have.

@@ -27,9 +27,9 @@ func TestColumnNames(t *testing.T) {
 			`column "website_url" may be any of Website URL, WebsiteURL (columns: Website URL, WebsiteURL, id)`},
 		{"several that differ in case", "URL,Url", Options{Candidates: usual}, `column "url" may be any of URL, Url`},
 		{"none", "id,site", Options{Candidates: usual}, "None is called url, website, website_url, domain_name (columns: id, site)"},
-		{"named", "id,Web Site", Options{Column: "website"}, "Web Site"},
-		{"named, several alike", "web_site,Web Site", Options{Column: "website"}, `column "website" may be any of web_site, Web Site`},
-		{"named, case before spaces", "web site,WEBSITE", Options{Column: "website"}, "WEBSITE"},
+		{"named", "id,Web Site", Options{Columns: []string{"website"}}, "Web Site"},
+		{"named, several alike", "web_site,Web Site", Options{Columns: []string{"website"}}, `column "website" may be any of web_site, Web Site`},
+		{"named, case before spaces", "web site,WEBSITE", Options{Columns: []string{"website"}}, "WEBSITE"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestColumnNames(t *testing.T) {
 				}
 				return
 			}
-			if got := r.Files()[0].Column; got != test.want {
+			if got := strings.Join(r.Files()[0].Inputs, ", "); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})

@@ -17,17 +17,18 @@ const (
 	faultUnclosed   = "a quote opened on this line is never closed"
 	faultBareQuote  = `a quote (") inside an unquoted field`
 	faultAfterQuote = `text after a closing quote (")`
-	faultEncoding   = "invalid UTF-8; if the file is in another encoding, name it"
+	faultEncoding   = "invalid UTF-8" + otherEncoding
+	otherEncoding   = "; if the file is in another encoding, name it"
 	faultNoColumn   = " is an object, but the input column is not known; name it"
 )
 
 // optionFor returns the field of Options that may mend a fault; "" if there is none.
 func optionFor(fault string) string {
 	switch {
-	case fault == faultEncoding:
+	case strings.HasSuffix(fault, otherEncoding):
 		return "Encoding"
 	case strings.HasSuffix(fault, faultNoColumn):
-		return "Column"
+		return "Columns"
 	}
 	return ""
 }
@@ -365,7 +366,7 @@ func makeValid(fields []string) (valid bool) {
 // csvParser places the rows of one file under the columns of the run.
 type csvParser struct {
 	rows   csvRows
-	input  int   // index of the input column in the file's columns
+	input  inputs
 	places []int // index in the run's columns of each of the file's columns; nil if they are equal
 	width  int   // number of the run's columns
 	file   string
@@ -376,7 +377,7 @@ type csvParser struct {
 func newCSVParser(f *file, lines *lines, width int, o *Options) (*csvParser, error) {
 	p := &csvParser{
 		rows:   csvRows{lines: lines, comma: f.comma, strict: o.StrictCSV},
-		input:  f.input,
+		input:  inputs{f.inputs, o.Join},
 		places: f.places,
 		width:  width,
 		file:   f.info.Name,
@@ -417,7 +418,7 @@ func (p *csvParser) next() (row, error) {
 	}
 	out.fields = r.fields
 	if r.fault == "" {
-		out.input = r.fields[p.input]
+		out.input = p.input.of(r.fields)
 	}
 	if p.places != nil {
 		out.fields = make([]string, p.width)

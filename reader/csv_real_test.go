@@ -51,7 +51,7 @@ func TestCSVAsPandas(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := openReader(t, fromString(test.content, Options{Format: "csv", Column: test.columns[0]}))
+			r := openReader(t, fromString(test.content, Options{Format: "csv", Columns: test.columns[:1]}))
 			if got := r.Columns(); !slices.Equal(got, test.columns) {
 				t.Errorf("columns %q, want %q", got, test.columns)
 			}
@@ -147,10 +147,10 @@ func TestSeparatorLine(t *testing.T) {
 		{"against the look of the rows", "sep=;\ndomain;a,b\na.com;1,5\nb.com;2,5\n", Options{}, "3 a.com/1,5"},
 		{"quoted field over lines", "sep=;\ndomain;n\n\"a.com\";\"1\n5\"\n", Options{}, "3 a.com/1\n5"},
 		{"delimiter named", "sep=;\ndomain,n\na.com,1;5\n", Options{Delimiter: ','}, "3 a.com/1;5"},
-		{"no header", "sep=;\na.com;1,5\n", Options{NoHeader: true, Column: "1"}, "2 a.com/1,5"},
-		{"no delimiter", "sep=\na.com\n", Options{NoHeader: true, Column: "1"}, "1 sep="},
-		{"two delimiters", "sep=;;\na.com\n", Options{NoHeader: true, Column: "1"}, "1 sep=/"},
-		{"strict", "sep=;\na.com;1,5\n", Options{NoHeader: true, Column: "1", StrictCSV: true, Delimiter: ';'}, "1 sep=/"},
+		{"no header", "sep=;\na.com;1,5\n", Options{NoHeader: true, Columns: []string{"1"}}, "2 a.com/1,5"},
+		{"no delimiter", "sep=\na.com\n", Options{NoHeader: true, Columns: []string{"1"}}, "1 sep="},
+		{"two delimiters", "sep=;;\na.com\n", Options{NoHeader: true, Columns: []string{"1"}}, "1 sep=/"},
+		{"strict", "sep=;\na.com;1,5\n", Options{NoHeader: true, Columns: []string{"1"}, StrictCSV: true, Delimiter: ';'}, "1 sep=/"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -123,15 +123,15 @@ func TestCSVFields(t *testing.T) {
 			[]string{"title", "domain"}, []string{"A", "a¦com"}, "a¦com"},
 		{"trailing empty fields", "domain,x,y\na.com,,\n", Options{Candidates: candidates},
 			[]string{"domain", "x", "y"}, []string{"a.com", "", ""}, "a.com"},
-		{"duplicate and empty names", "a,a,,a,a_2, \n1,2,3,4,5,6\n", Options{Column: "a"},
+		{"duplicate and empty names", "a,a,,a,a_2, \n1,2,3,4,5,6\n", Options{Columns: []string{"a"}},
 			[]string{"a", "a_2", "3", "a_3", "a_2_2", "6"}, []string{"1", "2", "3", "4", "5", "6"}, "1"},
 		{"no header, one column", "a.com\nb.com\n", Options{NoHeader: true},
 			[]string{"1"}, []string{"a.com"}, "a.com"},
-		{"no header, named column", "A,a.com\nB,b.com\n", Options{NoHeader: true, Column: "2"},
+		{"no header, named column", "A,a.com\nB,b.com\n", Options{NoHeader: true, Columns: []string{"2"}},
 			[]string{"1", "2"}, []string{"A", "a.com"}, "a.com"},
-		{"no header, first row malformed", "\"A,a.com\nB,b.com\n", Options{NoHeader: true, Column: "2"},
+		{"no header, first row malformed", "\"A,a.com\nB,b.com\n", Options{NoHeader: true, Columns: []string{"2"}},
 			[]string{"1", "2"}, []string{`"A`, "a.com"}, ""},
-		{"no header, nothing well-formed", "\"A,a.com\n", Options{NoHeader: true, Column: "2"},
+		{"no header, nothing well-formed", "\"A,a.com\n", Options{NoHeader: true, Columns: []string{"2"}},
 			[]string{}, []string{}, ""},
 	}
 	for _, test := range tests {
@@ -162,7 +162,7 @@ func TestCSVLongBeginning(t *testing.T) {
 	}{
 		{"header", long + ",domain\n1,a.com\n", Options{Candidates: candidates}, "2 a.com\n"},
 		{"quoted header", "\"" + strings.Repeat("x\n", sampleSize) + "\",domain\n1,a.com\n", Options{Candidates: candidates}, "65538 a.com\n"},
-		{"quoted first row", "\"" + strings.Repeat("x\n", sampleSize) + "\",a.com\nB,b.com\n", Options{NoHeader: true, Column: "2"}, "1 a.com\n65538 b.com\n"},
+		{"quoted first row", "\"" + strings.Repeat("x\n", sampleSize) + "\",a.com\nB,b.com\n", Options{NoHeader: true, Columns: []string{"2"}}, "1 a.com\n65538 b.com\n"},
 		{"blank lines", strings.Repeat("\n", 2*sampleSize) + "domain\na.com\n", Options{Candidates: candidates}, "131074 a.com\n"},
 	}
 	for _, test := range tests {
@@ -194,7 +194,7 @@ func TestCSVStrayQuotesAreLinear(t *testing.T) {
 	t.Run("text, reopened", func(t *testing.T) {
 		content := strings.Repeat("b\",5\" c,\"d\n", 1<<15)
 		readInTime(t, fromString("domain"+strings.Repeat(",n", 30)+"\n"+content, Options{Format: "csv", Candidates: candidates}))
-		readInTime(t, fromString(content, Options{Format: "csv", NoHeader: true, Column: "1"}))
+		readInTime(t, fromString(content, Options{Format: "csv", NoHeader: true, Columns: []string{"1"}}))
 	})
 }
 

@@ -7,13 +7,13 @@
 //
 // # Terms
 //
-//   - A line is a physical line of a file, counted from 1.
+//   - A line is a physical line of a file, counted from 1. It ends with LF, CRLF or CR.
 //   - A record is one input to categorize, with its other fields. It is one line, except for a CSV record
-//     with line feeds inside quotes. Records are numbered from 1 over all files of a run.
+//     with line ends inside quotes. Records are numbered from 1 over all files of a run.
 //   - The line of a record of Parquet or Excel is its row in the file.
 //   - The columns are the names of a record's fields: the header of a CSV file, the top-level keys of JSONL
 //     objects, the top-level fields of Parquet, the first row of a sheet, none for txt. A run has one list of columns, the union over its files.
-//   - The input column is the column whose value is categorized.
+//   - The input column is the column whose value is categorized. There may be several, whose values are joined.
 //   - A malformed record violates its format. It is still a record, with [Record.Err] set and the fields
 //     that are certain, and the next record starts on the next line. So a stray quote costs one record, and
 //     never the rows after it.

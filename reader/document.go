@@ -39,6 +39,9 @@ func (p *documentParser) next() (row, error) {
 	}
 	var value json.RawMessage
 	if err := p.decoder.Decode(&value); err != nil {
+		if p.array {
+			err = insideArray(err)
+		}
 		return row{}, brokenDocument(err)
 	}
 	if len(value) > maxRecord {
@@ -59,15 +62,22 @@ func (p *documentParser) enter() error {
 		return nil
 	}
 	_, err := p.decoder.Token()
+	return brokenDocument(insideArray(err))
+}
+
+// insideArray returns the error of a decoder before the end of an array, where the end of the file is no end of the
+// document.
+func insideArray(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
 	return err
 }
 
 // leave consumes the end of an array. The error is io.EOF unless more than white space follows.
 func (p *documentParser) leave() error {
-	if _, err := p.decoder.Token(); err == io.EOF {
-		return brokenDocument(io.ErrUnexpectedEOF)
-	} else if err != nil {
-		return brokenDocument(err)
+	if _, err := p.decoder.Token(); err != nil {
+		return brokenDocument(insideArray(err))
 	}
 	switch _, err := p.decoder.Token(); err {
 	case io.EOF:
@@ -97,7 +107,9 @@ type documentSource struct {
 	used func() int64 // number of bytes that the decoder has used
 	read int64        // number of bytes that the decoder has read
 	line int64        // number of the line after ends before the first of ends
-	ends []int64      // offsets behind the line feeds among the bytes that are not used
+	ends []int64      // offsets behind the line ends among the bytes that are not used
+
+	afterCR bool // the last byte that was read is a CR
 }
 
 func (s *documentSource) Read(p []byte) (int, error) {
@@ -107,9 +119,16 @@ func (s *documentSource) Read(p []byte) (int, error) {
 	s.lineAt(s.used())
 	n, err := s.src.Read(p)
 	for i, b := range p[:n] {
-		if b == '\n' {
-			s.ends = append(s.ends, s.read+int64(i)+1)
+		after := s.read + int64(i) + 1
+		switch {
+		case b == '\n' && s.afterCR:
+			if last := len(s.ends) - 1; last >= 0 {
+				s.ends[last] = after
+			}
+		case b == '\n', b == '\r':
+			s.ends = append(s.ends, after)
 		}
+		s.afterCR = b == '\r'
 	}
 	s.read += int64(n)
 	return n, err
@@ -130,7 +149,7 @@ func (s *documentSource) lineAt(offset int64) int64 {
 // JSONL, every line of these would be a malformed record.
 func documentOf(s *sample) (document, array bool) {
 	rest := bytes.TrimLeft(s.data, jsonSpace)
-	line, _, _ := bytes.Cut(rest, []byte{'\n'})
+	line := beforeLineEnd(rest)
 	switch {
 	case len(rest) == 0:
 		return false, false
@@ -140,10 +159,18 @@ func documentOf(s *sample) (document, array bool) {
 	return !json.Valid(bytes.Trim(line, jsonSpace)) && spansLines(rest), false
 }
 
-// spansLines reports whether data starts with a valid JSON value of several lines.
+// spansLines reports whether data starts with a JSON value of several lines, whole or cut off. If the second line is a
+// value itself, the data are JSONL whose first line is broken.
 func spansLines(data []byte) bool {
 	var value json.RawMessage
-	return json.NewDecoder(bytes.NewReader(data)).Decode(&value) == nil && bytes.IndexByte(value, '\n') >= 0
+	switch err := json.NewDecoder(bytes.NewReader(data)).Decode(&value); err {
+	case nil:
+		return bytes.ContainsAny(value, "\r\n")
+	case io.ErrUnexpectedEOF:
+		second := beforeLineEnd(bytes.TrimLeft(data[len(beforeLineEnd(data)):], jsonSpace))
+		return len(second) > 0 && !json.Valid(bytes.TrimRight(second, jsonSpace))
+	}
+	return false
 }
 
 // documentObjects returns the first objects of a document.

@@ -20,7 +20,7 @@ type OptionError struct {
 func (e *OptionError) Error() string { return "option " + e.Option + ": " + e.Reason }
 
 // An error that another value of an option may prevent has a method OptionName. The method returns the package
-// and the field of its options, such as "reader.Column"; "" if no option helps. A program with options of its own
+// and the field of its options, such as "reader.Columns"; "" if no option helps. A program with options of its own
 // can so name them.
 
 // OptionName returns the option that has the invalid value.
@@ -63,7 +63,7 @@ type ColumnError struct {
 	Matches    []string // columns that fit Column, if there are several and none is equal
 	Columns    []string // all columns of the file
 	Candidates []string // names that were tried if Column is ""
-	Option     string   // the field of Options that names a column: Column or ExtraColumns
+	Option     string   // the field of Options that names a column: Columns or ExtraColumns
 }
 
 // columnsShown is the most columns in an error message: wide tables have thousands.
@@ -88,7 +88,7 @@ func (e *ColumnError) Error() string {
 	return b.String()
 }
 
-// OptionName returns "reader.Column" or "reader.ExtraColumns".
+// OptionName returns "reader.Columns" or "reader.ExtraColumns".
 func (e *ColumnError) OptionName() string { return optionName(e.Option) }
 
 func listColumns(columns []string) string {

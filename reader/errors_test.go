@@ -25,28 +25,30 @@ func TestOpenErrors(t *testing.T) {
 		{"standard input twice", Options{Paths: []string{"-", "-"}, Stdin: strings.NewReader("")}, "option Paths: standard input (-) can be read only once"},
 		{"no standard input", Options{Paths: []string{"-"}}, "option Stdin: - is among the paths, but there is no standard input"},
 		{"unknown format", Options{Paths: []string{table}, Format: "xls"}, `option Format: unknown format "xls"; want csv, jsonl, txt, parquet or xlsx`},
-		{"unknown encoding", Options{Paths: []string{table}, Encoding: "latin1"},
-			`option Encoding: unknown encoding "latin1"; want utf-8, utf-16, utf-16be, utf-16le, windows-1252`},
+		{"unknown encoding", Options{Paths: []string{table}, Encoding: "EBCDIC"},
+			`option Encoding: unknown encoding "EBCDIC"; want a label of the WHATWG Encoding Standard, such as ` + someEncodings},
+		{"encoding that is not decoded", Options{Paths: []string{table}, Encoding: "iso-2022-kr"},
+			`option Encoding: unknown encoding "iso-2022-kr"; want a label of the WHATWG Encoding Standard, such as ` + someEncodings},
 		{"quote as delimiter", Options{Paths: []string{table}, Delimiter: '"'}, `option Delimiter: '"' cannot separate fields`},
 		{"missing file", Options{Paths: []string{missing}}, missing + ": no such file or directory"},
 		{"glob without a match", Options{Paths: []string{glob}}, glob + ": no file matches this pattern"},
 		{"malformed glob", Options{Paths: []string{"[a"}}, "[a: syntax error in pattern"},
 		{"folder", Options{Paths: []string{dir}}, dir + " is a folder without parts, not a list; name a folder of files whose names begin with neither _ nor ."},
-		{"unknown column", Options{Paths: []string{table}, Column: "domain"},
+		{"unknown column", Options{Paths: []string{table}, Columns: []string{"domain"}},
 			table + `: no column "domain" (columns: id, Host, host, name)`},
-		{"ambiguous column", Options{Paths: []string{table}, Column: "HOST"},
+		{"ambiguous column", Options{Paths: []string{table}, Columns: []string{"HOST"}},
 			table + `: column "HOST" may be any of Host, host (columns: id, Host, host, name)`},
 		{"no candidate", Options{Paths: []string{table}, Candidates: []string{"domain", "url"}},
 			table + ": which column is the input? None is called domain, url (columns: id, Host, host, name)"},
 		{"no header, several columns", Options{Paths: []string{table}, NoHeader: true, Candidates: []string{"domain"}},
 			table + ": which column is the input? (columns: 1, 2, 3, 4)"},
-		{"no header, unknown column", Options{Paths: []string{table}, NoHeader: true, Column: "5"},
+		{"no header, unknown column", Options{Paths: []string{table}, NoHeader: true, Columns: []string{"5"}},
 			table + `: no column "5" (columns: 1, 2, 3, 4)`},
-		{"unknown extra column", Options{Paths: []string{table}, Column: "id", ExtraColumns: []string{"name", "title"}},
+		{"unknown extra column", Options{Paths: []string{table}, Columns: []string{"id"}, ExtraColumns: []string{"name", "title"}},
 			`no column "title" (columns: id, Host, host, name)`},
-		{"unknown key", Options{Paths: []string{objects}, Column: "site.host"},
+		{"unknown key", Options{Paths: []string{objects}, Columns: []string{"site.host"}},
 			objects + `: no column "site.host" (columns: id, site)`},
-		{"unknown column in the second file", Options{Paths: []string{table, objects}, Column: "name"},
+		{"unknown column in the second file", Options{Paths: []string{table, objects}, Columns: []string{"name"}},
 			objects + `: no column "name" (columns: id, site)`},
 		{"malformed header", fromString("\n\"domain,title\na.com,A\n", Options{Format: "csv", Candidates: candidates}),
 			"stdin:2: malformed header: " + faultUnclosed},
@@ -77,7 +79,7 @@ func TestErrorsAreTyped(t *testing.T) {
 	if !errors.As(err, &openError) || openError.Path != "no*such" || !errors.Is(err, ErrNoMatch) {
 		t.Errorf("glob: %#v", err)
 	}
-	_, err = Open(fromString("a,b\n", Options{Format: "csv", Column: "c"}))
+	_, err = Open(fromString("a,b\n", Options{Format: "csv", Columns: []string{"c"}}))
 	var columnError *ColumnError
 	if !errors.As(err, &columnError) || columnError.Column != "c" || len(columnError.Columns) != 2 {
 		t.Errorf("column: %#v", err)
@@ -90,7 +92,7 @@ func TestErrorsAreTyped(t *testing.T) {
 }
 
 func TestWideTableIsListedInPart(t *testing.T) {
-	_, err := Open(fromString(strings.Repeat("c,", 999)+"c\n", Options{Format: "csv", Column: "x"}))
+	_, err := Open(fromString(strings.Repeat("c,", 999)+"c\n", Options{Format: "csv", Columns: []string{"x"}}))
 	if got := err.Error(); !strings.Contains(got, "c_30 and 970 more") || len(got) > 500 {
 		t.Errorf("got %s", got)
 	}

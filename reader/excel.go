@@ -49,7 +49,7 @@ type excelParser struct {
 	raw    *rawReader
 	size   int64 // of the file, in bytes
 	want   int   // number of columns of the file
-	input  int
+	input  inputs
 	places []int // index in the run's columns of each of the file's columns; nil if they are equal
 	width  int   // number of the run's columns
 }
@@ -64,7 +64,7 @@ func newExcelParser(f *file, body Source, raw *rawReader, width int, o *Options)
 	if err != nil {
 		return nil, err
 	}
-	p := &excelParser{rows: rows, raw: raw, size: info.Size(), want: len(f.columns), input: f.input, places: f.places, width: width}
+	p := &excelParser{rows: rows, raw: raw, size: info.Size(), want: len(f.columns), input: inputs{f.inputs, o.Join}, places: f.places, width: width}
 	if o.NoHeader || p.want == 0 {
 		return p, nil
 	}
@@ -113,8 +113,8 @@ func (p *excelParser) next() (row, error) {
 			r.fields[p.places[i]] = cell
 		}
 	}
-	if r.fault == "" && p.input < len(cells) {
-		r.input = cells[p.input]
+	if r.fault == "" {
+		r.input = p.input.of(cells)
 	}
 	return r, nil
 }

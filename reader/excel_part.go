@@ -56,8 +56,8 @@ func openPart(f *zip.File) (*part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
-	text := bufio.NewReaderSize(decode(bufio.NewReaderSize(body, readSize), "", nil), readSize)
-	p := &part{name: f.Name, body: body, bounded: &boundedReader{Reader: text}}
+	text, _ := decode(bufio.NewReaderSize(body, readSize), "", nil)
+	p := &part{name: f.Name, body: body, bounded: &boundedReader{Reader: bufio.NewReaderSize(text, readSize)}}
 	p.decoder = xml.NewDecoder(p.bounded)
 	p.decoder.CharsetReader = sameCharset
 	return p, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -33,8 +34,8 @@ func TestExcel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := FileInfo{Name: catalog, Format: "xlsx", Column: "Product Name", Bytes: int64(len(content)), SHA256: digestOf(string(content)), Whole: true}
-	if got := r.Files()[0]; got != info {
+	info := FileInfo{Name: catalog, Format: "xlsx", Inputs: []string{"Product Name"}, Bytes: int64(len(content)), SHA256: digestOf(string(content)), Whole: true}
+	if got := r.Files()[0]; !reflect.DeepEqual(got, info) {
 		t.Errorf("got %+v, want %+v", got, info)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"io"
 	"unicode/utf8"
-
-	"golang.org/x/text/transform"
 )
 
 // guessed decodes text of an unknown encoding. The encoding is UTF-8 unless
@@ -34,8 +32,8 @@ func guess(src *bufio.Reader, found func(encoding string)) io.Reader {
 
 func (g *guessed) settle(name string) {
 	g.text = g.src
-	if e := encodings[name]; e != nil {
-		g.text = transform.NewReader(g.src, e.NewDecoder())
+	if name != utf8Name {
+		g.text = decoded(g.src, name)
 		g.found(name)
 	}
 }
@@ -52,7 +50,7 @@ func (g *guessed) Read(p []byte) (int, error) {
 		return g.src.Read(p[:n])
 	}
 	window, err := g.src.Peek(readSize)
-	name := "utf-8"
+	name := utf8Name
 	if looksWindows1252(window, err != nil) {
 		name = "windows-1252"
 	}

@@ -23,14 +23,13 @@ type file struct {
 	separator  string  // CSV: the delimiter in a first line such as sep=;; else ""
 	guessed    string  // the encoding, if it was guessed
 	blank      bool    // the file is empty
-	cr         bool    // lines end with CR alone, as in files of old spreadsheets
 	columns    []string
 	types      []Column          // of columns; nil if all are text
 	paths      map[string]Column // JSON: the types of the extra columns that may be dotted paths
 	all        []string          // Parquet: the names of all columns, also of those that are not read
 	table      *table            // Parquet
 	array      bool              // JSON: an array
-	input      int               // CSV: index of the input column in columns
+	inputs     []int             // CSV and Excel: indexes of the input columns in columns
 	places     []int             // index in the run's columns of each of columns; nil if they are equal
 	partitions []partition
 }
@@ -73,7 +72,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	}
 	if once {
 		r.total = -1
-		s.text = head.andRest() // has LF for CR already
+		s.text = head.andRest()
 		s.origin, f.held = first, s
 		return f, nil
 	}
@@ -116,7 +115,7 @@ func (r *Reader) onGuess(f *file) func(encoding string) {
 	return func(encoding string) {
 		if f.guessed != encoding {
 			f.guessed = encoding
-			r.options.Log.Warn("the input is not UTF-8 and is read in a guessed encoding",
+			r.options.Log.Warn("the input is not UTF-8 and is read in a guessed encoding, which may be wrong: look at the letters in the output, or name the encoding, such as "+someEncodings,
 				"option", "reader.Encoding", "file", displayName(f.info.Name), "encoding", encoding)
 		}
 	}
@@ -129,10 +128,6 @@ func (f *file) examine(s *sample, o *Options) error {
 	}
 	if err := refuseBinary(s.name, s.data); err != nil {
 		return err
-	}
-	if f.cr = s.endsLinesWithCR(); f.cr {
-		s.src = crReader{s.src}
-		replaceCR(s.data)
 	}
 	f.info.Format = o.Format
 	if f.info.Format == "" {
@@ -211,15 +206,13 @@ func (f *file) setHeader(fields []string, o *Options) error {
 	if o.NoHeader {
 		f.columns = numberedColumns(len(fields))
 	}
-	if o.NoHeader && o.Column == "" && len(fields) == 1 {
-		f.info.Column = f.columns[0]
-		return nil
-	}
 	var err error
-	if f.input, err = o.inputColumn(f.info.Name, f.columns); err != nil {
+	if f.inputs, err = o.inputColumns(f.info.Name, f.columns); err != nil {
 		return err
 	}
-	f.info.Column = f.columns[f.input]
+	for _, place := range f.inputs {
+		f.info.Inputs = append(f.info.Inputs, f.columns[place])
+	}
 	return nil
 }
 
@@ -239,34 +232,10 @@ func (s *sample) grow(size int) error {
 	more, err := io.ReadAll(io.LimitReader(s.src, int64(size-len(s.data))))
 	s.data = append(s.data, more...)
 	if err != nil {
-		return &ReadError{s.name, int64(bytes.Count(s.data, []byte{'\n'})) + 1, err}
+		return &ReadError{s.name, lineEnds(s.data) + 1, err}
 	}
 	s.whole = len(s.data) < size
 	return nil
-}
-
-// endsLinesWithCR reports whether all lines end with CR alone. A CR at the end of a sample may be half of a
-// CRLF.
-func (s *sample) endsLinesWithCR() bool {
-	at := bytes.IndexByte(s.data, '\r')
-	return at >= 0 && bytes.IndexByte(s.data, '\n') < 0 && (s.whole || at < len(s.data)-1)
-}
-
-// crReader replaces CR by LF.
-type crReader struct{ io.Reader }
-
-func (r crReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	replaceCR(p[:n])
-	return n, err
-}
-
-func replaceCR(text []byte) {
-	for i := range text {
-		if text[i] == '\r' {
-			text[i] = '\n'
-		}
-	}
 }
 
 func (s *sample) canGrow() bool { return !s.whole && len(s.data) < sampleLimit }
@@ -276,7 +245,7 @@ func (s *sample) lines() []byte {
 	if s.whole {
 		return s.data
 	}
-	return s.data[:bytes.LastIndexByte(s.data, '\n')+1]
+	return s.data[:bytes.LastIndexAny(s.data, "\r\n")+1]
 }
 
 // andRest returns the whole stream, including the sample.

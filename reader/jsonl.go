@@ -24,7 +24,9 @@ const (
 // jsonlParser reads a JSON value per line: an object, or a string that is the input.
 type jsonlParser struct {
 	lines   *lines
-	input   string         // the input column: a key or a dotted path; "" if not known
+	inputs  []string       // the input columns: keys or dotted paths; none if not known
+	join    string         // between the values of several
+	values  []string       // of the input columns of a record, encoded
 	columns map[string]int // index of each of the run's columns
 	paths   []string       // columns that may be dotted paths
 	unknown *unknownKeys
@@ -94,7 +96,7 @@ func (p *jsonlParser) parse(r *row, value string) {
 		r.input = unquote(value)
 	case value[0] != '{':
 		r.fault = "the " + p.unit + " is " + kind(value) + ", want an object or a string"
-	case p.input == "":
+	case len(p.inputs) == 0:
 		r.fault = "the " + p.unit + faultNoColumn
 	default:
 		p.parseObject(r, value)
@@ -103,10 +105,11 @@ func (p *jsonlParser) parse(r *row, value string) {
 
 func (p *jsonlParser) parseObject(r *row, object string) {
 	r.fields, r.nulls = make([]string, p.width), p.takeNulls()
-	input, found, known := "", false, true
+	p.values = append(p.values[:0], make([]string, len(p.inputs))...)
+	known := true
 	for key, value := range members(object) {
-		if key == p.input {
-			input, found = value, true
+		if i := slices.Index(p.inputs, key); i >= 0 {
+			p.values[i] = value
 		}
 		place, ok := p.columns[key]
 		if !ok {
@@ -125,15 +128,28 @@ func (p *jsonlParser) parseObject(r *row, object string) {
 			r.fields[place], r.nulls[place] = fieldText(value), value[0] == 'n'
 		}
 	}
-	if !found {
-		input, found = lookupPath(object, p.input)
+	for i, name := range p.inputs {
+		if p.values[i] == "" {
+			p.values[i], _ = lookupPath(object, name)
+		}
 	}
-	if found {
-		r.input, r.fault = inputText(p.input, input)
-	}
+	r.input, r.fault = p.inputOf(p.values)
 }
 
-// inputText returns the input for an encoded value: a decoded string, the digits of a number, or "" for null.
+// inputOf returns the input for the encoded values of the input columns, which are "" if they are missing.
+func (p *jsonlParser) inputOf(values []string) (text, fault string) {
+	for i, value := range values {
+		if value == "" {
+			continue
+		}
+		if values[i], fault = inputText(p.inputs[i], value); fault != "" {
+			return "", fault
+		}
+	}
+	return joined(values, p.join), ""
+}
+
+// inputText returns the text of an encoded value: a decoded string, the digits of a number, or "" for null.
 func inputText(column, value string) (text, fault string) {
 	switch value[0] {
 	case '{', '[', 't', 'f':
@@ -167,8 +183,8 @@ func (u *unknownKeys) add(key string) {
 }
 
 // examineJSONL finds the columns and the input column in the first sampleRecords records.
-func (f *file) examineJSONL(s *sample, o *Options) error {
-	for s.canGrow() && bytes.Count(s.data, []byte{'\n'}) < sampleRecords {
+func (f *file) examineJSONL(s *sample, o *Options) (err error) {
+	for s.canGrow() && lineEnds(s.data) < sampleRecords {
 		if err := s.grow(min(4*len(s.data), sampleLimit)); err != nil {
 			return err
 		}
@@ -186,18 +202,40 @@ func (f *file) examineJSONL(s *sample, o *Options) error {
 	}
 	f.columns = keysOf(objects)
 	f.types, f.paths = typesOf(f.columns, objects), pathTypes(o.paths(), objects)
-	hasColumn := func(object string) bool { _, ok := lookup(object, o.Column); return ok }
-	if len(objects) == 0 || o.Column != "" &&
-		(slices.Contains(o.ExtraColumns, o.Column) || slices.ContainsFunc(objects, hasColumn)) {
-		f.info.Column = o.Column
-		return nil
+	f.info.Inputs, err = f.inputKeys(objects, o)
+	return err
+}
+
+// inputKeys returns the keys and dotted paths of the input columns. Without objects their names are not checked.
+func (f *file) inputKeys(objects []string, o *Options) ([]string, error) {
+	if len(objects) == 0 {
+		return o.Columns, nil
 	}
-	input, err := o.inputColumn(f.info.Name, f.columns)
-	if err != nil {
-		return err
+	if len(o.Columns) == 0 {
+		place, err := o.usualColumn(f.info.Name, f.columns)
+		if err != nil {
+			return nil, err
+		}
+		return f.columns[place : place+1], nil
 	}
-	f.info.Column = f.columns[input]
-	return nil
+	keys := slices.Clone(o.Columns)
+	for i, name := range keys {
+		hasColumn := func(object string) bool { _, ok := lookup(object, name); return ok }
+		if slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn) {
+			continue
+		}
+		place, err := matchColumn(f.info.Name, f.columns, name)
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = f.columns[place]
+	}
+	for i, key := range keys {
+		if other := slices.Index(keys[:i], key); other >= 0 {
+			return nil, sameColumn(f.info.Name, o.Columns[other], o.Columns[i])
+		}
+	}
+	return keys, nil
 }
 
 func sampleObjects(data []byte) []string {

@@ -18,8 +18,9 @@ const (
 
 var errLong = errors.New("longer than 1 MiB")
 
-// lines splits a stream into physical lines. Unlike bufio.Scanner it can look at the lines after the next line
-// without consuming them, and can skip a line that is too long for its buffer.
+// lines splits a stream into physical lines, which end with LF, CRLF or CR, also mixed in one file. Unlike
+// bufio.Scanner it can look at the lines after the next line without consuming them, and can skip a line that is too
+// long for its buffer.
 type lines struct {
 	src    io.Reader
 	buf    []byte
@@ -28,6 +29,10 @@ type lines struct {
 	number int64 // 1-based number of the line at start
 	last   byte  // last consumed byte; a line feed before the first line
 	err    error // last error of src
+
+	// buf[noCR:cr] has no CR, and cr is a CR or was the end of the buffer, so that a file without CR is searched
+	// for CR once and not line by line.
+	noCR, cr int
 }
 
 func newLines(src io.Reader) *lines {
@@ -54,11 +59,12 @@ func (l *lines) next() ([]byte, error) {
 func (l *lines) peek(offset int) ([]byte, error) {
 	searched := offset
 	for {
+		size, without := l.search(searched)
 		ahead := l.buf[l.start:l.end]
-		if i := bytes.IndexByte(ahead[searched:], '\n'); i >= 0 {
-			return fitting(ahead[:searched+i+1], offset)
+		if size > 0 {
+			return fitting(ahead[:size], offset)
 		}
-		searched = len(ahead)
+		searched = without
 		switch {
 		case len(ahead) > maxRecord+len("\r\n"):
 			return nil, errLong
@@ -71,6 +77,39 @@ func (l *lines) peek(offset int) ([]byte, error) {
 	}
 }
 
+// search looks for the end of the line that continues from bytes ahead. It returns the size of the text up to and
+// with that line end, or else 0 and the size of the text without a line end. A CR at the end of the buffer may be half
+// of a CRLF unless the source has ended.
+func (l *lines) search(from int) (size, without int) {
+	cr := l.nextCR(l.start + from)
+	if i := bytes.IndexByte(l.buf[l.start+from:cr], '\n'); i >= 0 {
+		return from + i + 1, 0
+	}
+	size = cr - l.start + 1
+	switch {
+	case cr+1 < l.end && l.buf[cr+1] == '\n':
+		return size + 1, 0
+	case cr+1 < l.end, cr < l.end && l.err != nil:
+		return size, 0
+	}
+	return 0, cr - l.start
+}
+
+// nextCR returns the index in the buffer of the first CR that is not before from; the end of the buffer if there is none.
+func (l *lines) nextCR(from int) int {
+	if from < l.noCR || from > l.cr {
+		l.noCR, l.cr = from, from
+	}
+	if l.cr < l.end && l.buf[l.cr] != '\r' {
+		if i := bytes.IndexByte(l.buf[l.cr:l.end], '\r'); i >= 0 {
+			l.cr += i
+		} else {
+			l.cr = l.end
+		}
+	}
+	return l.cr
+}
+
 func fitting(ahead []byte, offset int) ([]byte, error) {
 	line, _ := cutLineEnd(ahead[offset:])
 	if offset+len(line) > maxRecord {
@@ -81,15 +120,29 @@ func fitting(ahead []byte, offset int) ([]byte, error) {
 
 // advance consumes n bytes, which must end with the end of a line.
 func (l *lines) advance(n int) {
-	l.number += int64(bytes.Count(l.buf[l.start:l.start+n], []byte{'\n'}))
+	text := l.buf[l.start : l.start+n]
+	if l.nextCR(l.start) < l.start+n {
+		l.number += lineEnds(text)
+	} else {
+		l.number += int64(bytes.Count(text, []byte{'\n'}))
+	}
 	l.start += n
 	if n > 0 {
 		l.last = l.buf[l.start-1]
 	}
 }
 
+// lineEnds returns the number of line ends in text. A CR at the end of text counts.
+func lineEnds(text []byte) int64 {
+	n := bytes.Count(text, []byte{'\n'})
+	if bytes.IndexByte(text, '\r') >= 0 {
+		n += bytes.Count(text, []byte{'\r'}) - bytes.Count(text, []byte("\r\n"))
+	}
+	return int64(n)
+}
+
 // ended reports whether the last consumed line has a line end.
-func (l *lines) ended() bool { return l.last == '\n' }
+func (l *lines) ended() bool { return l.last == '\n' || l.last == '\r' }
 
 // head returns the beginning of the buffered text.
 func (l *lines) head() []byte {
@@ -99,11 +152,12 @@ func (l *lines) head() []byte {
 // skip consumes the next line, of any length. The next call of peek returns an error of the source.
 func (l *lines) skip() {
 	for {
-		if i := bytes.IndexByte(l.buf[l.start:l.end], '\n'); i >= 0 {
-			l.advance(i + 1)
+		size, without := l.search(0)
+		if size > 0 {
+			l.advance(size)
 			return
 		}
-		l.start, l.end, l.last = 0, 0, 0
+		l.start, l.last = l.start+without, 0
 		if l.err != nil {
 			return
 		}
@@ -118,6 +172,7 @@ func (l *lines) fill() {
 		if len(ahead) > len(l.buf)/2 && len(l.buf) < maxBuffer {
 			l.buf = make([]byte, min(2*len(l.buf), maxBuffer))
 		}
+		l.noCR, l.cr = l.noCR-l.start, l.cr-l.start
 		l.start, l.end = 0, copy(l.buf, ahead)
 	}
 	for range maxEmptyReads {
@@ -134,7 +189,7 @@ func (l *lines) fill() {
 	l.err = io.ErrNoProgress
 }
 
-// cutLineEnd splits a line from its line end: LF, CRLF, or a CR at the end of the file.
+// cutLineEnd splits a line from its line end: LF, CRLF, CR or none.
 func cutLineEnd(raw []byte) (line, end []byte) {
 	n := len(raw)
 	if n > 0 && raw[n-1] == '\n' {

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,6 +21,9 @@ const (
 	formatExcel   = "xlsx"
 )
 
+// DefaultJoin is the default of Options.Join.
+const DefaultJoin = " "
+
 // Options describe the inputs. Only Paths is required. The zero value of any other field stands for a default,
 // which is mostly to examine the input.
 type Options struct {
@@ -36,12 +40,16 @@ type Options struct {
 	// are always recognized by their content.
 	Format string
 
-	// Column is the name of the input column, exactly or, if that is unambiguous, in any case and with other spaces and
-	// underscores. In JSONL and Parquet it may be a dotted path. JSONL strings and lines of txt are inputs themselves and need no column.
-	Column string
-	// Candidates are names for the input column, tried in this order and like Column if Column is empty.
+	// Columns are the names of the input columns, exactly or, if that is unambiguous, in any case and with other spaces
+	// and underscores. In JSONL and Parquet they may be dotted paths. JSONL strings and lines of txt are inputs
+	// themselves and need no column. The input of several columns is their values in this order with Join between,
+	// without those that are blank or null.
+	Columns []string
+	// Join stands between the values of several input columns. The default is a space.
+	Join string
+	// Candidates are names for the input column, tried in this order and like Columns if Columns is empty.
 	Candidates []string
-	// ExtraColumns are names like Column, keys or dotted paths that are columns even if the first records of a JSONL file
+	// ExtraColumns are names like Columns, keys or dotted paths that are columns even if the first records of a JSONL file
 	// do not have them. Without a JSONL file among the inputs, a file must have each of them.
 	ExtraColumns []string
 	// NamedOnly says that the columns of Parquet are ExtraColumns alone: other columns are not read, except for the
@@ -61,7 +69,8 @@ type Options struct {
 	// NoHeader says that the first CSV row is data. The columns are then named 1, 2 and so on.
 	NoHeader bool
 
-	// Encoding is utf-8, utf-16, utf-16le, utf-16be or windows-1252. The default is the encoding of the byte
+	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2,
+	// shift_jis or gbk, in any case. The default is the encoding of the byte
 	// order mark, or else utf-8, unless the content looks like another: the first 64 KiB have the zero bytes
 	// of UTF-16, or the 64 KiB from the first byte beyond ASCII look like windows-1252.
 	Encoding string
@@ -73,7 +82,11 @@ type Options struct {
 // check returns the options with defaults and names in lower case. The error is an *OptionError.
 func (o Options) check() (Options, error) {
 	o.Format = strings.ToLower(o.Format)
-	o.Encoding = strings.ToLower(o.Encoding)
+	encoding, knownEncoding := o.Encoding, true
+	if o.Encoding != "" {
+		o.Encoding, _, knownEncoding = encodingOf(strings.ToLower(o.Encoding))
+	}
+	o.Join = cmp.Or(o.Join, DefaultJoin)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -90,15 +103,30 @@ func (o Options) check() (Options, error) {
 		return o, &OptionError{"Paths", "standard input (-) can be read only once"}
 	case stdins == 1 && o.Stdin == nil:
 		return o, &OptionError{"Stdin", "- is among the paths, but there is no standard input"}
+	case namedTwice(o.Columns) != "":
+		return o, &OptionError{"Columns", fmt.Sprintf("the column %q is named twice", namedTwice(o.Columns))}
 	case !slices.Contains([]string{"", formatCSV, formatJSONL, formatTXT, formatParquet, formatExcel}, o.Format):
 		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want csv, jsonl, txt, parquet or xlsx", o.Format)}
-	case !knownEncoding(o.Encoding):
-		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want %s", o.Encoding, strings.Join(encodingNames(), ", "))}
+	case !knownEncoding:
+		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want a label of the WHATWG Encoding Standard, such as %s", encoding, someEncodings)}
 	case o.Delimiter != 0 && !validDelimiter(o.Delimiter):
 		return o, &OptionError{"Delimiter", fmt.Sprintf("%q cannot separate fields", o.Delimiter)}
 	}
 	return o, nil
 }
+
+// namedTwice returns the first name that is there twice; "" if there is none.
+func namedTwice(names []string) string {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// someEncodings are examples for messages.
+const someEncodings = "windows-1250 or iso-8859-2 (Polish, Czech), windows-1251 (Russian), windows-1254 (Turkish), shift_jis (Japanese), euc-kr (Korean), gbk or big5 (Chinese)"
 
 func validDelimiter(r rune) bool {
 	return utf8.ValidRune(r) && r != utf8.RuneError && r != '"' && r != '\r' && r != '\n'

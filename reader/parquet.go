@@ -25,7 +25,7 @@ const columnReadSize = 8 << 10
 type table struct {
 	rows    int64
 	columns []tableColumn // those that are read, parallel to file.columns
-	input   tableColumn
+	inputs  []tableColumn
 }
 
 // tableColumn is a column of the file, or the part of a column that a dotted path names.
@@ -73,7 +73,9 @@ func (r *Reader) inspectParquet(name string, body Source, size int64) (*file, er
 	if f.table, f.all, err = newTable(name, opened, &r.options); err != nil {
 		return nil, err
 	}
-	f.info.Column = f.table.input.Name
+	for _, c := range f.table.inputs {
+		f.info.Inputs = append(f.info.Inputs, c.Name)
+	}
 	for _, c := range f.table.columns {
 		f.columns = append(f.columns, c.Name)
 		f.types = append(f.types, c.Column)
@@ -100,19 +102,26 @@ func newTable(file string, opened *parquet.File, o *Options) (t *table, all []st
 		}
 		return tableColumn{}, err
 	}
-	name := o.Column
-	if name == "" {
-		place, err := o.inputColumn(file, all)
+	names := o.Columns
+	if len(names) == 0 {
+		place, err := o.usualColumn(file, all)
 		if err != nil {
 			return nil, nil, err
 		}
-		name = all[place]
+		names = all[place : place+1]
 	}
-	if t.input, err = find(name); err != nil {
-		return nil, nil, err
-	}
-	if t.input.Type == TypeJSON {
-		return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as %s.NAME", t.input.Name, t.input.Name), "Column"}
+	for _, name := range names {
+		c, err := find(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.Type == TypeJSON {
+			return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as %s.NAME", c.Name, c.Name), "Columns"}
+		}
+		if other := slices.IndexFunc(t.inputs, func(known tableColumn) bool { return known.Name == c.Name }); other >= 0 {
+			return nil, nil, sameColumn(file, names[other], name)
+		}
+		t.inputs = append(t.inputs, c)
 	}
 	if !o.NamedOnly {
 		for i, c := range top {
@@ -177,7 +186,9 @@ type parquetParser struct {
 	size    int64 // of the file, in bytes
 	leaves  []*leaf
 	columns []placedColumn
-	input   placedColumn
+	inputs  []placedColumn
+	parts   []string // of the input of a row
+	join    string
 	group   int   // index of the next row group
 	left    int64 // rows left in the current row group
 	row     int64 // number of the last row, from 1
@@ -207,7 +218,7 @@ func newParquetParser(f *file, body Source, raw *rawReader, width int, o *Option
 	if err != nil || t.rows != f.table.rows || !slices.Equal(all, f.all) {
 		return nil, &FormatError{f.info.Name, 1, "the file has changed since the run began; start again", ""}
 	}
-	p := &parquetParser{file: opened, table: t, places: f.places, width: width, raw: raw, size: info.Size()}
+	p := &parquetParser{file: opened, table: t, places: f.places, width: width, raw: raw, size: info.Size(), join: o.Join}
 	byIndex := map[int]*leaf{}
 	place := func(n *node) placedColumn {
 		placed := placedColumn{node: n}
@@ -222,7 +233,9 @@ func newParquetParser(f *file, body Source, raw *rawReader, width int, o *Option
 		}
 		return placed
 	}
-	p.input = place(t.input.node)
+	for _, c := range t.inputs {
+		p.inputs = append(p.inputs, place(c.node))
+	}
 	for _, c := range t.columns {
 		p.columns = append(p.columns, place(c.node))
 	}
@@ -281,27 +294,32 @@ func (p *parquetParser) build() row {
 			r.nulls[i] = true
 		}
 	}
-	p.text = p.input.appendText(p.text[:0])
-	input := len(p.text)
-	p.ends = p.ends[:0]
-	for i := range p.columns {
-		p.text = p.columns[i].appendText(p.text)
-		p.ends = append(p.ends, len(p.text))
+	p.text, p.ends = p.text[:0], p.ends[:0]
+	for _, columns := range [][]placedColumn{p.inputs, p.columns} {
+		for i := range columns {
+			p.text = columns[i].appendText(p.text)
+			p.ends = append(p.ends, len(p.text))
+		}
 	}
-	text := string(p.text)
+	text, start := string(p.text), 0
+	p.parts = p.parts[:0]
+	for _, end := range p.ends[:len(p.inputs)] {
+		p.parts = append(p.parts, text[start:end])
+		start = end
+	}
 	if !utf8.ValidString(text) {
 		r.fault = faultBinary
 	} else {
-		r.input = text[:input]
+		r.input = joined(p.parts, p.join)
 	}
-	for i, end := range p.ends {
+	for i, end := range p.ends[len(p.inputs):] {
 		place := i
 		if p.places != nil {
 			place = p.places[i]
 		}
-		r.fields[place] = strings.ToValidUTF8(text[input:end], "\ufffd")
+		r.fields[place] = strings.ToValidUTF8(text[start:end], "\ufffd")
 		r.nulls[place] = p.columns[i].null()
-		input = end
+		start = end
 	}
 	if len(text) > longLine {
 		p.fields, p.nulls = nil, nil

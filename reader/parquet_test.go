@@ -57,7 +57,7 @@ func TestParquetOfOtherPrograms(t *testing.T) {
 			}
 			for _, f := range r.Files() {
 				content, err := os.ReadFile(f.Name)
-				if err != nil || !f.Whole || f.Bytes != int64(len(content)) || f.SHA256 != digestOf(string(content)) || f.Format != "parquet" || f.Column != "domain" {
+				if err != nil || !f.Whole || f.Bytes != int64(len(content)) || f.SHA256 != digestOf(string(content)) || f.Format != "parquet" || !slices.Equal(f.Inputs, []string{"domain"}) {
 					t.Errorf("%+v (%v), want the whole file of %d bytes", f, err, len(content))
 				}
 			}
@@ -118,9 +118,9 @@ func TestParquetColumns(t *testing.T) {
 	}{
 		{"named only", Options{NamedOnly: true, ExtraColumns: []string{"price", "ID"}}, "price id", "0.25 9007199254740995", "site2.example"},
 		{"none", Options{NamedOnly: true}, "", "", "site2.example"},
-		{"dotted paths", Options{NamedOnly: true, Column: "shop.url", ExtraColumns: []string{"shop.rank", "shop"}}, "shop.rank shop",
+		{"dotted paths", Options{NamedOnly: true, Columns: []string{"shop.url"}, ExtraColumns: []string{"shop.rank", "shop"}}, "shop.rank shop",
 			`2 {"url":"https://site2.example/","rank":2}`, "https://site2.example/"},
-		{"number as input", Options{NamedOnly: true, Column: "id"}, "", "", "9007199254740995"},
+		{"number as input", Options{NamedOnly: true, Columns: []string{"id"}}, "", "", "9007199254740995"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -140,10 +140,10 @@ func TestParquetColumns(t *testing.T) {
 		options Options
 		want    string
 	}{
-		{"unknown", Options{Column: "host"}, `no column "host" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
-		{"struct", Options{Column: "shop"}, `column "shop" is a list or has parts, want text; name a part, such as shop.NAME`},
-		{"below a list", Options{Column: "tags.list.element"}, `no column "tags.list.element"`},
-		{"unknown extra column", Options{Column: "domain", NamedOnly: true, ExtraColumns: []string{"price", "title"}},
+		{"unknown", Options{Columns: []string{"host"}}, `no column "host" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
+		{"struct", Options{Columns: []string{"shop"}}, `column "shop" is a list or has parts, want text; name a part, such as shop.NAME`},
+		{"below a list", Options{Columns: []string{"tags.list.element"}}, `no column "tags.list.element"`},
+		{"unknown extra column", Options{Columns: []string{"domain"}, NamedOnly: true, ExtraColumns: []string{"price", "title"}},
 			`no column "title" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
 	}
 	for _, test := range errorTests {

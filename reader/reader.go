@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -14,7 +15,7 @@ type Record struct {
 	File   string // the path as given or as a glob found it; "-" for standard input
 	Line   int64  // the line in File on which the record starts, from 1; in Parquet and Excel the row
 
-	// Input is the decoded value of the input column, neither trimmed nor checked. It is "" if the value is
+	// Input is the decoded value of the input column, or the values of several, neither trimmed nor checked. It is "" if the value is
 	// missing or null, or the record is malformed.
 	Input string
 
@@ -33,12 +34,12 @@ type Record struct {
 
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
-	Name   string // as in Record.File
-	Format string // csv, jsonl, json (an array, or values of several lines), txt, parquet or xlsx
-	Column string // the input column; "" for txt and for JSONL strings
-	Bytes  int64  // number of bytes read so far, as stored (compressed)
-	SHA256 string // checksum of these bytes, in hex; "" before the first
-	Whole  bool   // the file was read to its end
+	Name   string   // as in Record.File
+	Format string   // csv, jsonl, json (an array, or values of several lines), txt, parquet or xlsx
+	Inputs []string // the names of the input columns; none for txt and for JSONL strings
+	Bytes  int64    // number of bytes read so far, as stored (compressed)
+	SHA256 string   // checksum of these bytes, in hex; "" before the first
+	Whole  bool     // the file was read to its end
 }
 
 // Reader reads the records of a run in order. Its methods are for one goroutine at a time, except Progress.
@@ -217,6 +218,9 @@ func (r *Reader) record(row row) Record {
 		}
 	}
 	r.current.addPartitions(&rec)
+	if encoding := cmp.Or(r.stream.encoding, r.current.guessed); row.fault == faultEncoding && encoding != "" {
+		row.fault = "invalid " + encoding + otherEncoding
+	}
 	if row.fault != "" {
 		rec.Err = &RowError{rec.File, rec.Line, row.fault}
 	}
@@ -276,9 +280,6 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 		return nil, err
 	}
 	s.origin = first
-	if f.cr {
-		s.text = crReader{s.text}
-	}
 	return s, nil
 }
 
@@ -296,7 +297,7 @@ func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
 }
 
 func (r *Reader) valueParser(f *file, unit string) jsonlParser {
-	return jsonlParser{input: f.info.Column, columns: r.index, paths: r.options.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
+	return jsonlParser{inputs: f.info.Inputs, join: r.options.Join, columns: r.index, paths: r.options.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
 }
 
 // finish completes the FileInfo of the current file and closes the file.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -78,8 +79,8 @@ func checkThreeDomains(t *testing.T, o Options, name, content string) {
 	if title := records[0].Fields[1] + records[1].Fields[1] + records[2].Fields[1]; title != "éx\ny€" {
 		t.Errorf("%s: titles %q", name, title)
 	}
-	want := FileInfo{Name: name, Format: "csv", Column: "domain", Bytes: int64(len(content)), SHA256: digestOf(content), Whole: true}
-	if got := r.Files(); len(got) != 1 || got[0] != want {
+	want := FileInfo{Name: name, Format: "csv", Inputs: []string{"domain"}, Bytes: int64(len(content)), SHA256: digestOf(content), Whole: true}
+	if got := r.Files(); !reflect.DeepEqual(got, []FileInfo{want}) {
 		t.Errorf("files %+v, want %+v", got, want)
 	}
 	wantTotal := int64(len(content))
@@ -93,7 +94,7 @@ func checkThreeDomains(t *testing.T, o Options, name, content string) {
 
 func TestEmptyFiles(t *testing.T) {
 	for _, name := range []string{"a.csv", "a.jsonl", "a.txt", "a.dat", "a.csv.gz"} {
-		r := openReader(t, Options{Paths: []string{writeFile(t, name, "")}, Column: "domain"})
+		r := openReader(t, Options{Paths: []string{writeFile(t, name, "")}, Columns: []string{"domain"}})
 		if records := readAll(t, r); len(records) != 0 || len(r.Columns()) != 0 {
 			t.Errorf("%s: %d records, columns %q, want none", name, len(records), r.Columns())
 		}
@@ -299,7 +300,7 @@ func TestLongListWithCR(t *testing.T) {
 
 // A first line of more than 4 MiB is not a header.
 func TestEndlessFirstLine(t *testing.T) {
-	for name, o := range map[string]Options{"header": {Column: "url"}, "no header": {NoHeader: true}} {
+	for name, o := range map[string]Options{"header": {Columns: []string{"url"}}, "no header": {NoHeader: true}} {
 		o.Format = "csv"
 		_, err := Open(fromString("url,"+strings.Repeat("x", 5<<20)+"\nhttps://a.com,A\n", o))
 		var format *FormatError

@@ -39,6 +39,12 @@ func extension(name string) string {
 	return filepath.Ext(name)
 }
 
+// compressedName reports whether a file has the extension of a compression that the package reads.
+func compressedName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst")
+}
+
 // sniffFormat returns the format of data by the first line that is neither blank nor a comment: JSONL for a JSON
 // object or string, CSV for the name of an input column or if the options are about columns, else txt.
 func sniffFormat(data []byte, o *Options) string {
@@ -62,7 +68,7 @@ func sniffFormat(data []byte, o *Options) string {
 		return formatCSV
 	case line[0] == '"' && json.Valid(line):
 		return formatJSONL
-	case o.Column != "" && len(row.fields) > 1:
+	case len(o.Columns) > 0 && len(row.fields) > 1:
 		return formatCSV
 	default:
 		return formatTXT
@@ -78,25 +84,33 @@ func startsJSONArray(line []byte) bool {
 
 func (o *Options) isInputName(column string) bool {
 	same := likeName(column)
-	return o.Column != "" && same(o.Column) || slices.ContainsFunc(o.Candidates, same)
+	return slices.ContainsFunc(o.Columns, same) || slices.ContainsFunc(o.Candidates, same)
 }
 
 // firstLine returns the first line that is neither blank nor a # comment; nil if there is none.
 func firstLine(data []byte) []byte {
-	for line := range bytes.Lines(data) {
-		line = bytes.TrimSpace(line)
-		if len(line) > 0 && line[0] != '#' {
+	for len(data) > 0 {
+		line := beforeLineEnd(data)
+		data = data[min(len(line)+1, len(data)):]
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			return line
 		}
 	}
 	return nil
 }
 
+// beforeLineEnd returns the text before the first LF or CR.
+func beforeLineEnd(data []byte) []byte {
+	if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
+		return data[:i]
+	}
+	return data
+}
+
 // separatorOf returns the delimiter in a first line such as sep=; or "sep=;", which Excel reads and writes; "" for
 // any other first line.
 func separatorOf(data []byte, o *Options) string {
-	line, _, _ := bytes.Cut(data, []byte{'\n'})
-	text := strings.Trim(strings.TrimSuffix(string(line), "\r"), `"`)
+	text := strings.Trim(string(beforeLineEnd(data)), `"`)
 	const prefix = "sep="
 	if o.StrictCSV || len(text) <= len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
 		return ""

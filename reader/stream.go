@@ -25,6 +25,7 @@ const (
 type stream struct {
 	seekable Source    // Parquet and Excel: the file, which has no text
 	text     io.Reader // decompressed, in UTF-8
+	encoding string    // of the file, if it is known and not utf-8
 	raw      *rawReader
 	origin   *origin // nil unless it is a regular file
 	closers  []io.Closer
@@ -44,7 +45,7 @@ func newStream(name string, body io.ReadCloser, encoding string, found func(stri
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
-	plain, err := decompress(stored)
+	plain, err := decompress(name, stored)
 	if err != nil {
 		s.Close()
 		return nil, &ReadError{name, 1, err}
@@ -56,7 +57,7 @@ func newStream(name string, body io.ReadCloser, encoding string, found func(stri
 		s.Close()
 		return nil, err
 	}
-	s.text = decode(text, encoding, found)
+	s.text, s.encoding = decode(text, encoding, found)
 	return s, nil
 }
 
@@ -79,11 +80,19 @@ func (s *stream) Close() error {
 	return err
 }
 
+// The first bytes of the compressions.
+var (
+	magicGzip = []byte{0x1f, 0x8b}             // RFC 1952 §2.3.1
+	magicZstd = []byte{0x28, 0xb5, 0x2f, 0xfd} // RFC 8878 §3.1.1
+)
+
 // decompress recognizes the compression by the first bytes: file names may be wrong, and standard input has none.
-func decompress(r *bufio.Reader) (io.ReadCloser, error) {
-	magic, _ := r.Peek(4) // the next Read returns an error met here
+func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
+	magic, _ := r.Peek(len(magicZstd)) // the next Read returns an error met here
 	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}): // RFC 1952 §2.3.1
+	case isCutMagic(name, magic):
+		return nil, io.ErrUnexpectedEOF
+	case bytes.HasPrefix(magic, magicGzip):
 		return newGzipReader(r)
 	case isZstd(magic):
 		// With a concurrency of 1 the decoder starts no goroutines.
@@ -97,24 +106,41 @@ func decompress(r *bufio.Reader) (io.ReadCloser, error) {
 	}
 }
 
+// isCutMagic reports whether a file ends within the first bytes of a compression. A text may be as short, and begin with
+// the first byte of zstd, unless the name is that of a compressed file.
+func isCutMagic(name string, magic []byte) bool {
+	if len(magic) == 0 || len(magic) == len(magicZstd) {
+		return false
+	}
+	return compressedName(name) || len(magic) < len(magicGzip) && bytes.HasPrefix(magicGzip, magic) ||
+		len(magic) > 1 && bytes.HasPrefix(magicZstd, magic)
+}
+
 // gzipReader reads all members of a gzip file, and skips zeros between and after them, with which backups fill
 // their last block, as the gzip tool does.
 type gzipReader struct {
 	member *gzip.Reader
 	src    *bufio.Reader
+	err    error // of open
 }
 
 func newGzipReader(r *bufio.Reader) (*gzipReader, error) {
-	member, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, err
+	g := &gzipReader{member: new(gzip.Reader), src: r}
+	return g, g.open()
+}
+
+// open reads the header of a member. The library returns io.EOF for a header that is cut off.
+func (g *gzipReader) open() error {
+	g.err = g.member.Reset(g.src)
+	if g.err == io.EOF {
+		g.err = io.ErrUnexpectedEOF
 	}
-	member.Multistream(false)
-	return &gzipReader{member, r}, nil
+	g.member.Multistream(false)
+	return g.err
 }
 
 func (g *gzipReader) Read(p []byte) (int, error) {
-	for {
+	for g.err == nil { // a buffer that has met an error while it looked ahead reads again
 		n, err := g.member.Read(p)
 		if err != io.EOF {
 			return n, err
@@ -126,6 +152,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
+	return 0, g.err
 }
 
 // next starts the next member. The error is io.EOF if there is none.
@@ -140,18 +167,14 @@ func (g *gzipReader) next() error {
 	if err := g.src.UnreadByte(); err != nil {
 		return err
 	}
-	if err := g.member.Reset(g.src); err != nil {
-		return err
-	}
-	g.member.Multistream(false)
-	return nil
+	return g.open()
 }
 
 func (g *gzipReader) Close() error { return g.member.Close() }
 
 // isZstd also recognizes the skippable frames (RFC 8878 §3.1.2) with which parallel compressors start.
 func isZstd(magic []byte) bool {
-	return bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
+	return bytes.Equal(magic, magicZstd) ||
 		len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], []byte{0x2a, 0x4d, 0x18})
 }
 

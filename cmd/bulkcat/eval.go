@@ -46,7 +46,7 @@ asked, so nothing is charged; with --fetch never no network is needed.`,
 		},
 	}
 	addGroup(cmd, "Input", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.input.Column, "input-column", "", "the `column` of the inputs")
+		f.input.bindColumns(flags, "input-column", "the `column` of the inputs; may be given several times")
 		flags.StringVar(&f.labelColumn, "label-column", "", "the `column` of the labels")
 		f.input.bindFormat(flags)
 		flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
@@ -105,7 +105,7 @@ func (f *evalFlags) check() (client.Kind, error) {
 	switch err := atLeast("--limit", f.limit, 0); {
 	case err != nil:
 		return "", err
-	case f.input.Column == "":
+	case len(f.input.Columns) == 0:
 		return "", errors.New("no inputs: name their column with --input-column")
 	case f.labelColumn == "":
 		return "", errors.New("no labels: name their column with --label-column")

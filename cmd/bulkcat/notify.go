@@ -27,7 +27,7 @@ type notifyFlags struct {
 func (f *notifyFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.url, "notify", "", "post a message to this `URL` when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret")
 	flags.StringVar(&f.urlFile, "notify-url-file", "", "read the URL of --notify from `FILE`")
-	flags.StringVar(&f.on, "notify-on", "end,stop", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between")
+	bindList(flags, &f.on, "notify-on", "end,stop", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between")
 	flags.StringVar((*string)(&f.format), "notify-format", string(notify.JSON), "of messages: json or slack")
 	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_STATUS, BULKCAT_OUTPUT, BULKCAT_RECORDS and more in its environment")
 }

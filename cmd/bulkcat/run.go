@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	if f.Kind == client.Product {
 		names = append(names, client.CustomPrefix+"NAME")
 	}
-	flags.StringVar(&f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
+	bindList(flags, &f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
 	if f.Kind == client.Website {
 		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and with --dedupe site of all websites: https or http")
 		flags.StringVar(&f.Dedupe, "dedupe", pipeline.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")
@@ -306,24 +307,34 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Column, "column", "", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path")
+	f.bindColumns(flags, "column", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path; given several times, the input is the values that are not blank, in this order")
 	f.bindFormat(flags)
 }
 
-// bindFormat binds all input flags except --column.
+// bindColumns binds the flags of the input columns.
+func (f *inputFlags) bindColumns(flags *pflag.FlagSet, name, usage string) {
+	flags.StringArrayVar(&f.Columns, name, nil, usage)
+	flags.StringVar(&f.Join, "join", reader.DefaultJoin, "the `TEXT` between the values of several input columns")
+}
+
+// bindFormat binds all input flags except those of the columns.
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl, txt, parquet or xlsx (default: by name and content)")
 	flags.StringVar(&f.Sheet, "sheet", "", "the `SHEET` of an Excel file (default: the first)")
 	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
 	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding")
-	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, utf-16le, utf-16be or windows-1252 (default: by the byte order mark, or else by the content)")
+	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)")
 }
 
 // options gives the reader's options.
 func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 	o = f.Options
 	o.Stdin = stdin
+	o.Columns = slices.DeleteFunc(slices.Clone(o.Columns), func(name string) bool { return name == "" }) // an empty variable
+	if o.Join == "" {
+		return o, errors.New("--join: the text between the values must not be empty")
+	}
 	o.Delimiter, err = parseDelimiter(f.delimiter)
 	return o, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -109,6 +110,30 @@ func (v *ageValue) String() string {
 }
 
 func (*ageValue) Type() string { return "AGE" }
+
+// listValue is a list with commas between. A flag that is given several times adds to the list.
+type listValue struct {
+	list  *string // the default until the flag is given
+	given bool
+}
+
+func (v *listValue) Set(text string) error {
+	if v.given {
+		text = *v.list + "," + text
+	}
+	*v.list, v.given = text, true
+	return nil
+}
+
+func (v *listValue) String() string { return *v.list }
+
+func (*listValue) Type() string { return "string" }
+
+// bindList binds a flag to a list.
+func bindList(flags *pflag.FlagSet, list *string, name, fallback, usage string) {
+	*list = fallback
+	flags.Var(&listValue{list: list}, name, usage)
+}
 
 // atLeast returns an error if the number of a flag is too small.
 func atLeast[T int | int64 | time.Duration](flag string, n, least T) error {

@@ -106,7 +106,7 @@ func settings(r *Run) []setting {
 			list = append(list, setting{name, short(fmt.Sprint(value))})
 		}
 	}
-	add("Column", s.Column != "", s.Column)
+	add("Column", len(s.Columns) > 0, s.Columns)
 	add("Shape", s.Shape != "", s.Shape)
 	add("Categories of a record", s.Top > 0, s.Top)
 	add("Least confidence", s.MinConfidence != 0, s.MinConfidence)

@@ -122,7 +122,7 @@ func newShapedFixture(t *testing.T, shaped writer.Schema, format writer.Format, 
 
 func (f *fixture) open() *reader.Reader {
 	f.t.Helper()
-	source, err := reader.Open(reader.Options{Paths: []string{f.input}, Column: "url"})
+	source, err := reader.Open(reader.Options{Paths: []string{f.input}, Columns: []string{"url"}})
 	f.check(err)
 	return source
 }

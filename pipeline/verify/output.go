@@ -18,7 +18,7 @@ import (
 // Paths name an output, and what to compare the output with. URLs are as objects.Settle returns them.
 type Paths struct {
 	Output string         // a file, a folder of parts, or the folder of all shards
-	Input  reader.Options // the default of Column is the column of the run; without Paths no input is compared
+	Input  reader.Options // the default of Columns are the columns of the run; without Paths no input is compared
 	Store  string         // a folder of stored answers; "" for the store beside the output, if there is one
 }
 
@@ -111,8 +111,8 @@ func (o *opened) openInput(settings *pipeline.Settings) (_ *reader.Reader, err e
 	var kind client.Kind
 	if settings != nil {
 		kind = client.Kind(settings.Kind)
-		if options.Column == "" {
-			options.Column = settings.Column
+		if len(options.Columns) == 0 {
+			options.Columns, options.Join = settings.Columns, settings.Join
 		}
 		options.ExtraColumns, options.NamedOnly = settings.NamedColumns(), settings.Carry != "all"
 	}

@@ -90,7 +90,7 @@ func (f *shardsFixture) check(err error) {
 
 func (f *shardsFixture) verify() Report {
 	f.t.Helper()
-	input, err := reader.Open(reader.Options{Paths: []string{f.input}, Column: f.column})
+	input, err := reader.Open(reader.Options{Paths: []string{f.input}, Columns: []string{f.column}})
 	f.check(err)
 	defer input.Close()
 	f.options.Input = input

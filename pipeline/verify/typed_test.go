@@ -22,7 +22,7 @@ func typedRun(t *testing.T, input string, format writer.Format, shape writer.Sha
 	session, err := pipeline.Open(t.Context(), pipeline.SessionOptions{
 		Kind: client.Website, Classifications: []string{client.TaxonomyV3},
 		Service: pipeline.Service{Categorizer: byHost{}, Name: "embedded", Free: true},
-		Input:   reader.Options{Paths: []string{input}, Column: "domain"},
+		Input:   reader.Options{Paths: []string{input}, Columns: []string{"domain"}},
 		Output:  pipeline.OutputOptions{Path: output, Levels: 1, Carry: "all", Shape: shape},
 		Limits:  limits.Options{Rate: math.Inf(1)},
 		Program: "test",
@@ -34,7 +34,7 @@ func typedRun(t *testing.T, input string, format writer.Format, shape writer.Sha
 	if account, err = session.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if source, err = reader.Open(reader.Options{Paths: []string{input}, Column: "domain"}); err != nil {
+	if source, err = reader.Open(reader.Options{Paths: []string{input}, Columns: []string{"domain"}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { source.Close() })
@@ -111,7 +111,7 @@ func TestTamperedTypesAreFound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				again, err := reader.Open(reader.Options{Paths: []string{input}, Column: "domain"})
+				again, err := reader.Open(reader.Options{Paths: []string{input}, Columns: []string{"domain"}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -19,7 +19,7 @@ type listing struct {
 
 // list reads a file to its end. The input column is the first column that can be one.
 func list(path string) (listing, error) {
-	l, err := listColumn(path, "")
+	l, err := listColumn(path)
 	missing, ok := errors.AsType[*reader.ColumnError](err)
 	if !ok {
 		return l, err
@@ -32,8 +32,8 @@ func list(path string) (listing, error) {
 	return l, err
 }
 
-func listColumn(path, column string) (l listing, err error) {
-	r, err := reader.Open(reader.Options{Paths: []string{path}, Column: column})
+func listColumn(path string, columns ...string) (l listing, err error) {
+	r, err := reader.Open(reader.Options{Paths: []string{path}, Columns: columns})
 	if err != nil {
 		return l, err
 	}
