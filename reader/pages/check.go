@@ -56,9 +56,10 @@ func (s *stream) checkBody(data []byte) error {
 		h := s.page.DataPageHeaderV2.V
 		repetition := data[:h.RepetitionLevelsByteLength]
 		definition := data[len(repetition):s.page.levels]
+		s.page.first = s.page.levels
 		return s.checkValues(int(n), h.Encoding, repetition, definition, data[s.page.levels:], int(h.NumNulls))
 	}
-	h := s.page.DataPageHeader.V
+	h, size := s.page.DataPageHeader.V, len(data)
 	repetition, data, err := cutLevels(data, s.leaf.rep, h.RepetitionLevelEncoding)
 	if err != nil {
 		return err
@@ -67,6 +68,7 @@ func (s *stream) checkBody(data []byte) error {
 	if err != nil {
 		return err
 	}
+	s.page.first = size - len(data)
 	return s.checkValues(int(n), h.Encoding, repetition, definition, data, -1)
 }
 
@@ -113,7 +115,7 @@ func (s *stream) checkValues(n int, e format.Encoding, repetition, definition, d
 	if err := s.limit(int64(memory) + 8*int64(present)); err != nil {
 		return err
 	}
-	s.values, s.rows = s.values+int64(n), s.rows+int64(rows)
+	s.values, s.rows, s.page.present = s.values+int64(n), s.rows+int64(rows), present
 	return s.checkEncoded(data, present, e)
 }
 
@@ -136,7 +138,7 @@ func (s *stream) checkEncoded(data []byte, n int, e format.Encoding) error {
 		}
 		return err
 	case e == format.DeltaBinaryPacked && (l.kind == format.Int32 || l.kind == format.Int64):
-		_, err := measureDelta(data, n, l.width)
+		_, err := measureDelta(data, n, 64) // DuckDB writes int32 with up to 33 bits
 		return err
 	case e == format.DeltaLengthByteArray && byteArray:
 		_, _, err := deltaLengths(data, n)

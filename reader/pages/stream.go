@@ -30,6 +30,7 @@ type stream struct {
 	head         []byte // what is left of the header of the next page
 	page         page   // whose body is next
 	open         bool   // there is such a page
+	rewritten    []byte // its body, if that is in memory
 	raw          []byte // memory for compressed pages
 	hasWords     bool   // the dictionary was read
 	words        int64  // its size in bytes
@@ -41,8 +42,10 @@ type stream struct {
 // page is a page whose header was read.
 type page struct {
 	format.PageHeader
-	levels int // bytes before the values that are not compressed, as in data pages of version 2
-	packed bool
+	levels  int // bytes before the values that are not compressed, as in data pages of version 2
+	packed  bool
+	first   int // the offset of the values in the page, and the number of values that are not null
+	present int
 }
 
 func newStream(c *chunk) *stream {
@@ -125,6 +128,11 @@ func (s *stream) read(p []byte, offset int64) (n int, err error) {
 	if n > len(p) {
 		return 0, fmt.Errorf("%d bytes for a page of %d", len(p), n)
 	}
+	if s.rewritten != nil {
+		copy(p, s.rewritten)
+		s.open, s.rewritten = false, nil
+		return n, nil
+	}
 	return n, s.body(p[:n])
 }
 
@@ -135,7 +143,7 @@ func (s *stream) rewind() {
 		first = d
 	}
 	s.seek(first, streamBuffer)
-	s.at, s.head, s.open, s.hasWords, s.words, s.values, s.rows = 0, nil, false, false, 0, 0, 0
+	s.at, s.head, s.open, s.rewritten, s.hasWords, s.words, s.values, s.rows = 0, nil, false, nil, false, 0, 0, 0
 }
 
 func (s *stream) seek(to int64, buffer int) {
@@ -172,13 +180,22 @@ func (s *stream) nextPage() error {
 		if err := s.admit(); err != nil {
 			return err
 		}
-		s.open = true
-		var err error
-		if s.head, err = s.page.plain(); err != nil || s.page.UncompressedPageSize > 0 {
-			return err
-		}
-		return s.body(nil) // the library does not ask for nothing
+		return s.begin()
 	}
+}
+
+// begin makes the header of the page.
+func (s *stream) begin() (err error) {
+	if decode := s.decoder(); decode != nil {
+		err = s.rewrite(decode)
+	} else if s.page.UncompressedPageSize == 0 {
+		err = s.body(nil) // the library does not ask for nothing
+	}
+	if err == nil {
+		s.open = s.page.UncompressedPageSize > 0
+		s.head, err = s.page.plain()
+	}
+	return err
 }
 
 // values returns the number of values of a page; known is false for pages of other types.
