@@ -82,6 +82,9 @@ func (s *stream) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, s.err
 	}
 	n, err := s.read(p, offset)
+	if err != nil {
+		n = 0 // the library would use the bytes of a damaged page, and drop the error
+	}
 	if err != nil && err != io.EOF {
 		_, unsupported := errors.AsType[*UnsupportedError](err)
 		if _, source := errors.AsType[*sourceError](err); !source && !unsupported {
