@@ -21,7 +21,8 @@
 // # Memory
 //
 // A [Reader] has one open file and a buffer of little more than 1 MiB for inputs of any length, or for Parquet one page
-// and one dictionary of each column that is read: 2 to 3 MB for a column of pyarrow or Spark. An Excel
+// and one dictionary of each column that is read: 2 to 3 MB for a column of pyarrow or Spark, and at most those of
+// package pages. An Excel
 // file is held in memory as it is stored, with up to 16 MiB of each of its parts. It starts no
 // goroutine. A [Spool] or a [Pump] reads a pipe in a goroutine, so that a blocked Read can be interrupted.
 package reader

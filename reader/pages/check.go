@@ -21,6 +21,9 @@ type leaf struct {
 	definition, rep int // the greatest levels
 }
 
+// plainDictionary is the encoding PLAIN_DICTIONARY, which old files have.
+const plainDictionary format.Encoding = 2
+
 // widths are the sizes of values in bits.
 var widths = map[format.Type]int{
 	format.Boolean: 1, format.Int32: 32, format.Int64: 64, format.Int96: 96, format.Float: 32, format.Double: 64,
@@ -45,7 +48,7 @@ func (s *stream) checkBody(data []byte) error {
 	switch {
 	case s.page.Type == format.DictionaryPage:
 		s.hasWords = true
-		if e := s.page.DictionaryPageHeader.V.Encoding; e != format.Plain && e != format.PlainDictionary {
+		if e := s.page.DictionaryPageHeader.V.Encoding; e != format.Plain && e != plainDictionary {
 			return s.unsupported(e)
 		}
 		if err := s.limit(int64(len(data)) + 4*n); err != nil {
@@ -129,7 +132,7 @@ func (s *stream) checkEncoded(data []byte, n int, e format.Encoding) error {
 	switch byteArray := l.kind == format.ByteArray; {
 	case e == format.Plain:
 		return l.checkPlain(data, n)
-	case e == format.RLEDictionary || e == format.PlainDictionary:
+	case e == format.RLEDictionary || e == plainDictionary:
 		return s.checkIndexes(data, n)
 	case e == format.RLE && l.kind == format.Boolean:
 		levels, _, err := cutLevels(data, 1, e)
