@@ -4,11 +4,13 @@ go 1.26.0
 
 // Each direct dependency says its purpose; a test keeps the comments complete.
 require (
+	github.com/andybalholm/brotli v1.1.1 // Brotli of Parquet pages, to a size that is known before
 	github.com/cespare/xxhash/v2 v2.3.0 // fingerprints of input records in the manifest of a folder
 	github.com/cockroachdb/pebble/v2 v2.1.7 // the index of the store, and the file system under the store, with faults for tests
 	github.com/klauspost/compress v1.20.3 // gzip and zstd of inputs, outputs and stored answers
 	github.com/parquet-go/parquet-go v0.32.0 // Parquet files
 	github.com/pelletier/go-toml/v2 v2.4.3 // job files, with the line of each key
+	github.com/pierrec/lz4/v4 v4.1.21 // LZ4 of Parquet pages, to a size that is known before
 	github.com/prometheus/client_golang v1.25.0 // metrics of bulkcat serve
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: tests of the command line
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar
@@ -55,7 +57,6 @@ require (
 	github.com/GoogleCloudPlatform/opentelemetry-operations-go/internal/resourcemapping v0.61.0 // indirect
 	github.com/RaduBerinde/axisds v0.1.0 // indirect
 	github.com/RaduBerinde/btreemap v0.0.0-20250419174037-3d62b7205d54 // indirect
-	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.20 // indirect
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.3 // indirect
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.19.2 // indirect
@@ -103,7 +104,6 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/parquet-go/bitpack v1.0.0 // indirect
 	github.com/parquet-go/jsonlite v1.0.0 // indirect
-	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/planetscale/vtprotobuf v0.6.1-0.20240319094008-0393e58bdf10 // indirect

@@ -21,7 +21,7 @@
 // # Memory
 //
 // A [Reader] has one open file and a buffer of little more than 1 MiB for inputs of any length, or for Parquet one page
-// and one dictionary of each column that is read: 2 to 3 MB for a column of pyarrow or Spark. For Excel it
-// has one row in memory, up to 16 MiB of shared strings, and the others in a temporary file. It starts no
+// and one dictionary of each column that is read: 2 to 3 MB for a column of pyarrow or Spark, and at most those of
+// package pages. For Excel it has one row in memory, up to 16 MiB of shared strings, and the others in a temporary file. It starts no
 // goroutine. A [Spool] or a [Pump] reads a pipe in a goroutine, so that a blocked Read can be interrupted.
 package reader

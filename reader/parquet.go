@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,16 +9,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/bulkcat/bulkcat/reader/pages"
 )
 
 // parquetMagic begins and ends a Parquet file.
 const parquetMagic = "PAR1"
-
-// parquetFooter is the size of the end of a Parquet file in bytes: the size of the metadata, and the magic.
-const parquetFooter = 8
-
-// columnReadSize is the size of the read buffer of each column in bytes; longer pages are read without it.
-const columnReadSize = 8 << 10
 
 // table is a Parquet file, as Open has found it.
 type table struct {
@@ -39,28 +34,22 @@ func isParquet(head []byte) bool {
 	return strings.HasPrefix(string(head), parquetMagic) && controls(head) > 0
 }
 
-// openParquet reads the metadata of a Parquet file. The library's panics on damaged files become errors.
-func openParquet(name string, body io.ReaderAt, size int64) (f *parquet.File, err error) {
-	damaged := func(reason any) error {
-		return &UnsupportedError{name, fmt.Sprintf("a damaged Parquet file (%v)", reason), "fetch the file again"}
+// openParquet reads the metadata of a Parquet file.
+func openParquet(name string, body io.ReaderAt, size int64) (*pages.File, error) {
+	f, err := pages.Open(body, size)
+	if err == nil {
+		return f, nil
 	}
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = damaged(reason)
-		}
-	}()
-	var end [parquetFooter]byte
-	if _, err := body.ReadAt(end[:], size-parquetFooter); err != nil || string(end[4:]) != parquetMagic {
-		return nil, damaged("its end is missing")
+	unsupported, ok := errors.AsType[*pages.UnsupportedError](err)
+	switch reason, damaged := strings.CutPrefix(err.Error(), pages.ErrDamaged.Error()+": "); {
+	case errors.Is(err, pages.ErrEncrypted):
+		return nil, &UnsupportedError{name, "an encrypted Parquet file", "decrypt it"}
+	case ok:
+		return nil, &FormatError{name, 1, unsupported.Error(), ""}
+	case damaged:
+		return nil, &UnsupportedError{name, "a damaged Parquet file (" + reason + ")", "fetch the file again"}
 	}
-	if int64(binary.LittleEndian.Uint32(end[:4])) > size-parquetFooter-int64(len(parquetMagic)) {
-		return nil, damaged("its metadata is larger than the file")
-	}
-	f, err = parquet.OpenFile(body, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(columnReadSize))
-	if err != nil {
-		return nil, damaged(err)
-	}
-	return f, nil
+	return nil, &ReadError{name, 1, err}
 }
 
 // inspectParquet finds the columns of a Parquet file and the columns to read.
@@ -84,10 +73,10 @@ func (r *Reader) inspectParquet(name string, body Source, size int64) (*file, er
 }
 
 // newTable returns the table, and the names of all columns of the file.
-func newTable(file string, opened *parquet.File, o *Options) (t *table, all []string, err error) {
-	defer recoverParquet(&err)
+func newTable(file string, opened *pages.File, o *Options) (t *table, all []string, err error) {
+	defer pages.Guard(&err)
 	t = &table{rows: opened.NumRows()}
-	top := opened.Root().Columns()
+	top := slices.DeleteFunc(slices.Clone(opened.Root().Columns()), func(c *parquet.Column) bool { return !hasLeaf(c) })
 	for _, c := range top {
 		all = append(all, c.Name())
 	}
@@ -95,10 +84,10 @@ func newTable(file string, opened *parquet.File, o *Options) (t *table, all []st
 	find := func(name string) (tableColumn, error) {
 		place, err := matchColumn(file, all, name)
 		if err == nil {
-			return newTableColumn(all[place], top[place]), nil
+			return newTableColumn(all[place], opened, top[place]), nil
 		}
-		if below := descend(opened.Root(), name); below != nil {
-			return newTableColumn(name, below), nil
+		if below := descend(opened.Root(), name); below != nil && hasLeaf(below) {
+			return newTableColumn(name, opened, below), nil
 		}
 		return tableColumn{}, err
 	}
@@ -125,7 +114,7 @@ func newTable(file string, opened *parquet.File, o *Options) (t *table, all []st
 	}
 	if !o.NamedOnly {
 		for i, c := range top {
-			t.columns = append(t.columns, newTableColumn(all[i], c))
+			t.columns = append(t.columns, newTableColumn(all[i], opened, c))
 		}
 	}
 	for _, name := range o.ExtraColumns {
@@ -160,8 +149,11 @@ func descend(c *parquet.Column, path string) *parquet.Column {
 	return nil
 }
 
-func newTableColumn(name string, c *parquet.Column) tableColumn {
-	n := newNode(c)
+// hasLeaf reports whether a column has values: some programs write structs without members.
+func hasLeaf(c *parquet.Column) bool { return c.Leaf() || slices.ContainsFunc(c.Columns(), hasLeaf) }
+
+func newTableColumn(name string, opened *pages.File, c *parquet.Column) tableColumn {
+	n := newNode(opened, c)
 	column := Column{Name: name, Type: TypeJSON}
 	if n.leaf() && !n.repeated {
 		column.Type, column.Precision, column.Scale = n.typ, n.precision, n.scale
@@ -169,16 +161,9 @@ func newTableColumn(name string, c *parquet.Column) tableColumn {
 	return tableColumn{column, n}
 }
 
-// recoverParquet makes an error of a panic of the library, which damaged files cause.
-func recoverParquet(err *error) {
-	if reason := recover(); reason != nil {
-		*err = fmt.Errorf("damaged Parquet: %v", reason)
-	}
-}
-
 // parquetParser reads the rows of one Parquet file. It has one page of each column that is read in memory.
 type parquetParser struct {
-	file    *parquet.File
+	file    *pages.File
 	table   *table
 	places  []int // index in the run's columns of each of the file's columns; nil if they are equal
 	width   int   // number of the run's columns
@@ -245,7 +230,7 @@ func newParquetParser(f *file, body Source, raw *rawReader, width int, o *Option
 func (p *parquetParser) at() int64 { return p.row + 1 }
 
 func (p *parquetParser) next() (r row, err error) {
-	defer recoverParquet(&err)
+	defer pages.Guard(&err)
 	for p.left == 0 {
 		if p.group == len(p.file.RowGroups()) {
 			return row{}, io.EOF
@@ -294,12 +279,12 @@ func (p *parquetParser) build() row {
 			r.nulls[i] = true
 		}
 	}
-	p.text, p.ends = p.text[:0], p.ends[:0]
-	for _, columns := range [][]placedColumn{p.inputs, p.columns} {
-		for i := range columns {
-			p.text = columns[i].appendText(p.text)
-			p.ends = append(p.ends, len(p.text))
+	if p.appendRow() {
+		for i := range r.nulls {
+			r.nulls[i] = true
 		}
+		p.text, r.fault = nil, faultLongRow
+		return r
 	}
 	text, start := string(p.text), 0
 	p.parts = p.parts[:0]
@@ -325,6 +310,29 @@ func (p *parquetParser) build() row {
 		p.fields, p.nulls = nil, nil
 	}
 	return r
+}
+
+// appendRow sets the text and the ends of the inputs and the columns to those of the current values. It reports whether the
+// row is longer than a record may be.
+func (p *parquetParser) appendRow() (long bool) {
+	size := 0
+	for _, l := range p.leaves {
+		if size += l.size; size > maxRecord {
+			return true
+		}
+	}
+	p.text, p.ends = p.text[:0], p.ends[:0]
+	for _, columns := range [][]placedColumn{p.inputs, p.columns} {
+		start := len(p.text)
+		for i := range columns {
+			p.text = columns[i].appendText(p.text)
+			p.ends = append(p.ends, len(p.text))
+			if len(p.text)-start > maxRecord {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 const faultBinary = "invalid UTF-8 in a text column"
@@ -366,6 +374,7 @@ type leaf struct {
 	batch    [leafBatch]parquet.Value
 	ahead    []parquet.Value // values of batch that are not read
 	values   []parquet.Value // values of the current row: one, or several of a repeated column
+	size     int             // bytes of the values
 }
 
 func (l *leaf) open(chunk parquet.ColumnChunk) {
@@ -387,17 +396,18 @@ func (l *leaf) close() {
 func (l *leaf) next() error {
 	if len(l.ahead) == 0 {
 		if err := l.fill(); err == io.EOF {
-			return errors.New("damaged Parquet: a column has fewer rows than its row group")
+			return fmt.Errorf("%w: a column has fewer rows than its row group", pages.ErrDamaged)
 		} else if err != nil {
 			return err
 		}
 	}
 	if !l.repeated {
 		l.values, l.ahead = l.ahead[:1], l.ahead[1:]
+		l.size = sizeOf(l.values[0])
 		return nil
 	}
-	l.values = append(l.values[:0], l.ahead[0].Clone()) // the next page may take the memory of this one
-	l.ahead = l.ahead[1:]
+	l.values, l.size = l.values[:0], 0
+	l.take()
 	for {
 		if len(l.ahead) == 0 {
 			if err := l.fill(); err == io.EOF {
@@ -412,9 +422,24 @@ func (l *leaf) next() error {
 		if len(l.values) == maxListed {
 			return errors.New("a list has more than a million elements")
 		}
-		l.values = append(l.values, l.ahead[0].Clone())
-		l.ahead = l.ahead[1:]
+		l.take()
 	}
+}
+
+// take takes the next value. A row that is too long does not get it.
+func (l *leaf) take() {
+	if l.size += sizeOf(l.ahead[0]); l.size <= maxRecord {
+		l.values = append(l.values, l.ahead[0].Clone()) // the next page may take the memory of this one
+	}
+	l.ahead = l.ahead[1:]
+}
+
+// sizeOf returns the number of bytes of a value of variable size.
+func sizeOf(v parquet.Value) int {
+	if k := v.Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
+		return len(v.ByteArray())
+	}
+	return 0
 }
 
 // maxListed bounds the memory of the lists of one row.

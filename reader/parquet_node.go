@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/bulkcat/bulkcat/reader/pages"
 )
 
 // node is a node of a Parquet schema. The levels are those of Dremel, as the Parquet format defines them.
@@ -24,15 +26,17 @@ type node struct {
 	append           func(text []byte, v parquet.Value) []byte
 }
 
-func newNode(c *parquet.Column) *node {
+func newNode(file *pages.File, c *parquet.Column) *node {
 	n := &node{name: c.Name(), repeated: c.Repeated(), def: c.MaxDefinitionLevel(), rep: c.MaxRepetitionLevel()}
 	if c.Leaf() {
 		n.index = c.Index()
-		n.setType(c.Type())
+		n.setType(c.Type(), file.LogicalType(c))
 		return n
 	}
 	for _, below := range c.Columns() {
-		n.children = append(n.children, newNode(below))
+		if hasLeaf(below) {
+			n.children = append(n.children, newNode(file, below))
+		}
 	}
 	if len(n.children) == 1 && n.children[0].repeated {
 		logical := c.Type().LogicalType()
@@ -107,13 +111,16 @@ func (n *node) appendEntry(text []byte, parts [][]parquet.Value) []byte {
 	return value.appendJSON(append(append(text, name...), ':'), parts[size:])
 }
 
+// maxText is more than the text of a row that is not too long: its input, and its columns.
+const maxText = 2 * maxRecord
+
 // appendList appends the elements of a repeated node. An element begins at each value whose repetition level is at
 // most that of the node.
 func (n *node) appendList(text []byte, parts [][]parquet.Value, open, end byte, element func([]byte, [][]parquet.Value) []byte) []byte {
 	text = append(text, open)
 	rest := append([][]parquet.Value(nil), parts...)
 	one := make([][]parquet.Value, len(parts))
-	for first := true; len(rest[0]) > 0 && rest[0][0].DefinitionLevel() >= n.def; first = false {
+	for first := true; len(rest[0]) > 0 && rest[0][0].DefinitionLevel() >= n.def && len(text) <= maxText; first = false {
 		for i, values := range rest {
 			size := 1
 			for size < len(values) && values[size].RepetitionLevel() > n.rep {

@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"math"
@@ -23,9 +24,13 @@ const (
 	formTime      = "15:04:05.999999999"
 )
 
-// setType sets the type of a leaf, and the form of its values as text.
-func (n *node) setType(t parquet.Type) {
+// setType sets the type of a leaf, and the form of its values as text. The stored logical type may be one that the
+// library does not have.
+func (n *node) setType(t parquet.Type, stored format.LogicalTypeValue) {
 	n.setPhysical(t.Kind())
+	if _, is := stored.(*format.Float16Type); is && t.Kind() == parquet.FixedLenByteArray && t.Length() == 2 {
+		n.typ, n.append = TypeDouble, func(text []byte, v parquet.Value) []byte { return appendFloat(text, float16(v.ByteArray()), 64) }
+	}
 	logical := t.LogicalType()
 	if logical == nil {
 		return
@@ -173,6 +178,28 @@ func appendFloat(text []byte, x float64, bits int) []byte {
 		verb = 'e'
 	}
 	return strconv.AppendFloat(text, x, verb, -1, bits)
+}
+
+// float16 returns the number of two bytes in the format binary16 of IEEE 754, little-endian.
+func float16(b []byte) float64 {
+	n := binary.LittleEndian.Uint16(b)
+	exponent, fraction := int(n>>10&31), float64(n&1023)
+	var x float64
+	switch exponent {
+	case 0:
+		x = math.Ldexp(fraction, -24)
+	case 31:
+		x = math.Inf(1)
+		if fraction != 0 {
+			x = math.NaN()
+		}
+	default:
+		x = math.Ldexp(fraction+1024, exponent-25)
+	}
+	if n>>15 == 1 {
+		x = -x
+	}
+	return x
 }
 
 // appendJSONText appends a JSON document in compact form, or any other text as a JSON string.

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/reader/pages"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -28,23 +28,13 @@ type parquetReader struct {
 	ready  []parquet.Row // read and not returned yet
 }
 
-// errDamaged replaces a panic of the Parquet library, which panics on some damaged files.
-var errDamaged = errors.New("the Parquet file is damaged")
-
-// guard turns panics of the library into errors.
-func guard(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: %v", errDamaged, p)
-	}
-}
-
 func newParquetReader(f reader.Source) (_ *parquetReader, err error) {
-	defer guard(&err)
+	defer pages.Guard(&err)
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	in, err := parquet.OpenFile(f, info.Size())
+	in, err := pages.Open(f, info.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +47,7 @@ func newParquetReader(f reader.Source) (_ *parquetReader, err error) {
 }
 
 // parquetColumns returns a reader with the columns of a file only.
-func parquetColumns(in *parquet.File) (*parquetReader, error) {
+func parquetColumns(in *pages.File) (*parquetReader, error) {
 	p := new(parquetReader)
 	for _, c := range in.Root().Columns() {
 		if isFlat(c) {
@@ -119,7 +109,7 @@ func (p *parquetReader) columns() []string { return p.names }
 func (p *parquetReader) types() []writer.ValueType { return p.values }
 
 func (p *parquetReader) next() (_ []Row, err error) {
-	defer guard(&err)
+	defer pages.Guard(&err)
 	for len(p.ready) == 0 {
 		if err := p.read(); err != nil {
 			return nil, err
@@ -131,7 +121,7 @@ func (p *parquetReader) next() (_ []Row, err error) {
 	for _, v := range p.ready[0] {
 		k := v.Column()
 		if k < 0 || k >= len(r) {
-			return nil, errDamaged
+			return nil, pages.ErrDamaged
 		}
 		if k < p.list[0] || k >= p.list[1] {
 			r[k] = cell(v, p.values[k])
@@ -171,7 +161,7 @@ func (p *parquetReader) read() error {
 	n, err := p.rows.ReadRows(p.batch)
 	p.ready = p.batch[:n]
 	switch {
-	case errors.Is(err, io.EOF):
+	case err == io.EOF:
 		p.ended = true
 		return nil
 	case err == nil && n == 0:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/reader/pages"
 )
 
 // parquetScan makes a batch of each row group of a file.
@@ -51,12 +52,12 @@ func scanParquet(ctx context.Context, path string, columns Columns, use func(*Ba
 }
 
 func newParquetScan(f reader.Source, columns Columns) (_ *parquetScan, err error) {
-	defer guard(&err)
+	defer pages.Guard(&err)
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	in, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true))
+	in, err := pages.Open(f, info.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func newParquetScan(f reader.Source, columns Columns) (_ *parquetScan, err error
 
 // fill decodes a row group.
 func (s *parquetScan) fill(i int, b *Batch) (err error) {
-	defer guard(&err)
+	defer pages.Guard(&err)
 	chunks := s.groups[i].ColumnChunks()
 	b.Len = int(s.groups[i].NumRows())
 	var rows []int32 // of the group, by row of the batch; nil if they are the same
@@ -103,7 +104,7 @@ func (s *parquetScan) fill(i int, b *Batch) (err error) {
 			c.spread(b, rows)
 		}
 		if n := c.rows(b); n != b.Len {
-			return fmt.Errorf("%w: a column has %d rows, not %d", errDamaged, n, b.Len)
+			return fmt.Errorf("%w: a column has %d rows, not %d", pages.ErrDamaged, n, b.Len)
 		}
 	}
 	input := &pageReader{chunk: chunks[s.input]}
@@ -118,7 +119,7 @@ func (s *parquetScan) fill(i int, b *Batch) (err error) {
 
 // lists returns the row of the group for each element of its lists, and for each empty list.
 func (s *parquetScan) lists(chunk parquet.ColumnChunk, n int) ([]int32, error) {
-	rows := make([]int32, 0, 4*n)
+	rows := make([]int32, 0, min(4*n, 1<<20))
 	row := int32(-1)
 	err := eachPage(chunk, func(p parquet.Page) error {
 		for _, level := range p.RepetitionLevels() {
@@ -130,17 +131,17 @@ func (s *parquetScan) lists(chunk parquet.ColumnChunk, n int) ([]int32, error) {
 		return nil
 	})
 	if err == nil && (int(row) != n-1 || len(rows) > 0 && rows[0] != 0) {
-		err = errDamaged
+		err = pages.ErrDamaged
 	}
 	return rows, err
 }
 
 func eachPage(chunk parquet.ColumnChunk, use func(parquet.Page) error) (err error) {
-	pages := chunk.Pages()
-	defer func() { err = errors.Join(err, pages.Close()) }()
+	in := chunk.Pages()
+	defer func() { err = errors.Join(err, in.Close()) }()
 	for {
-		p, err := pages.ReadPage()
-		if errors.Is(err, io.EOF) {
+		p, err := in.ReadPage()
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
@@ -192,19 +193,19 @@ func numbersOf[T any](p parquet.Page, kind parquet.Kind, get func(*encoding.Valu
 	data, d := p.Data(), p.Dictionary()
 	if d == nil {
 		if p.Type().Kind() != kind {
-			return nil, errDamaged
+			return nil, pages.ErrDamaged
 		}
 		return get(&data), nil
 	}
 	if d.Type().Kind() != kind {
-		return nil, errDamaged
+		return nil, pages.ErrDamaged
 	}
 	distinct := d.Page().Data()
 	all, indexes := get(&distinct), data.Int32()
 	values := make([]T, len(indexes))
 	for i, n := range indexes {
 		if n < 0 || int(n) >= len(all) {
-			return nil, errDamaged
+			return nil, pages.ErrDamaged
 		}
 		values[i] = all[n]
 	}
@@ -222,7 +223,7 @@ func appendPresent[T any](to, values []T, levels []byte, most byte, null T) ([]T
 			continue
 		}
 		if len(values) == 0 {
-			return to, errDamaged
+			return to, pages.ErrDamaged
 		}
 		to, values = append(to, values[0]), values[1:]
 	}
@@ -245,7 +246,7 @@ func (d *dictionary) add(t *Text, p parquet.Page) ([]int32, error) {
 		return d.addPlain(t, p)
 	}
 	if p.Dictionary().Type().Kind() != parquet.ByteArray {
-		return nil, errDamaged
+		return nil, pages.ErrDamaged
 	}
 	if p.Dictionary() != d.of {
 		d.of, d.first = p.Dictionary(), int32(len(t.Distinct))
@@ -257,7 +258,7 @@ func (d *dictionary) add(t *Text, p parquet.Page) ([]int32, error) {
 	d.indexes = append(d.indexes[:0], data.Int32()...)
 	for i, n := range d.indexes {
 		if n < 0 || int(n) >= d.of.Len() {
-			return nil, errDamaged
+			return nil, pages.ErrDamaged
 		}
 		d.indexes[i] += d.first
 	}
@@ -266,7 +267,7 @@ func (d *dictionary) add(t *Text, p parquet.Page) ([]int32, error) {
 
 func (d *dictionary) addPlain(t *Text, p parquet.Page) ([]int32, error) {
 	if p.Type().Kind() != parquet.ByteArray {
-		return nil, errDamaged
+		return nil, pages.ErrDamaged
 	}
 	data := p.Data()
 	bytes, offsets := data.ByteArray()
@@ -314,7 +315,7 @@ type pageReader struct {
 }
 
 func (r *pageReader) at(row int64) (text string, err error) {
-	defer guard(&err)
+	defer pages.Guard(&err)
 	if row < r.first || row >= r.first+int64(len(r.page.Index)) {
 		if err := r.read(row); err != nil {
 			return "", err
@@ -325,12 +326,12 @@ func (r *pageReader) at(row int64) (text string, err error) {
 
 // read reads the page from a row on.
 func (r *pageReader) read(row int64) (err error) {
-	pages := r.chunk.Pages()
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	if err := pages.SeekToRow(row); err != nil {
+	in := r.chunk.Pages()
+	defer func() { err = errors.Join(err, in.Close()) }()
+	if err := in.SeekToRow(row); err != nil {
 		return err
 	}
-	p, err := pages.ReadPage()
+	p, err := in.ReadPage()
 	if err != nil {
 		return err
 	}
@@ -341,7 +342,7 @@ func (r *pageReader) read(row int64) (err error) {
 		r.page.Index, err = appendPresent(r.page.Index, indexes, p.DefinitionLevels(), 1, 0)
 	}
 	if err == nil && len(r.page.Index) == 0 {
-		err = errDamaged
+		err = pages.ErrDamaged
 	}
 	return err
 }

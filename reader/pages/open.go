@@ -1,0 +1,305 @@
+package pages
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Bounds of memory in bytes.
+const (
+	MaxPage = 100 << 20 // DuckDB writes pages of up to 100,000,000 bytes
+	MaxHeld = 192 << 20 // of the current pages and dictionaries of all columns that are read
+
+	maxFooter = 64 << 20 // some 300,000 column chunks
+	maxHeader = 16 << 20 // of a page: statistics have whole values
+)
+
+// magic begins and ends a Parquet file; magicEncrypted does so if the metadata is encrypted.
+const (
+	magic          = "PAR1"
+	magicEncrypted = "PARE"
+)
+
+// footerEnd is the size of the end of a file in bytes: the size of the metadata, and the magic.
+const footerEnd = 8
+
+// ErrEncrypted is the error of a file with encrypted columns or metadata.
+var ErrEncrypted = errors.New("the Parquet file is encrypted")
+
+// ErrDamaged is the cause of all errors of files that violate the Parquet format.
+var ErrDamaged = errors.New("the Parquet file is damaged")
+
+// An UnsupportedError is the error of a valid file that this package does not read.
+type UnsupportedError struct {
+	Column string
+	Reason string // the feature of the file, such as "is compressed with LZO"
+	Advice string // how to write the file again
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("column %q %s; %s", e.Column, e.Reason, e.Advice)
+}
+
+func damagedf(form string, args ...any) error {
+	return fmt.Errorf("%w: "+form, append([]any{ErrDamaged}, args...)...)
+}
+
+// Guard turns a panic of the library, which some damaged files cause, into an [ErrDamaged]. It is to be deferred.
+func Guard(err *error) {
+	if reason := recover(); reason != nil {
+		*err = damagedf("%v", reason)
+	}
+}
+
+// File is a Parquet file. Its methods may be called concurrently.
+type File struct {
+	body   io.ReaderAt
+	end    int64 // of the pages: the offset of the metadata
+	meta   footer
+	leaves []*format.SchemaElement
+	opened *parquet.File
+	groups []parquet.RowGroup
+	rows   int64
+	held   atomic.Int64
+}
+
+// footer is the metadata of a file that reading its rows needs.
+type footer struct {
+	Version    int32                      `thrift:"1,required"`
+	Schema     []format.SchemaElement     `thrift:"2,required"`
+	NumRows    int64                      `thrift:"3,required"`
+	RowGroups  []footerGroup              `thrift:"4,required"`
+	Encryption format.EncryptionAlgorithm `thrift:"8,optional"`
+}
+
+type footerGroup struct {
+	Columns []footerChunk `thrift:"1,required"`
+	NumRows int64         `thrift:"3,required"`
+}
+
+type footerChunk struct {
+	FilePath string         `thrift:"1,optional"`
+	Meta     footerMetadata `thrift:"3,optional"`
+}
+
+type footerMetadata struct {
+	Type           format.Type             `thrift:"1,required"`
+	Codec          format.CompressionCodec `thrift:"4,required"`
+	NumValues      int64                   `thrift:"5,required"`
+	DataPage       int64                   `thrift:"9,required"`
+	DictionaryPage int64                   `thrift:"11,optional"`
+}
+
+// Open reads the metadata of a file. The error is [ErrEncrypted], an [*UnsupportedError], an error of body, or it wraps
+// [ErrDamaged].
+func Open(body io.ReaderAt, size int64) (f *File, err error) {
+	defer Guard(&err)
+	f = &File{body: body}
+	data, err := f.readFooter(size)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := unmarshal(data, &f.meta); err != nil {
+		return nil, damagedf("its metadata: %v", err)
+	}
+	if f.meta.Encryption.Value != nil {
+		return nil, ErrEncrypted
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if f.opened, err = f.openPlain(); err != nil {
+		return nil, damagedf("its metadata: %v", err)
+	}
+	for i, g := range f.opened.RowGroups() {
+		group := &rowGroup{RowGroup: g}
+		for k, c := range g.ColumnChunks() {
+			group.chunks = append(group.chunks, &chunk{c.(*parquet.FileColumnChunk), f, i, k})
+		}
+		f.groups = append(f.groups, group)
+	}
+	return f, nil
+}
+
+// readFooter returns the metadata of a file, and sets the end of the pages.
+func (f *File) readFooter(size int64) ([]byte, error) {
+	var end [footerEnd]byte
+	if size < int64(len(magic))+footerEnd {
+		return nil, damagedf("its end is missing")
+	}
+	if err := readFull(f.body, end[:], size-footerEnd); err != nil {
+		return nil, err
+	}
+	switch string(end[4:]) {
+	case magicEncrypted:
+		return nil, ErrEncrypted
+	case magic:
+	default:
+		return nil, damagedf("its end is missing")
+	}
+	length := int64(binary.LittleEndian.Uint32(end[:]))
+	f.end = size - footerEnd - length
+	if f.end < int64(len(magic)) {
+		return nil, damagedf("its metadata is larger than the file")
+	}
+	if length > maxFooter {
+		return nil, damagedf("its metadata is larger than 64 MiB")
+	}
+	data := make([]byte, length)
+	return data, readFull(f.body, data, f.end)
+}
+
+func readFull(r io.ReaderAt, p []byte, offset int64) error {
+	n, err := r.ReadAt(p, offset)
+	if n == len(p) {
+		return nil
+	}
+	return cut(err)
+}
+
+// check checks the metadata, and sets the leaves and the number of rows.
+func (f *File) check() error {
+	for i := range f.meta.Schema {
+		e := &f.meta.Schema[i]
+		if !e.Type.Valid {
+			continue
+		}
+		if e.Type.V == format.FixedLenByteArray && e.TypeLength.V <= 0 {
+			return damagedf("column %q has no length", e.Name)
+		}
+		f.leaves = append(f.leaves, e)
+	}
+	for _, g := range f.meta.RowGroups {
+		if g.NumRows < 0 || g.NumRows > math.MaxInt64-f.rows || len(g.Columns) != len(f.leaves) {
+			return damagedf("a row group has %d rows and %d columns", g.NumRows, len(g.Columns))
+		}
+		f.rows += g.NumRows
+		for i, c := range g.Columns {
+			if err := checkChunk(f.leaves[i], c, g.NumRows); err != nil {
+				return err
+			}
+		}
+	}
+	if f.meta.NumRows != f.rows && f.meta.NumRows != 0 { // some programs leave it at 0
+		return damagedf("its row groups have %d rows, not %d", f.rows, f.meta.NumRows)
+	}
+	return nil
+}
+
+func checkChunk(leaf *format.SchemaElement, c footerChunk, rows int64) error {
+	m := c.Meta
+	switch {
+	case c.FilePath != "":
+		return &UnsupportedError{leaf.Name, "is in another file", "name the files that have the rows"}
+	case m.Type != leaf.Type.V || m.NumValues < rows:
+		return damagedf("column %q has %d values of type %v in %d rows", leaf.Name, m.NumValues, m.Type, rows)
+	case m.Codec < 0 || int(m.Codec) >= len(codecs) || codecs[m.Codec] == nil:
+		return &UnsupportedError{leaf.Name, fmt.Sprintf("is compressed with %v (codec %d)", m.Codec, int(m.Codec)), "write the file with zstd"}
+	}
+	return nil
+}
+
+// streamSize is more than the size of any column chunk in bytes.
+const streamSize = 1 << 50
+
+// openPlain opens the file with metadata of columns that are not compressed. Its column chunks are read from streams.
+func (f *File) openPlain() (*parquet.File, error) {
+	plain := format.FileMetaData{Version: f.meta.Version, Schema: f.meta.Schema, NumRows: f.rows}
+	for _, g := range f.meta.RowGroups {
+		group := format.RowGroup{NumRows: g.NumRows}
+		for _, c := range g.Columns {
+			group.Columns = append(group.Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
+				Type: c.Meta.Type, NumValues: c.Meta.NumValues, TotalCompressedSize: streamSize,
+			}})
+		}
+		plain.RowGroups = append(plain.RowGroups, group)
+	}
+	data, err := thrift.Marshal(new(thrift.CompactProtocol), &plain)
+	if err != nil {
+		return nil, err
+	}
+	content := append([]byte(magic), data...)
+	content = append(binary.LittleEndian.AppendUint32(content, uint32(len(data))), magic...)
+	return parquet.OpenFile(bytesAt(content), int64(len(content)),
+		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(streamBuffer))
+}
+
+type bytesAt []byte
+
+func (b bytesAt) ReadAt(p []byte, offset int64) (int, error) {
+	if offset < 0 || offset >= int64(len(b)) {
+		return 0, io.EOF
+	}
+	n := copy(p, b[offset:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Root returns the root of the schema.
+func (f *File) Root() *parquet.Column { return f.opened.Root() }
+
+// NumRows returns the number of rows of all row groups.
+func (f *File) NumRows() int64 { return f.rows }
+
+// RowGroups returns the row groups. Their rows and pages may be read concurrently.
+func (f *File) RowGroups() []parquet.RowGroup { return f.groups }
+
+// LogicalType returns the logical type of a leaf; nil if it has none. Types of the library do not have all of them.
+func (f *File) LogicalType(leaf *parquet.Column) format.LogicalTypeValue {
+	return f.leaves[leaf.Index()].LogicalType.Value
+}
+
+type rowGroup struct {
+	parquet.RowGroup
+	chunks []parquet.ColumnChunk
+}
+
+func (g *rowGroup) ColumnChunks() []parquet.ColumnChunk { return g.chunks }
+func (g *rowGroup) Rows() parquet.Rows                  { return parquet.NewRowGroupRowReader(g) }
+
+type chunk struct {
+	*parquet.FileColumnChunk
+	file          *File
+	group, column int
+}
+
+// Pages returns the pages from the first one on.
+func (c *chunk) Pages() parquet.Pages {
+	s := newStream(c)
+	return &checkedPages{c.PagesFrom(s), s}
+}
+
+// checkedPages are the pages of a stream.
+type checkedPages struct {
+	*parquet.FilePages
+	stream *stream
+}
+
+func (p *checkedPages) ReadPage() (page parquet.Page, err error) {
+	defer Guard(&err)
+	page, err = p.FilePages.ReadPage()
+	switch {
+	case p.stream.err != nil: // the library may have taken it for the end
+		return nil, p.stream.err
+	case err == io.EOF:
+		return nil, p.stream.atEnd()
+	case err != nil:
+		return nil, p.stream.damaged(err)
+	}
+	return page, nil
+}
+
+func (p *checkedPages) Close() error {
+	p.stream.hold(0, 0)
+	return p.FilePages.Close()
+}
