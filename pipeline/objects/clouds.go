@@ -157,7 +157,7 @@ func (b *cloudBucket) List(ctx context.Context, prefix string, add func(key stri
 	objects := b.bucket.List(&blob.ListOptions{Prefix: prefix})
 	for {
 		o, err := objects.Next(ctx)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {

@@ -140,7 +140,7 @@ func eachPage(chunk parquet.ColumnChunk, use func(parquet.Page) error) (err erro
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	for {
 		p, err := pages.ReadPage()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {

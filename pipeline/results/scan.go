@@ -161,7 +161,7 @@ func inOrder(ctx context.Context, next func() (job, error), use func(*Batch) err
 			return context.Cause(ctx)
 		case slot := <-queue:
 			b := <-slot
-			if errors.Is(b.err, io.EOF) {
+			if b.err == io.EOF {
 				return nil
 			}
 			if b.err != nil {

@@ -76,7 +76,7 @@ func byRow(t *testing.T, parts []Part) (rows []string) {
 		}
 		for {
 			read, err := f.Next()
-			if errors.Is(err, io.EOF) {
+			if err == io.EOF {
 				break
 			}
 			if err != nil {

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -157,7 +156,7 @@ func (f *fixture) rows() []writer.Row {
 	var rows []writer.Row
 	for {
 		read, err := in.Next()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return rows
 		}
 		if err != nil {

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -122,7 +121,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 	}
 	for {
 		rows, err := f.Next()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return figures, v.endRecord()
 		}
 		if err != nil {
