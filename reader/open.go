@@ -199,7 +199,7 @@ func (o *Options) expandURL(url string) ([]string, error) {
 		return nil, &OpenError{url, err}
 	}
 	found = slices.DeleteFunc(found, func(object string) bool {
-		return slices.ContainsFunc(strings.Split(object[len(folder):], "/"), isHidden)
+		return slices.ContainsFunc(strings.Split(strings.TrimPrefix(object, folder), "/"), isHidden)
 	})
 	return found, checkParts(url, found)
 }

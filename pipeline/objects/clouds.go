@@ -48,6 +48,7 @@ type versions interface {
 	read(as func(any) bool, version string) error  // only this version
 	write(as func(any) bool, version string) error // only over this version
 	served(r *blob.Reader, version string) bool    // as far as the response tells
+	start(r *blob.Reader) int64                    // of the range in the response
 }
 
 var errNoAccess = errors.New("the bucket has no conditional requests")
@@ -79,6 +80,12 @@ func (google) served(r *blob.Reader, version string) bool {
 	return !r.As(&response) || strconv.FormatInt(response.Attrs.Generation, 10) == version
 }
 
+func (google) start(r *blob.Reader) int64 {
+	var response *storage.Reader
+	r.As(&response)
+	return response.Attrs.StartOffset
+}
+
 func (g google) write(as func(any) bool, version string) error { return g.read(as, version) }
 
 // microsoft uses the ETag of a blob.
@@ -105,6 +112,15 @@ func (microsoft) write(as func(any) bool, version string) error {
 }
 
 func (microsoft) served(*blob.Reader, string) bool { return true }
+
+// start is 0 for a response without Content-Range, which has the whole blob.
+func (microsoft) start(r *blob.Reader) (start int64) {
+	var response azblob.DownloadStreamResponse
+	if r.As(&response) && response.ContentRange != nil {
+		_, _ = fmt.Sscanf(*response.ContentRange, "bytes %d-", &start)
+	}
+	return start
+}
 
 func ifMatch(version string) *azure.AccessConditions {
 	etag := azcore.ETag(version)
@@ -149,6 +165,10 @@ func (b *cloudBucket) Read(ctx context.Context, key string, version Info, offset
 	}
 	if !b.versions.served(r, version.ETag) { // a server without conditional reads
 		return nil, errors.Join(ErrChanged, r.Close())
+	}
+	asked, got := fmt.Sprintf("bytes %d-/%d", offset, version.Size), fmt.Sprintf("bytes %d-/%d", b.versions.start(r), r.Size())
+	if length > 0 && asked != got {
+		return nil, errors.Join(&RangeError{asked, got}, r.Close())
 	}
 	return r, nil
 }

@@ -1,11 +1,13 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -46,17 +48,38 @@ func (Files) List(prefix string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := strings.TrimSuffix(prefix, key)
-	var found []string
+	root, found, again := strings.TrimSuffix(prefix, key), make(map[string]bool), ""
 	err = call(func(ctx context.Context) error {
-		return bucket.List(ctx, key, func(key string) bool {
-			if !strings.HasSuffix(key, "/") {
-				found = append(found, root+key)
+		return list(ctx, bucket, key, func(key string) bool {
+			if found[root+key] {
+				again = key
+				return false
 			}
+			found[root+key] = true
 			return true
 		})
 	})
-	return found, failed("list", prefix, err)
+	if again != "" {
+		err = &ListError{fmt.Sprintf("the key %q twice", again)}
+	}
+	if err != nil {
+		return nil, failed("list", prefix, err)
+	}
+	maps.DeleteFunc(found, func(url string, _ bool) bool { return strings.HasSuffix(url, "/") })
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// list is bucket.List. It refuses keys that were not asked for.
+func list(ctx context.Context, bucket Bucket, prefix string, add func(key string) bool) error {
+	var foreign error
+	err := bucket.List(ctx, prefix, func(key string) bool {
+		if !strings.HasPrefix(key, prefix) {
+			foreign = &ListError{fmt.Sprintf("the key %q, which does not begin with %q", key, prefix)}
+			return false
+		}
+		return add(key)
+	})
+	return cmp.Or(foreign, err)
 }
 
 // Prepare checks that the bucket can be reached. Folders need not be created.
@@ -176,7 +199,7 @@ func IsFolder(path string) (found bool, err error) {
 		return false, err
 	}
 	err = call(func(ctx context.Context) error {
-		return bucket.List(ctx, key, func(string) bool { found = true; return false })
+		return list(ctx, bucket, key, func(string) bool { found = true; return false })
 	})
 	return found, failed("list", path, err)
 }
@@ -239,17 +262,4 @@ func Remove(path string) error {
 		return err
 	}
 	return nil
-}
-
-// failed names the object of an error, as package os names the file.
-func failed(op, url string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &fs.PathError{Op: op, Path: url, Err: err}
-}
-
-// errShort is the error of a draft that lost bytes.
-func errShort(size, written int64) error {
-	return fmt.Errorf("%d bytes were written, but the object has %d", size, written)
 }

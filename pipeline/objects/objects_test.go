@@ -206,6 +206,7 @@ func TestCutReads(t *testing.T) {
 		}
 		asked = append(asked, r.Header.Get("Range"))
 		w.Header().Set("ETag", etagOf(large))
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, len(large)))
 		w.Header().Set("Content-Length", fmt.Sprint(last+1-first))
 		w.WriteHeader(http.StatusPartialContent)
 		fmt.Fprint(w, large[first:first+100])

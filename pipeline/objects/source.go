@@ -46,7 +46,16 @@ func openSource(url string) (*source, error) {
 		return nil, err
 	}
 	s := &source{bucket: bucket, key: key, keep: streamBlocks}
-	err = call(func(ctx context.Context) error { s.info, err = bucket.Stat(ctx, key); return err })
+	err = call(func(ctx context.Context) error {
+		if s.info, err = bucket.Stat(ctx, key); err != nil || s.info.Size > 0 {
+			return err
+		}
+		body, err := bucket.Read(ctx, key, s.info, 0, 0) // some proxies answer HEAD with a length of 0
+		if err != nil {
+			return err
+		}
+		return body.Close()
+	})
 	if err != nil {
 		return nil, failed("open", url, err)
 	}
@@ -115,8 +124,11 @@ func (s *source) fetch(p []byte, offset int64) error {
 		if n > 0 {
 			cuts = 0
 		}
-		if len(p) > 0 && (final || cuts == maxCuts) {
+		if len(p) > 0 && final {
 			return err
+		}
+		if len(p) > 0 && cuts == maxCuts {
+			return &CutError{offset, err}
 		}
 		if n == 0 && len(p) > 0 {
 			time.Sleep(min(100*time.Millisecond<<cuts, 10*time.Second))
@@ -135,15 +147,20 @@ func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error
 		if errors.Is(err, fs.ErrNotExist) {
 			err = ErrChanged
 		}
-		return 0, true, err
+		return 0, true, noEnd(err)
 	}
 	defer time.AfterFunc(readTimeout, cancel).Stop()
 	n, err = io.ReadFull(body, p)
 	_ = body.Close() // only read from
-	if err != nil {
-		err = fmt.Errorf("the connection was cut: %w", err)
+	return n, false, noEnd(err)
+}
+
+// noEnd makes an error of a connection that was closed one that no library takes for the end of the object.
+func noEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w (%v)", io.ErrUnexpectedEOF, err)
 	}
-	return n, false, err
+	return err
 }
 
 // Stat describes the version of the object as a file.
