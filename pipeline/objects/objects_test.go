@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/writer"
@@ -255,6 +256,31 @@ func TestReadAt(t *testing.T) {
 	if n, err := f.ReadAt(make([]byte, 10), int64(len(large))-4); n != 4 || err != io.EOF {
 		t.Errorf("at the end: %d bytes, %v", n, err)
 	}
+}
+
+// TestReadAtInGoroutines reads more blocks than a source keeps, as the columns of a Parquet file are read.
+func TestReadAtInGoroutines(t *testing.T) {
+	s, bucket := newServer(t)
+	s.put("in.bin", large)
+	f, err := OpenFile(bucket + "/in.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			p := make([]byte, 1000)
+			for offset := g * 17; offset < len(large); offset += 700_000 {
+				n, err := f.ReadAt(p, int64(offset))
+				if want := large[offset:min(offset+len(p), len(large))]; string(p[:n]) != want || err != nil && n == len(p) {
+					t.Errorf("at %d: %d bytes, %v", offset, n, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestMissing(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -24,11 +25,14 @@ const (
 	maxCuts = 10
 )
 
-// source is a version of an object that is open for reading. It implements reader.Source.
+// source is a version of an object that is open for reading. It implements reader.Source. As with a file, several
+// goroutines may call ReadAt.
 type source struct {
 	bucket Bucket
 	key    string
 	info   Info
+
+	mu     sync.Mutex
 	offset int64 // of Read
 
 	keep   int     // number of blocks
@@ -63,12 +67,16 @@ func openSource(url string) (*source, error) {
 }
 
 func (s *source) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n, err := s.readSome(p, s.offset)
 	s.offset += int64(n)
 	return n, err
 }
 
 func (s *source) ReadAt(p []byte, offset int64) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if offset >= blockSize {
 		s.keep = seekBlocks
 	}
@@ -80,7 +88,12 @@ func (s *source) ReadAt(p []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-func (s *source) Close() error { s.blocks = nil; return nil }
+func (s *source) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blocks = nil
+	return nil
+}
 
 // readSome reads from one block.
 func (s *source) readSome(p []byte, offset int64) (int, error) {
