@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
 	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -423,5 +425,19 @@ func TestSideOf(t *testing.T) {
 	}
 	if _, err := SideOf(filepath.Join(dir, "none.csv")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without an output: %v", err)
+	}
+}
+
+// TestPartitionsOfObjects counts the bytes of outputs in object storage as those of files.
+func TestPartitionsOfObjects(t *testing.T) {
+	b, url := objectstest.New()
+	b.Put("copy/out.csv", strings.Repeat("x", 20*partitionBytes))
+	part := results.Part{Path: url + "/out.csv", Format: writer.CSV}
+	if n, err := partitions(Options{Old: Side{Parts: []results.Part{part}}}); n != 20 || err != nil {
+		t.Errorf("%d partitions, %v", n, err)
+	}
+	part.Path = url + "/none.csv"
+	if _, err := partitions(Options{New: Side{Parts: []results.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing object: %v", err)
 	}
 }

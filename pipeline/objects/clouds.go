@@ -3,6 +3,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -246,10 +247,13 @@ func (d *cloudDraft) Publish(size int64) error {
 		return errShort(size, d.size)
 	}
 	err := d.end(nil)
-	if errors.Is(err, ErrChanged) && d.isPublished() {
-		return nil // the response to an earlier attempt was lost
+	if err != nil && !errors.Is(err, ErrChanged) {
+		return err
 	}
-	return err
+	if !d.isPublished() { // else the response to an earlier attempt was lost
+		return cmp.Or(err, errNotStored)
+	}
+	return nil
 }
 
 // end ends the upload; without an error the object is published.
@@ -264,7 +268,7 @@ func (d *cloudDraft) end(err error) error {
 func (d *cloudDraft) isPublished() (published bool) {
 	_ = call(func(ctx context.Context) error {
 		a, err := d.bucket.bucket.Attributes(ctx, d.key)
-		published = err == nil && a.Metadata[cloudDraftKey] == d.token
+		published = err == nil && a.Metadata[cloudDraftKey] == d.token && a.Size == d.size
 		return err
 	})
 	return published

@@ -12,6 +12,9 @@ var ErrChanged = errors.New("the object has changed meanwhile: another program h
 // errNoVersion is the error of a response to HEAD without which no read can be checked.
 var errNoVersion = errors.New("the storage, or a proxy before it, names no size or no ETag of the object (HEAD without Content-Length or ETag)")
 
+// errNotStored is the error of a storage that has acknowledged an object, but has another one, or none.
+var errNotStored = errors.New("the storage has acknowledged the object, but does not have it as it was sent")
+
 // RangeError says that a response has other bytes of an object than the request wanted.
 type RangeError struct {
 	Asked, Got string // as in the header Content-Range; Got is empty if the response does not say

@@ -154,6 +154,19 @@ func Stat(url string) (info Info, err error) {
 	return info, failed("stat", url, err)
 }
 
+// Size returns the size of a file or an object in bytes.
+func Size(path string) (int64, error) {
+	if IsURL(path) {
+		info, err := Stat(path)
+		return info.Size, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
 // OpenFile opens a file or an object.
 func OpenFile(path string) (reader.Source, error) {
 	if IsURL(path) {

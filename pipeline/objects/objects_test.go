@@ -148,8 +148,7 @@ func TestLostResponse(t *testing.T) {
 			s, bucket := newServer(t)
 			lost := 0
 			s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
-				publishes := r.Method == http.MethodPut && !r.URL.Query().Has("partNumber") || r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
-				if !publishes || lost > 0 {
+				if !publishes(r) || lost > 0 {
 					return false
 				}
 				lost++
@@ -163,6 +162,47 @@ func TestLostResponse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server acknowledges a publication and keeps nothing, or another object: the draft is not published.
+func TestForgetfulServer(t *testing.T) {
+	for _, data := range []string{"", "small", large} {
+		for name, forget := range map[string]func(s *server){
+			"nothing":   func(s *server) { delete(s.objects, "out.csv") },
+			"the old":   func(s *server) { s.objects["out.csv"] = object{data: data, etag: etagOf("old")} },
+			"a part":    func(s *server) { o := s.objects["out.csv"]; o.data += "x"; s.objects["out.csv"] = o },
+			"all of it": nil,
+		} {
+			t.Run(fmt.Sprint(name, len(data)), func(t *testing.T) {
+				s, bucket := newServer(t)
+				s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
+					if !publishes(r) {
+						return false
+					}
+					serve(w)
+					if forget != nil {
+						s.mu.Lock()
+						defer s.mu.Unlock()
+						forget(s)
+					}
+					return true
+				})
+				d := create(t, bucket+"/out.csv")
+				write(t, d, data)
+				if err := d.Publish(int64(len(data))); (err == nil) != (forget == nil) || err != nil && err != errNotStored {
+					t.Errorf("got %v", err)
+				}
+				if err := d.Discard(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// publishes reports whether a request makes an object visible.
+func publishes(r *http.Request) bool {
+	return r.Method == http.MethodPut && !r.URL.Query().Has("partNumber") || r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
 }
 
 // discarding is a response that is lost.

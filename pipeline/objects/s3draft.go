@@ -2,9 +2,11 @@ package objects
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -29,6 +31,7 @@ type s3Draft struct {
 	key    string
 	old    Info
 	token  string // the value of draftKey
+	etag   string // of the response to the publication
 
 	buf   []byte
 	size  int64 // bytes of all parts
@@ -103,8 +106,8 @@ func (d *s3Draft) Publish(size int64) error {
 		}
 		return d.complete(ctx)
 	})
-	if err != nil && !d.isPublished() {
-		return err
+	if stored := d.stored(size); stored != nil {
+		return cmp.Or(err, stored)
 	}
 	d.buf = nil
 	d.end()
@@ -122,7 +125,10 @@ func (d *s3Draft) condition() (ifMatch, ifNoneMatch *string) {
 func (d *s3Draft) put(ctx context.Context) error {
 	in := &s3.PutObjectInput{Bucket: &d.bucket.name, Key: &d.key, Body: bytes.NewReader(d.buf), Metadata: d.metadata()}
 	in.IfMatch, in.IfNoneMatch = d.condition()
-	_, err := d.bucket.client.PutObject(ctx, in)
+	out, err := d.bucket.client.PutObject(ctx, in)
+	if err == nil {
+		d.etag = aws.ToString(out.ETag)
+	}
 	return s3Error(err)
 }
 
@@ -137,22 +143,33 @@ func (d *s3Draft) complete(ctx context.Context) error {
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: d.parts},
 	}
 	in.IfMatch, in.IfNoneMatch = d.condition()
-	_, err := d.bucket.client.CompleteMultipartUpload(ctx, in)
+	out, err := d.bucket.client.CompleteMultipartUpload(ctx, in)
+	if err == nil {
+		d.etag = aws.ToString(out.ETag)
+	}
 	if err = s3Error(err); errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("the upload was aborted by another program")
 	}
 	return err
 }
 
-// isPublished reports whether the object at the key is this draft: its publication may have succeeded although the
-// response was lost, and the next attempt then failed.
-func (d *s3Draft) isPublished() (published bool) {
-	_ = call(func(ctx context.Context) error {
+// stored returns nil if the object at the key is this draft: its publication may have succeeded although the response was
+// lost, and the next attempt then failed; or the storage may have acknowledged what it did not keep.
+func (d *s3Draft) stored(size int64) error {
+	return call(func(ctx context.Context) error {
 		out, err := d.bucket.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &d.bucket.name, Key: &d.key})
-		published = err == nil && out.Metadata[draftKey] == d.token
-		return err
+		if err = s3Error(err); errors.Is(err, fs.ErrNotExist) {
+			return errNotStored
+		}
+		if err != nil {
+			return fmt.Errorf("the object cannot be checked after its publication: %w", err)
+		}
+		ours := out.Metadata[draftKey] == d.token || d.etag != "" && aws.ToString(out.ETag) == d.etag
+		if !ours || aws.ToInt64(out.ContentLength) != size {
+			return errNotStored
+		}
+		return nil
 	})
-	return published
 }
 
 // Discard aborts the upload, with a context of its own: that of the run may be done.
