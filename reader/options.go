@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,6 +29,8 @@ type Options struct {
 	Paths []string
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
+	// Context ends the calls of Storage, and the reads of its objects; nil for none.
+	Context context.Context
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
@@ -76,6 +79,9 @@ func (o Options) check() (Options, error) {
 	o.Encoding = strings.ToLower(o.Encoding)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
 	}
 	stdins := 0
 	for _, path := range o.Paths {

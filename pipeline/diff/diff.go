@@ -29,8 +29,8 @@ type Side struct {
 
 // SideOf returns the files of an output, and the time from the account beside the output, if there is one. The errors
 // are those of results.Find.
-func SideOf(output string) (Side, error) {
-	parts, account, err := results.Find(output)
+func SideOf(ctx context.Context, output string) (Side, error) {
+	parts, account, err := results.Find(ctx, output)
 	if err != nil || account == nil {
 		return Side{Parts: parts}, err
 	}
@@ -124,7 +124,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	for _, kind := range Kinds {
 		c.Summary.Changes[kind] = 0
 	}
-	n, err := partitions(o)
+	n, err := partitions(ctx, o)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -169,12 +169,12 @@ const (
 )
 
 // partitions returns the number of partitions for the size of the outputs. A compressed output counts four times.
-func partitions(o Options) (int, error) {
+func partitions(ctx context.Context, o Options) (int, error) {
 	bytes := int64(0)
 	for _, side := range []Side{o.Old, o.New} {
 		sum := int64(0)
 		for _, p := range side.Parts {
-			size, err := objects.Size(p.Path)
+			size, err := objects.Size(ctx, p.Path)
 			if err != nil {
 				return 0, err
 			}

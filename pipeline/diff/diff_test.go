@@ -81,7 +81,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 	if _, err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := results.List(path, format)
+	parts, err := results.List(t.Context(), path, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,11 +419,11 @@ func TestSideOf(t *testing.T) {
 	if err := errors.Join(err, session.Close()); err != nil {
 		t.Fatal(err)
 	}
-	side, err := SideOf(output)
+	side, err := SideOf(t.Context(), output)
 	if err != nil || len(side.Parts) != 1 || side.Parts[0].Format != "csv" || !side.Time.Equal(account.Ended) {
 		t.Errorf("got %+v, %v", side, err)
 	}
-	if _, err := SideOf(filepath.Join(dir, "none.csv")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := SideOf(t.Context(), filepath.Join(dir, "none.csv")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without an output: %v", err)
 	}
 }
@@ -433,11 +433,11 @@ func TestPartitionsOfObjects(t *testing.T) {
 	b, url := objectstest.New()
 	b.Put("copy/out.csv", strings.Repeat("x", 20*partitionBytes))
 	part := results.Part{Path: url + "/out.csv", Format: writer.CSV}
-	if n, err := partitions(Options{Old: Side{Parts: []results.Part{part}}}); n != 20 || err != nil {
+	if n, err := partitions(t.Context(), Options{Old: Side{Parts: []results.Part{part}}}); n != 20 || err != nil {
 		t.Errorf("%d partitions, %v", n, err)
 	}
 	part.Path = url + "/none.csv"
-	if _, err := partitions(Options{New: Side{Parts: []results.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := partitions(t.Context(), Options{New: Side{Parts: []results.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing object: %v", err)
 	}
 }

@@ -145,7 +145,7 @@ func parse(path string) (bucket, key string, err error) {
 }
 
 // open returns the bucket and the key of a URL that Settle has returned.
-func open(path string) (Bucket, string, error) {
+func open(ctx context.Context, path string) (Bucket, string, error) {
 	name, key, err := parse(path)
 	if err != nil {
 		return nil, "", err
@@ -160,7 +160,7 @@ func open(path string) (Bucket, string, error) {
 	if opener == nil {
 		return nil, "", unknownScheme(path, scheme)
 	}
-	b, err := opener(context.Background(), bucket, registry.parameters[name])
+	b, err := opener(ctx, bucket, registry.parameters[name])
 	if err != nil {
 		return nil, "", fmt.Errorf("open %s: %w", name, err)
 	}

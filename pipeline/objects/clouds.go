@@ -201,15 +201,15 @@ func (b *cloudBucket) Remove(ctx context.Context, key string) error {
 // AbortDraft does nothing: both clouds forget an unfinished upload after a week.
 func (b *cloudBucket) AbortDraft(context.Context, string, string) error { return nil }
 
-func (b *cloudBucket) Create(_ context.Context, key string, old Info) (writer.Draft, error) {
-	d := &cloudDraft{bucket: b, key: key, token: rand.Text(), done: make(chan error, 1)}
+func (b *cloudBucket) Create(parent context.Context, key string, old Info) (writer.Draft, error) {
+	d := &cloudDraft{ctx: parent, bucket: b, key: key, token: rand.Text(), done: make(chan error, 1)}
 	o := &blob.WriterOptions{
 		ContentType: "application/octet-stream", Metadata: map[string]string{cloudDraftKey: d.token}, IfNotExist: old == Info{},
 	}
 	if old != (Info{}) {
 		o.BeforeWrite = func(as func(any) bool) error { return b.versions.write(as, old.ETag) }
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(parent)
 	r, w := io.Pipe()
 	d.data, d.cancel = w, cancel
 	go func() {
@@ -226,6 +226,7 @@ const cloudDraftKey = "bulkcatdraft"
 // cloudDraft is an object that is being uploaded. The end of the data publishes the object, unless the context was
 // canceled before.
 type cloudDraft struct {
+	ctx    context.Context // of Create
 	bucket *cloudBucket
 	key    string
 	token  string
@@ -266,7 +267,7 @@ func (d *cloudDraft) end(err error) error {
 
 // isPublished reports whether the object is that of this draft.
 func (d *cloudDraft) isPublished() (published bool) {
-	_ = call(func(ctx context.Context) error {
+	_ = call(d.ctx, func(ctx context.Context) error {
 		a, err := d.bucket.bucket.Attributes(ctx, d.key)
 		published = err == nil && a.Metadata[cloudDraftKey] == d.token && a.Size == d.size
 		return err

@@ -107,7 +107,7 @@ func TestMisbehavingReads(t *testing.T) {
 			s, bucket := newServer(t)
 			s.put("in.csv", tt.data)
 			s.disturb(tt.fault)
-			got, err := ReadFile(bucket + "/in.csv")
+			got, err := ReadFile(t.Context(), bucket + "/in.csv")
 			if tt.right && (err != nil || string(got) != tt.data) {
 				t.Errorf("%d of %d bytes, %v", len(got), len(tt.data), err)
 			}
@@ -137,7 +137,7 @@ func (b cut) Read(_ context.Context, _ string, _ Info, offset, _ int64) (io.Read
 func TestBodiesEndEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for end := range int64(12) {
-			s := &source{bucket: cut{end: end}, key: "in.csv", info: Info{Size: 12, ETag: "1"}, keep: streamBlocks}
+			s := &source{ctx: t.Context(), bucket: cut{end: end}, key: "in.csv", info: Info{Size: 12, ETag: "1"}, keep: streamBlocks}
 			_, err := io.ReadAll(s)
 			c, isCut := errors.AsType[*CutError](err)
 			if !isCut || c.Offset != end || errors.Is(err, io.EOF) || !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -209,7 +209,7 @@ func TestMisbehavingLists(t *testing.T) {
 				pages++
 				return true
 			})
-			urls, err := Files{}.List(bucket + "/in/")
+			urls, err := Files{}.List(t.Context(), bucket + "/in/")
 			got := strings.ReplaceAll(strings.Join(urls, " "), bucket+"/", "")
 			_, isList := errors.AsType[*ListError](err)
 			if got != tt.want || isList != (tt.want == "") || (err == nil) == isList {
@@ -219,7 +219,7 @@ func TestMisbehavingLists(t *testing.T) {
 				t.Errorf("%d requests", pages)
 			}
 			pages = 0
-			_, err = ReadDir(bucket + "/in")
+			_, err = ReadDir(t.Context(), bucket + "/in")
 			if _, isList := errors.AsType[*ListError](err); isList != (tt.want == "") {
 				t.Errorf("ReadDir: %v", err)
 			}
@@ -230,5 +230,58 @@ func TestMisbehavingLists(t *testing.T) {
 				t.Error("the folder is an input") // no object can be opened
 			}
 		})
+	}
+}
+
+// TestHangingServer ends a context while a server does not answer: every call returns at once.
+func TestHangingServer(t *testing.T) {
+	s, bucket := newServer(t)
+	s.put("in.csv", large)
+	url, hang := bucket+"/in.csv", make(chan struct{}, 10)
+	ended, end := context.WithCancel(context.Background())
+	t.Cleanup(end)
+	ctx, cancel := context.WithCancel(t.Context())
+	f, err := OpenFile(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Files{}.Create(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.disturb(func(http.ResponseWriter, *http.Request, func(http.ResponseWriter)) bool {
+		hang <- struct{}{}
+		<-ended.Done()
+		return true
+	})
+	calls := map[string]func() error{
+		"Read":       func() error { _, err := io.ReadAll(f); return err },
+		"Publish":    func() error { return d.Publish(0) },
+		"OpenFile":   func() error { _, err := OpenFile(ctx, url); return err },
+		"ReadDir":    func() error { _, err := ReadDir(ctx, bucket+"/in"); return err },
+		"IsFolder":   func() error { _, err := IsFolder(ctx, url); return err },
+		"Create":     func() error { _, err := Files{}.Create(ctx, url); return err },
+		"CreateFile": func() error { _, err := CreateFile(ctx, url, nil); return err },
+		"Remove":     func() error { return Remove(ctx, url) },
+	}
+	errs := make(chan string, len(calls))
+	for name, call := range calls {
+		go func() {
+			err := call()
+			if name == "Read" && !errors.Is(err, reader.ErrInterrupted) || !errors.Is(err, context.Canceled) {
+				errs <- fmt.Sprintf("%s returns %v", name, err)
+				return
+			}
+			errs <- ""
+		}()
+	}
+	for range calls {
+		<-hang
+	}
+	cancel()
+	for range calls {
+		if text := <-errs; text != "" {
+			t.Error(text)
+		}
 	}
 }

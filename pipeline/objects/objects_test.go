@@ -32,7 +32,7 @@ func write(t *testing.T, d writer.Draft, data string) {
 
 func create(t *testing.T, url string) writer.Draft {
 	t.Helper()
-	d, err := Files{}.Create(url)
+	d, err := Files{}.Create(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestLeftDrafts(t *testing.T) {
 	for _, name := range []string{"out.csv", "other.csv"} {
 		write(t, create(t, bucket+"/dir/"+name), large)
 	}
-	Files{}.RemoveDrafts(bucket+"/dir", func(name string) bool { return name == "out.csv" })
+	Files{}.RemoveDrafts(t.Context(), bucket+"/dir", func(name string) bool { return name == "out.csv" })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.uploads) != 1 || s.uploads["2"] == nil || s.uploads["2"].key != "dir/other.csv" {
@@ -229,7 +229,7 @@ func TestSlowDownIsRetried(t *testing.T) {
 	if err := d.Publish(partSize + 1); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadFile(bucket + "/out.csv")
+	got, err := ReadFile(t.Context(), bucket + "/out.csv")
 	if err != nil || string(got) != large[:partSize+1] {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -254,7 +254,7 @@ func TestCutReads(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
-	got, err := ReadFile(bucket + "/in.csv")
+	got, err := ReadFile(t.Context(), bucket + "/in.csv")
 	if err != nil || string(got) != large {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -266,7 +266,7 @@ func TestCutReads(t *testing.T) {
 func TestChangedWhileRead(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.csv", large)
-	f, err := OpenFile(bucket + "/in.csv")
+	f, err := OpenFile(t.Context(), bucket + "/in.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestChangedWhileRead(t *testing.T) {
 func TestReadAt(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.bin", large)
-	f, err := OpenFile(bucket + "/in.bin")
+	f, err := OpenFile(t.Context(), bucket + "/in.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestReadAt(t *testing.T) {
 func TestReadAtInGoroutines(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.bin", large)
-	f, err := OpenFile(bucket + "/in.bin")
+	f, err := OpenFile(t.Context(), bucket + "/in.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,13 +325,13 @@ func TestReadAtInGoroutines(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	_, bucket := newServer(t)
-	if _, err := OpenFile(bucket + "/none.csv"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenFile(t.Context(), bucket + "/none.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("OpenFile: %v", err)
 	}
-	if found, err := Exists(bucket + "/none.csv"); found || err != nil {
+	if found, err := Exists(t.Context(), bucket + "/none.csv"); found || err != nil {
 		t.Errorf("Exists: %v, %v", found, err)
 	}
-	if err := (Files{}).Remove(bucket + "/none.csv"); err != nil {
+	if err := (Files{}).Remove(t.Context(), bucket + "/none.csv"); err != nil {
 		t.Errorf("Remove: %v", err)
 	}
 }
@@ -349,7 +349,7 @@ func TestCreateFile(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	})
 	for _, want := range []bool{true, false} {
-		if created, err := CreateFile(bucket+"/new.json", fmt.Appendf(nil, "%v", want)); created != want || err != nil {
+		if created, err := CreateFile(t.Context(), bucket+"/new.json", fmt.Appendf(nil, "%v", want)); created != want || err != nil {
 			t.Errorf("created is %v, want %v; %v", created, want, err)
 		}
 	}
@@ -360,7 +360,7 @@ func TestCreateFile(t *testing.T) {
 		refuse(w, http.StatusForbidden, "AccessDenied")
 		return true
 	})
-	if created, err := CreateFile(bucket+"/other.json", nil); created || !errors.Is(err, fs.ErrPermission) {
+	if created, err := CreateFile(t.Context(), bucket+"/other.json", nil); created || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("without access: %v, %v", created, err)
 	}
 }
@@ -374,13 +374,13 @@ func TestErrorsNameTheObject(t *testing.T) {
 	})
 	url := bucket + "/dir/x.json"
 	for name, call := range map[string]func() error{
-		"Exists":     func() error { _, err := Exists(url); return err },
-		"folder":     func() error { _, err := Exists(url + "/"); return err },
-		"ReadFile":   func() error { _, err := ReadFile(url); return err },
-		"ReadDir":    func() error { _, err := ReadDir(url); return err },
-		"Remove":     func() error { return Remove(url) },
-		"Create":     func() error { _, err := Files{}.Create(url); return err },
-		"CreateFile": func() error { _, err := CreateFile(url, nil); return err },
+		"Exists":     func() error { _, err := Exists(t.Context(), url); return err },
+		"folder":     func() error { _, err := Exists(t.Context(), url + "/"); return err },
+		"ReadFile":   func() error { _, err := ReadFile(t.Context(), url); return err },
+		"ReadDir":    func() error { _, err := ReadDir(t.Context(), url); return err },
+		"Remove":     func() error { return Remove(t.Context(), url) },
+		"Create":     func() error { _, err := Files{}.Create(t.Context(), url); return err },
+		"CreateFile": func() error { _, err := CreateFile(t.Context(), url, nil); return err },
 	} {
 		if err := call(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), " "+url) {
 			t.Errorf("%s: %v", name, err)
@@ -393,7 +393,7 @@ func TestFolders(t *testing.T) {
 	_, bucket := newServer(t)
 	for _, root := range []string{t.TempDir(), bucket} {
 		folder := writer.Join(root, "out")
-		if found, err := Exists(folder + "/"); found || err != nil {
+		if found, err := Exists(t.Context(), folder + "/"); found || err != nil {
 			t.Errorf("%s: exists before it is made: %v", folder, err)
 		}
 		for range 2 {
@@ -407,19 +407,19 @@ func TestFolders(t *testing.T) {
 			t.Errorf("%s: the folder of the machine: %v", folder, err)
 		}
 		for _, name := range []string{"a/b.csv", "a.csv", "a/c.csv", "_SUCCESS"} {
-			if err := Publish(writer.Join(folder, name), []byte(name)); err != nil {
+			if err := Publish(t.Context(), writer.Join(folder, name), []byte(name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if names, err := ReadDir(folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a a.csv]" {
+		if names, err := ReadDir(t.Context(), folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a a.csv]" {
 			t.Errorf("%s has %v, %v", folder, names, err)
 		}
 		for range 2 {
-			if err := Remove(writer.Join(folder, "a.csv")); err != nil {
+			if err := Remove(t.Context(), writer.Join(folder, "a.csv")); err != nil {
 				t.Errorf("Remove: %v", err)
 			}
 		}
-		if names, err := ReadDir(folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a]" {
+		if names, err := ReadDir(t.Context(), folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a]" {
 			t.Errorf("%s has %v, %v", folder, names, err)
 		}
 	}

@@ -141,8 +141,8 @@ func (b *s3Bucket) List(ctx context.Context, prefix string, add func(key string)
 	}
 }
 
-func (b *s3Bucket) Create(_ context.Context, key string, old Info) (writer.Draft, error) {
-	return newS3Draft(b, key, old), nil
+func (b *s3Bucket) Create(ctx context.Context, key string, old Info) (writer.Draft, error) {
+	return newS3Draft(ctx, b, key, old), nil
 }
 
 func (b *s3Bucket) Remove(ctx context.Context, key string) error {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 const (
@@ -28,6 +30,7 @@ const (
 // source is a version of an object that is open for reading. It implements reader.Source. As with a file, several
 // goroutines may call ReadAt.
 type source struct {
+	ctx    context.Context // of opening, for the reads
 	bucket Bucket
 	key    string
 	info   Info
@@ -44,13 +47,13 @@ type block struct {
 	data   []byte
 }
 
-func openSource(url string) (*source, error) {
-	bucket, key, err := open(url)
+func openSource(ctx context.Context, url string) (*source, error) {
+	bucket, key, err := open(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{bucket: bucket, key: key, keep: streamBlocks}
-	err = call(func(ctx context.Context) error {
+	s := &source{ctx: ctx, bucket: bucket, key: key, keep: streamBlocks}
+	err = call(ctx, func(ctx context.Context) error {
 		if s.info, err = bucket.Stat(ctx, key); err != nil || s.info.Size > 0 {
 			return err
 		}
@@ -137,6 +140,9 @@ func (s *source) fetch(p []byte, offset int64) error {
 		if n > 0 {
 			cuts = 0
 		}
+		if len(p) > 0 && s.ctx.Err() != nil {
+			return fmt.Errorf("%w: %w", reader.ErrInterrupted, context.Cause(s.ctx))
+		}
 		if len(p) > 0 && final {
 			return err
 		}
@@ -144,7 +150,10 @@ func (s *source) fetch(p []byte, offset int64) error {
 			return &CutError{offset, err}
 		}
 		if n == 0 && len(p) > 0 {
-			time.Sleep(min(100*time.Millisecond<<cuts, 10*time.Second))
+			select {
+			case <-s.ctx.Done():
+			case <-time.After(min(100*time.Millisecond<<cuts, 10*time.Second)):
+			}
 		}
 	}
 	return nil
@@ -153,7 +162,7 @@ func (s *source) fetch(p []byte, offset int64) error {
 // fetchOnce makes one request. The error of the request, which the bucket has retried, is final; the error of a body is
 // not.
 func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, callTimeout)
 	defer cancel()
 	body, err := s.bucket.Read(ctx, s.key, s.info, offset, int64(len(p)))
 	if err != nil {

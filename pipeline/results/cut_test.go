@@ -1,6 +1,7 @@
 package results
 
 import (
+	"context"
 	"io"
 	"os"
 	"testing"
@@ -35,7 +36,7 @@ func TestCutOutput(t *testing.T) {
 }
 
 func readAll(p Part) error {
-	f, err := OpenFile(p.Path, p.Format, nil)
+	f, err := OpenFile(context.Background(), p.Path, p.Format, nil)
 	if err != nil {
 		return err
 	}
