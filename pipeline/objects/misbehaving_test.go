@@ -107,7 +107,7 @@ func TestMisbehavingReads(t *testing.T) {
 			s, bucket := newServer(t)
 			s.put("in.csv", tt.data)
 			s.disturb(tt.fault)
-			got, err := ReadFile(t.Context(), bucket + "/in.csv")
+			got, err := ReadFile(t.Context(), bucket+"/in.csv")
 			if tt.right && (err != nil || string(got) != tt.data) {
 				t.Errorf("%d of %d bytes, %v", len(got), len(tt.data), err)
 			}
@@ -209,7 +209,7 @@ func TestMisbehavingLists(t *testing.T) {
 				pages++
 				return true
 			})
-			urls, err := Files{}.List(t.Context(), bucket + "/in/")
+			urls, err := Files{}.List(t.Context(), bucket+"/in/")
 			got := strings.ReplaceAll(strings.Join(urls, " "), bucket+"/", "")
 			_, isList := errors.AsType[*ListError](err)
 			if got != tt.want || isList != (tt.want == "") || (err == nil) == isList {
@@ -219,7 +219,7 @@ func TestMisbehavingLists(t *testing.T) {
 				t.Errorf("%d requests", pages)
 			}
 			pages = 0
-			_, err = ReadDir(t.Context(), bucket + "/in")
+			_, err = ReadDir(t.Context(), bucket+"/in")
 			if _, isList := errors.AsType[*ListError](err); isList != (tt.want == "") {
 				t.Errorf("ReadDir: %v", err)
 			}

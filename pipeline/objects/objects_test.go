@@ -229,7 +229,7 @@ func TestSlowDownIsRetried(t *testing.T) {
 	if err := d.Publish(partSize + 1); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadFile(t.Context(), bucket + "/out.csv")
+	got, err := ReadFile(t.Context(), bucket+"/out.csv")
 	if err != nil || string(got) != large[:partSize+1] {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -254,7 +254,7 @@ func TestCutReads(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
-	got, err := ReadFile(t.Context(), bucket + "/in.csv")
+	got, err := ReadFile(t.Context(), bucket+"/in.csv")
 	if err != nil || string(got) != large {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -266,7 +266,7 @@ func TestCutReads(t *testing.T) {
 func TestChangedWhileRead(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.csv", large)
-	f, err := OpenFile(t.Context(), bucket + "/in.csv")
+	f, err := OpenFile(t.Context(), bucket+"/in.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestChangedWhileRead(t *testing.T) {
 func TestReadAt(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.bin", large)
-	f, err := OpenFile(t.Context(), bucket + "/in.bin")
+	f, err := OpenFile(t.Context(), bucket+"/in.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestReadAt(t *testing.T) {
 func TestReadAtInGoroutines(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.bin", large)
-	f, err := OpenFile(t.Context(), bucket + "/in.bin")
+	f, err := OpenFile(t.Context(), bucket+"/in.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,13 +325,13 @@ func TestReadAtInGoroutines(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	_, bucket := newServer(t)
-	if _, err := OpenFile(t.Context(), bucket + "/none.csv"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenFile(t.Context(), bucket+"/none.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("OpenFile: %v", err)
 	}
-	if found, err := Exists(t.Context(), bucket + "/none.csv"); found || err != nil {
+	if found, err := Exists(t.Context(), bucket+"/none.csv"); found || err != nil {
 		t.Errorf("Exists: %v, %v", found, err)
 	}
-	if err := (Files{}).Remove(t.Context(), bucket + "/none.csv"); err != nil {
+	if err := (Files{}).Remove(t.Context(), bucket+"/none.csv"); err != nil {
 		t.Errorf("Remove: %v", err)
 	}
 }
@@ -375,7 +375,7 @@ func TestErrorsNameTheObject(t *testing.T) {
 	url := bucket + "/dir/x.json"
 	for name, call := range map[string]func() error{
 		"Exists":     func() error { _, err := Exists(t.Context(), url); return err },
-		"folder":     func() error { _, err := Exists(t.Context(), url + "/"); return err },
+		"folder":     func() error { _, err := Exists(t.Context(), url+"/"); return err },
 		"ReadFile":   func() error { _, err := ReadFile(t.Context(), url); return err },
 		"ReadDir":    func() error { _, err := ReadDir(t.Context(), url); return err },
 		"Remove":     func() error { return Remove(t.Context(), url) },
@@ -393,7 +393,7 @@ func TestFolders(t *testing.T) {
 	_, bucket := newServer(t)
 	for _, root := range []string{t.TempDir(), bucket} {
 		folder := writer.Join(root, "out")
-		if found, err := Exists(t.Context(), folder + "/"); found || err != nil {
+		if found, err := Exists(t.Context(), folder+"/"); found || err != nil {
 			t.Errorf("%s: exists before it is made: %v", folder, err)
 		}
 		for range 2 {

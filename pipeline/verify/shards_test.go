@@ -1,8 +1,8 @@
 package verify
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
