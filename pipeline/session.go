@@ -115,7 +115,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	s.account = account
 	out, cancel := s.outputContext(ctx)
 	defer cancel()
-	last, err := ReadAccount(out, AccountPath(s.options.Output.Path))
+	last, err := ReadAccount(ctx, AccountPath(s.options.Output.Path))
 	if err != nil {
 		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
 	}
@@ -123,13 +123,13 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 		s.warnChanged(account, last)
 	}
 	if s.input.Empty() {
-		if err := s.options.Output.checkEmptied(out, last); err != nil {
+		if err := s.options.Output.checkEmptied(ctx, last); err != nil {
 			return nil, err
 		}
 	}
 	published, err := s.ask(ctx, out, account, options)
 	if !s.claimed {
-		return nil, err // the output has an account of its own
+		return nil, causeOf(ctx, err) // the output has an account of its own
 	}
 	account.Inputs = s.readInputs()
 	account.finish(err, s.counters.Snapshot(), published)
@@ -164,7 +164,7 @@ func (s *Session) outputContext(ctx context.Context) (context.Context, context.C
 // ask opens the store, claims the output and runs the stages.
 func (s *Session) ask(ctx, out context.Context, account *Account, options Options) (published writer.Published, err error) {
 	o := &s.options
-	if err := s.joinShards(out, account); err != nil {
+	if err := s.joinShards(ctx, account); err != nil {
 		return published, err
 	}
 	store, err := s.openStore(ctx, options.Offline)
@@ -184,7 +184,7 @@ func (s *Session) ask(ctx, out context.Context, account *Account, options Option
 		}
 		defer func() { account.Backup = stop() }()
 	}
-	if err := s.claim(out, account); err != nil {
+	if err := s.claim(ctx, account); err != nil {
 		return published, err
 	}
 	s.monitor = newMonitor(s, account)
