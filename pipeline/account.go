@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -233,7 +234,7 @@ func (a *Account) records() int64 {
 }
 
 // write writes the account to path, in place of an earlier account. The error is a *writer.Error.
-func (a *Account) write(path string) error {
+func (a *Account) write(ctx context.Context, path string) error {
 	a.Checksum = a.seal()
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -242,13 +243,13 @@ func (a *Account) write(path string) error {
 	if err := e.Encode(a); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return objects.Publish(path, text.Bytes())
+	return objects.Publish(ctx, path, text.Bytes())
 }
 
 // ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
 // cannot be read or is damaged.
-func ReadAccount(path string) (*Account, error) {
-	text, err := objects.ReadFile(path)
+func ReadAccount(ctx context.Context, path string) (*Account, error) {
+	text, err := objects.ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+
 	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/writer"
@@ -15,18 +17,18 @@ func (o *SessionOptions) backupPlace() string {
 }
 
 // restore makes a store from its copy, if there is one.
-func (s *Session) restore(dir string) error {
-	_, err := backup.Restore(s.options.backupPlace(), dir, s.options.Log)
+func (s *Session) restore(ctx context.Context, dir string) error {
+	_, err := backup.Restore(ctx, s.options.backupPlace(), dir, s.options.Log)
 	return err
 }
 
 // startBackup copies the store until stop, unless no copy is wanted or nothing is asked.
-func (s *Session) startBackup(store *stores.Store, offline bool) (stop func() *backup.State, err error) {
+func (s *Session) startBackup(ctx context.Context, store *stores.Store, offline bool) (stop func() *backup.State, err error) {
 	o := &s.options
 	if o.Store.Backup == "" || offline {
 		return func() *backup.State { return nil }, nil
 	}
-	b, err := backup.Start(store.Store, backup.Options{Place: o.backupPlace(), Dir: store.Dir, Every: o.Store.BackupEvery, Log: o.Log})
+	b, err := backup.Start(ctx, store.Store, backup.Options{Place: o.backupPlace(), Dir: store.Dir, Every: o.Store.BackupEvery, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func (d *distinct) load(i int, f *os.File) (map[[hashSize]byte]use, error) {
 	in := bufio.NewReader(f)
 	var entry [hashSize + 1]byte
 	for {
-		if _, err := io.ReadFull(in, entry[:]); errors.Is(err, io.EOF) {
+		if _, err := io.ReadFull(in, entry[:]); err == io.EOF {
 			return seen, nil
 		} else if err != nil {
 			return nil, err

@@ -134,7 +134,7 @@ type interruptedSource struct {
 
 func (s interruptedSource) Read() (reader.Record, error) {
 	record, err := s.records.Read()
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF {
 		<-s.interrupted
 		return reader.Record{}, reader.ErrInterrupted
 	}

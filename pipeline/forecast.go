@@ -142,7 +142,7 @@ func forecast(ctx context.Context, parts Parts, options Options, offer func(clie
 			return f, &StopError{Cause: Interrupted}
 		}
 		record, err := parts.Source.Read()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			break
 		}
 		if err != nil {

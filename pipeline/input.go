@@ -26,9 +26,8 @@ func (s *Session) openInput(ctx context.Context) (err error) {
 		pump := reader.NewPump(o.Input.Stdin)
 		o.Input.Stdin, s.interrupt = pump, pump.Interrupt
 	}
-	if s.interrupt != nil {
-		defer context.AfterFunc(ctx, s.interrupt)()
-	}
+	o.Input.Context, s.stopReads = context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, s.endReading)()
 	if s.input, err = reader.Open(o.Input); err != nil {
 		return causeOf(ctx, err)
 	}
@@ -36,9 +35,17 @@ func (s *Session) openInput(ctx context.Context) (err error) {
 	return nil
 }
 
+// endReading ends the reads that wait for a pipe or for object storage.
+func (s *Session) endReading() {
+	s.stopReads()
+	if s.interrupt != nil {
+		s.interrupt()
+	}
+}
+
 // causeOf gives the reason for which reading was interrupted, and other errors as they are.
 func causeOf(ctx context.Context, err error) error {
-	if errors.Is(err, reader.ErrInterrupted) {
+	if errors.Is(err, reader.ErrInterrupted) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return context.Cause(ctx)
 	}
 	return err

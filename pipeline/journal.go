@@ -75,7 +75,7 @@ func (j *journal) read(run string) (starts []EarlierRun, err error) {
 	lines, offset := bufio.NewReader(j.file), int64(0)
 	for {
 		text, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return starts, nil
 		}
 		if err != nil {

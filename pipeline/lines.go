@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 )
@@ -42,7 +41,7 @@ func countLines(path string) (lines int64, ok bool) {
 		}
 		lines += int64(bytes.Count(buf[:n], []byte{'\n'}) + bytes.Count(buf[:n], []byte{'\r'}))
 		if err != nil {
-			return lines, errors.Is(err, io.EOF)
+			return lines, err == io.EOF
 		}
 	}
 }

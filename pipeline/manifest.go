@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -25,6 +26,7 @@ import (
 // keeps these parts and goes on after the last. The manifest lies in the folder, under a name that query
 // engines ignore.
 type manifest struct {
+	ctx      context.Context // of the calls of the storage
 	Format   int             `json:"format"` // of this file and the parts' columns; 2
 	Service  string          `json:"service"`
 	Settings Settings        `json:"settings"`
@@ -141,9 +143,9 @@ func (e *InputChangedError) Error() string {
 // of a run is not full and is written again, because more records may follow. A folder without a manifest
 // gets a new one, and with overwrite so does a folder of another run. No part is kept if the carried columns or
 // their types have changed with the input, so that all parts have the same columns.
-func openManifest(folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
-	m := &manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried, path: writer.Join(folder, manifestName)}
-	text, err := objects.ReadFile(m.path)
+func openManifest(ctx context.Context, folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
+	m := &manifest{ctx: ctx, Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried, path: writer.Join(folder, manifestName)}
+	text, err := objects.ReadFile(ctx, m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
 		return m, nil
 	}
@@ -169,7 +171,7 @@ func openManifest(folder string, account *Account, overwrite bool, keeps func(st
 	}
 	for i, part := range last.Parts {
 		part.Name = writer.Join(folder, filepath.Base(part.Name)) // under the present name of the folder
-		if i >= len(m.full) || !part.Statuses.settled(keeps) || !part.intact() {
+		if i >= len(m.full) || !part.Statuses.settled(keeps) || !part.intact(ctx) {
 			break
 		}
 		m.Parts = append(m.Parts, part)
@@ -201,14 +203,14 @@ func (m *manifest) keepEnds() error {
 }
 
 // hasManifest says whether a folder has a manifest.
-func hasManifest(folder string) bool {
-	found, err := objects.Exists(writer.Join(folder, manifestName))
+func hasManifest(ctx context.Context, folder string) bool {
+	found, err := objects.Exists(ctx, writer.Join(folder, manifestName))
 	return found && err == nil
 }
 
 // intact says whether the file is as it was published.
-func (p publishedPart) intact() bool {
-	f, err := objects.OpenFile(p.Name)
+func (p publishedPart) intact(ctx context.Context) bool {
+	f, err := objects.OpenFile(ctx, p.Name)
 	if err != nil {
 		return false
 	}
@@ -309,7 +311,7 @@ func (m *manifest) write() error {
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
-	return objects.Publish(m.path, append(text, '\n'))
+	return objects.Publish(m.ctx, m.path, append(text, '\n'))
 }
 
 func (m *manifest) seal() string {

@@ -46,7 +46,7 @@ func TestDigestTellsEveryChange(t *testing.T) {
 // records are ok, unless others says otherwise.
 func publish(t *testing.T, folder string, account *Account, parts []int64, others ...recordEnd) {
 	t.Helper()
-	m, err := openManifest(folder, account, true, nil)
+	m, err := openManifest(t.Context(), folder, account, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			m, err := openManifest(folder, account, false, nil)
+			m, err := openManifest(t.Context(), folder, account, false, nil)
 			if err != nil || len(m.keptFiles()) != tt.kept {
 				t.Fatalf("%d parts are kept, want %d (%v)", len(m.keptFiles()), tt.kept, err)
 			}
@@ -126,7 +126,7 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		publish(t, folder, account, []int64{2, 2, 2}, recordEnd{record: 3, status: tt.status})
-		m, err := openManifest(folder, account, false, tt.settled)
+		m, err := openManifest(t.Context(), folder, account, false, tt.settled)
 		if err != nil || len(m.keptFiles()) != tt.kept {
 			t.Errorf("%s: %d parts are kept, want %d (%v)", tt.status, len(m.keptFiles()), tt.kept, err)
 		}
@@ -137,7 +137,7 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 // the sum is held.
 func TestManifestCountsRecordsOfParts(t *testing.T) {
 	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 1000})
-	m, err := openManifest(t.TempDir(), account, false, nil)
+	m, err := openManifest(t.Context(), t.TempDir(), account, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,13 +172,13 @@ func TestManifestRefuses(t *testing.T) {
 
 	other := newAccount("dev", "http://service", Settings{Kind: "website", PartRows: 10})
 	var taken *OutputTakenError
-	if _, err := openManifest(folder, other, false, nil); !errors.As(err, &taken) {
+	if _, err := openManifest(t.Context(), folder, other, false, nil); !errors.As(err, &taken) {
 		t.Errorf("other settings: got %v", err)
 	}
-	if m, err := openManifest(folder, other, true, nil); err != nil || len(m.keptFiles()) != 0 {
+	if m, err := openManifest(t.Context(), folder, other, true, nil); err != nil || len(m.keptFiles()) != 0 {
 		t.Errorf("overwrite: got %v", err)
 	}
-	m, err := openManifest(folder, account, false, nil)
+	m, err := openManifest(t.Context(), folder, account, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestManifestRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, manifestName), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openManifest(folder, account, false, nil); !errors.As(err, &taken) {
+	if _, err := openManifest(t.Context(), folder, account, false, nil); !errors.As(err, &taken) {
 		t.Errorf("damaged: got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -110,13 +111,13 @@ func (o *OutputOptions) carried(columns []string) (names []string, places []int,
 }
 
 // open opens the sink; manifest is nil unless the output is a folder.
-func (o *OutputOptions) open(schema writer.Schema, metadata map[string]string, manifest *manifest) (writer.Sink, error) {
+func (o *OutputOptions) open(ctx context.Context, schema writer.Schema, metadata map[string]string, manifest *manifest) (writer.Sink, error) {
 	format, err := o.format()
 	if err != nil {
 		return nil, err
 	}
 	options := writer.Options{
-		Storage: objects.Of(o.Path), Path: o.Path, Format: format, Schema: schema,
+		Context: ctx, Storage: objects.Of(o.Path), Path: o.Path, Format: format, Schema: schema,
 		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout,
 	}
 	if manifest != nil {
@@ -126,11 +127,11 @@ func (o *OutputOptions) open(schema writer.Schema, metadata map[string]string, m
 }
 
 // manifest is nil unless the output is a folder.
-func (o *OutputOptions) manifest(account *Account, store *StoreOptions) (*manifest, error) {
+func (o *OutputOptions) manifest(ctx context.Context, account *Account, store *StoreOptions) (*manifest, error) {
 	if !o.folder() {
 		return nil, nil
 	}
-	m, err := openManifest(writer.Clean(o.Path), account, o.Overwrite, store.keeps)
+	m, err := openManifest(ctx, writer.Clean(o.Path), account, o.Overwrite, store.keeps)
 	if err == nil && store.RefreshBudget > 0 {
 		err = m.keepEnds()
 	}
@@ -163,24 +164,24 @@ func (o *OutputOptions) checkFolder() error {
 // claim refuses to replace an output that another run, or another program, has written. The same run
 // started again writes its own output anew; the lock names the run even after a kill between the output
 // and its account.
-func (o *OutputOptions) claim(account *Account, lock *writer.Lock) error {
+func (o *OutputOptions) claim(ctx context.Context, account *Account, lock *writer.Lock) error {
 	if lock == nil {
 		return nil
 	}
 	if o.folder() {
-		switch shards, err := ReadShards(o.Path); {
+		switch shards, err := ReadShards(ctx, o.Path); {
 		case err != nil:
 			return err
 		case shards != nil:
 			return fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path)
 		}
 	}
-	occupied, err := o.occupied()
+	occupied, err := o.occupied(ctx)
 	if err != nil {
 		return err
 	}
 	if !o.Overwrite && occupied && lock.Claimed() != account.run() {
-		if err := o.checkOwner(account); err != nil {
+		if err := o.checkOwner(ctx, account); err != nil {
 			return err
 		}
 	}
@@ -188,11 +189,11 @@ func (o *OutputOptions) claim(account *Account, lock *writer.Lock) error {
 }
 
 // checkEmptied refuses to replace rows by none, when the input has no records any more.
-func (o *OutputOptions) checkEmptied(last *Account) error {
+func (o *OutputOptions) checkEmptied(ctx context.Context, last *Account) error {
 	if o.Overwrite || o.Path == "-" {
 		return nil
 	}
-	occupied, err := o.occupied()
+	occupied, err := o.occupied(ctx)
 	if err != nil {
 		return err
 	}
@@ -203,11 +204,11 @@ func (o *OutputOptions) checkEmptied(last *Account) error {
 }
 
 // checkOwner looks for the run that has written the output.
-func (o *OutputOptions) checkOwner(account *Account) error {
-	if o.folder() && hasManifest(writer.Clean(o.Path)) {
+func (o *OutputOptions) checkOwner(ctx context.Context, account *Account) error {
+	if o.folder() && hasManifest(ctx, writer.Clean(o.Path)) {
 		return nil // the manifest is looked at later
 	}
-	last, err := ReadAccount(AccountPath(o.Path))
+	last, err := ReadAccount(ctx, AccountPath(o.Path))
 	switch {
 	case err != nil:
 		return &OutputTakenError{Path: o.Path, Reason: "has an account that cannot be read (" + err.Error() + ")"}
@@ -220,12 +221,12 @@ func (o *OutputOptions) checkOwner(account *Account) error {
 }
 
 // occupied says whether the output exists; an empty folder, and one with the store of a shard, do not count.
-func (o *OutputOptions) occupied() (bool, error) {
+func (o *OutputOptions) occupied(ctx context.Context) (bool, error) {
 	if o.folder() && !objects.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)
 		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != shardStore }), nil
 	}
-	return objects.Exists(o.Path)
+	return objects.Exists(ctx, o.Path)
 }
 
 func (s *Session) newAccount() *Account {

@@ -17,7 +17,7 @@ func (r *run) read() error {
 	split := r.options.splitter()
 	for all := int64(0); r.options.Limit == 0 || all < r.options.Limit; all++ {
 		record, err := r.Source.Read()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			break
 		}
 		if errors.Is(err, reader.ErrInterrupted) { // by the caller, unless the run has stopped already

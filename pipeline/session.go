@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -25,6 +26,7 @@ type Session struct {
 	lock      *writer.Lock  // on the output; nil for standard output
 	spool     *reader.Spool // nil unless standard input is a pipe that is kept
 	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
+	stopReads func()        // ends the reads of object storage
 	counters  *Counters
 	quota     *quota
 	limits    *limits.Controller
@@ -81,6 +83,9 @@ func (s *Session) open(ctx context.Context) (err error) {
 // did not get as far as to claim the output.
 func (s *Session) Close() error {
 	var err error
+	if s.stopReads != nil {
+		s.stopReads()
+	}
 	if s.input != nil {
 		err = s.input.Close()
 	}
@@ -108,7 +113,9 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	}
 	account.Carried = carriedOf(options.Schema)
 	s.account = account
-	last, err := ReadAccount(AccountPath(s.options.Output.Path))
+	out, cancel := s.outputContext(ctx)
+	defer cancel()
+	last, err := ReadAccount(ctx, AccountPath(s.options.Output.Path))
 	if err != nil {
 		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
 	}
@@ -116,18 +123,18 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 		s.warnChanged(account, last)
 	}
 	if s.input.Empty() {
-		if err := s.options.Output.checkEmptied(last); err != nil {
+		if err := s.options.Output.checkEmptied(ctx, last); err != nil {
 			return nil, err
 		}
 	}
-	published, err := s.ask(ctx, account, options)
+	published, err := s.ask(ctx, out, account, options)
 	if !s.claimed {
-		return nil, err // the output has an account of its own
+		return nil, causeOf(ctx, err) // the output has an account of its own
 	}
 	account.Inputs = s.readInputs()
 	account.finish(err, s.counters.Snapshot(), published)
 	if !isReplaced(err) { // else the account there is that of the output
-		err = errors.Join(err, s.publish(account))
+		err = errors.Join(err, s.publish(out, account))
 	}
 	s.monitor.end(err)
 	s.end(err)
@@ -138,30 +145,46 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	return account, err
 }
 
+// outputGrace is the time after the grace period in which the output, or what is left of it, and the account can still be
+// published. A storage that answers needs a second.
+const outputGrace = 5 * time.Second
+
+// outputContext returns the context of the calls that write to object storage. It outlives ctx, so that the run ends in
+// order, but not by long: a storage that does not answer does not hold the run.
+func (s *Session) outputContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	grace := cmp.Or(s.options.Grace, defaultGrace)
+	context.AfterFunc(ctx, func() {
+		end := time.AfterFunc(grace+outputGrace, cancel)
+		context.AfterFunc(out, func() { end.Stop() })
+	})
+	return out, cancel
+}
+
 // ask opens the store, claims the output and runs the stages.
-func (s *Session) ask(ctx context.Context, account *Account, options Options) (published writer.Published, err error) {
+func (s *Session) ask(ctx, out context.Context, account *Account, options Options) (published writer.Published, err error) {
 	o := &s.options
-	if err := s.joinShards(account); err != nil {
+	if err := s.joinShards(ctx, account); err != nil {
 		return published, err
 	}
 	store, err := s.openStore(ctx, options.Offline)
 	if err != nil {
 		return published, err
 	}
-	parts := Parts{Source: s.input, Interrupt: s.interrupt, Categorizer: o.Service.Categorizer, Usage: s.quota.ask, Counters: s.counters, Log: o.Log}
+	parts := Parts{Source: s.input, Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.ask, Counters: s.counters, Log: o.Log}
 	if store != nil {
 		defer func() {
 			account.Overlapped = store.Overlapped()
 			err = joinClose(err, store.Close())
 		}()
 		parts.Store, account.Store = store.Store, store.Dir
-		stop, err := s.startBackup(store, options.Offline)
+		stop, err := s.startBackup(out, store, options.Offline)
 		if err != nil {
 			return published, err
 		}
 		defer func() { account.Backup = stop() }()
 	}
-	if err := s.claim(account); err != nil {
+	if err := s.claim(ctx, account); err != nil {
 		return published, err
 	}
 	s.monitor = newMonitor(s, account)
@@ -181,10 +204,10 @@ func (s *Session) ask(ctx context.Context, account *Account, options Options) (p
 		return published, err
 	}
 	parts.Limits = s.limits
-	if options.manifest, err = o.Output.manifest(account, &o.Store); err != nil {
+	if options.manifest, err = o.Output.manifest(out, account, &o.Store); err != nil {
 		return published, err
 	}
-	if parts.Sink, err = o.Output.open(options.Schema, account.Settings.Metadata(), options.manifest); err != nil {
+	if parts.Sink, err = o.Output.open(out, options.Schema, account.Settings.Metadata(), options.manifest); err != nil {
 		return published, err
 	}
 	ended := func() {}
@@ -204,8 +227,8 @@ func (s *Session) ask(ctx context.Context, account *Account, options Options) (p
 }
 
 // claim makes the output and the copy of standard input this run's.
-func (s *Session) claim(account *Account) error {
-	if err := s.options.Output.claim(account, s.lock); err != nil {
+func (s *Session) claim(ctx context.Context, account *Account) error {
+	if err := s.options.Output.claim(ctx, account, s.lock); err != nil {
 		return err
 	}
 	s.claimed = true
@@ -245,7 +268,7 @@ func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, e
 	stored, ok := o.stored()
 	stored.MustExist, stored.Log = offline && o.Service.Hosted, o.Log
 	if o.Store.Backup != "" {
-		stored.Restore = s.restore
+		stored.Restore = func(dir string) error { return s.restore(ctx, dir) }
 	}
 	if stored.MustExist && !ok {
 		return nil, &NoStoreError{Output: o.Output.Path}
@@ -290,11 +313,11 @@ func keepLearned(parts Parts) error {
 }
 
 // publish leaves the account, which from then on says which run has written the output.
-func (s *Session) publish(account *Account) error {
+func (s *Session) publish(ctx context.Context, account *Account) error {
 	if s.lock == nil {
 		return nil
 	}
-	err := account.write(AccountPath(s.options.Output.Path))
+	err := account.write(ctx, AccountPath(s.options.Output.Path))
 	if err == nil {
 		s.lock.Settle()
 	}

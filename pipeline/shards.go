@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,9 +48,9 @@ func (e *ShardCountError) Error() string {
 func SuccessPath(folder string) string { return writer.Join(folder, "_SUCCESS") }
 
 // ReadShards reads how the records in a folder are split. It gives nil and no error if the folder holds no shards.
-func ReadShards(folder string) (*Shards, error) {
+func ReadShards(ctx context.Context, folder string) (*Shards, error) {
 	path := ShardsPath(folder)
-	text, err := objects.ReadFile(path)
+	text, err := objects.ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
@@ -93,7 +94,7 @@ func (s *Shards) seal() string {
 
 // joinShards makes the run one of the shards of its folder: the first shard fixes how the records are split, and
 // the others compare. The errors are *ShardCountError, *OutputTakenError, and those of the file system.
-func (s *Session) joinShards(account *Account) error {
+func (s *Session) joinShards(ctx context.Context, account *Account) error {
 	shard := s.options.Shard
 	if shard == (Shard{}) {
 		return nil
@@ -101,10 +102,10 @@ func (s *Session) joinShards(account *Account) error {
 	folder := s.options.folderOfShards()
 	common := *account // of all shards
 	common.Settings.Shard, common.Settings.Output = "", folder
-	if err := startShards(folder, shard, &common); err != nil {
+	if err := startShards(ctx, folder, shard, &common); err != nil {
 		return err
 	}
-	shards, err := ReadShards(folder)
+	shards, err := ReadShards(ctx, folder)
 	if err == nil && shards == nil {
 		err = fmt.Errorf("%s has been removed", ShardsPath(folder))
 	}
@@ -121,16 +122,16 @@ func (s *Session) joinShards(account *Account) error {
 		return err
 	}
 	// The shard may get other rows, so that the folder has to be finished again.
-	return objects.Remove(SuccessPath(folder))
+	return objects.Remove(ctx, SuccessPath(folder))
 }
 
 // startShards writes how the records are split, unless another shard has done so.
-func startShards(folder string, shard Shard, common *Account) error {
+func startShards(ctx context.Context, folder string, shard Shard, common *Account) error {
 	path, other := ShardsPath(folder), ""
-	if found, err := objects.Exists(path); err != nil || found {
+	if found, err := objects.Exists(ctx, path); err != nil || found {
 		return err
 	}
-	names, err := objects.ReadDir(folder)
+	names, err := objects.ReadDir(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func startShards(folder string, shard Shard, common *Account) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	_, err = objects.CreateFile(path, append(text, '\n'))
+	_, err = objects.CreateFile(ctx, path, append(text, '\n'))
 	return err
 }
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"path/filepath"
 	"reflect"
 
@@ -9,11 +10,11 @@ import (
 )
 
 // Accounts are the accounts of all shards, by number; nil where there is none. The error is that of ReadAccount.
-func (s *Shards) Accounts(folder string) ([]*Account, error) {
+func (s *Shards) Accounts(ctx context.Context, folder string) ([]*Account, error) {
 	accounts := make([]*Account, s.Count)
 	for i, shard := range s.Folders(folder) {
 		var err error
-		if accounts[i], err = ReadAccount(AccountPath(shard)); err != nil {
+		if accounts[i], err = ReadAccount(ctx, AccountPath(shard)); err != nil {
 			return nil, err
 		}
 	}
@@ -22,7 +23,7 @@ func (s *Shards) Accounts(folder string) ([]*Account, error) {
 
 // WriteAccount writes the account of the file into which the rows of all shards were merged. Its counts are the sums
 // of those of the shards.
-func (s *Shards) WriteAccount(folder string, accounts []*Account, output string, format writer.Format, published writer.Published) error {
+func (s *Shards) WriteAccount(ctx context.Context, folder string, accounts []*Account, output string, format writer.Format, published writer.Published) error {
 	settings := s.Settings
 	settings.Output, settings.OutputFormat, settings.PartRows = output, string(format), 0
 	settings.InputPaths = make([]string, len(s.Settings.InputPaths))
@@ -44,7 +45,7 @@ func (s *Shards) WriteAccount(folder string, accounts []*Account, output string,
 	}
 	counts.Others = 0 // each record is of another shard for all but one
 	a.finish(nil, counts, published)
-	return a.write(AccountPath(output))
+	return a.write(ctx, AccountPath(output))
 }
 
 // add adds the counts of another run. The reasons are left out.

@@ -36,7 +36,7 @@ func ReadJournal(path string, account *Account, use func(Moment)) error {
 	defer file.Close()
 	for lines := bufio.NewReader(file); ; {
 		text, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -21,10 +22,11 @@ type Source interface {
 
 // Storage opens inputs whose paths are URLs, such as s3://bucket/key.
 type Storage interface {
-	// Open opens an object. The error of a missing object is fs.ErrNotExist.
-	Open(url string) (Source, error)
+	// Open opens an object. The context counts for reading, too; when it ends, the error is ErrInterrupted. The error of a
+	// missing object is fs.ErrNotExist.
+	Open(ctx context.Context, url string) (Source, error)
 	// List returns the URLs that begin with prefix, in lexical order.
-	List(prefix string) ([]string, error)
+	List(ctx context.Context, prefix string) ([]string, error)
 }
 
 // errNoStorage is the error of a URL without Options.Storage.
@@ -47,7 +49,7 @@ func (o *Options) openSource(path string) (body Source, size int64, err error) {
 	if o.Storage == nil {
 		return nil, 0, errNoStorage
 	}
-	if body, err = o.Storage.Open(path); err != nil {
+	if body, err = o.Storage.Open(o.Context, path); err != nil {
 		return nil, 0, err
 	}
 	info, err := body.Stat()
@@ -172,7 +174,7 @@ func (o *Options) expandURL(url string) ([]string, error) {
 		return nil, &OpenError{url, errNoStorage}
 	}
 	if at := strings.IndexAny(url, `*?[`); at >= 0 {
-		found, err := o.Storage.List(url[:at])
+		found, err := o.Storage.List(o.Context, url[:at])
 		if err != nil {
 			return nil, &OpenError{url, err}
 		}
@@ -182,7 +184,7 @@ func (o *Options) expandURL(url string) ([]string, error) {
 		return matching(url, found)
 	}
 	if !strings.HasSuffix(url, "/") {
-		body, err := o.Storage.Open(url)
+		body, err := o.Storage.Open(o.Context, url)
 		if err == nil {
 			return []string{url}, body.Close()
 		}
@@ -191,7 +193,7 @@ func (o *Options) expandURL(url string) ([]string, error) {
 		}
 	}
 	folder := strings.TrimRight(url, "/") + "/"
-	found, err := o.Storage.List(folder)
+	found, err := o.Storage.List(o.Context, folder)
 	if err == nil && len(found) == 0 {
 		err = fs.ErrNotExist
 	}
@@ -199,7 +201,7 @@ func (o *Options) expandURL(url string) ([]string, error) {
 		return nil, &OpenError{url, err}
 	}
 	found = slices.DeleteFunc(found, func(object string) bool {
-		return slices.ContainsFunc(strings.Split(object[len(folder):], "/"), isHidden)
+		return slices.ContainsFunc(strings.Split(strings.TrimPrefix(object, folder), "/"), isHidden)
 	})
 	return found, checkParts(url, found)
 }

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,6 +33,8 @@ type Options struct {
 	Paths []string
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
+	// Context ends the calls of Storage, and the reads of its objects; nil for none.
+	Context context.Context
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
@@ -89,6 +92,9 @@ func (o Options) check() (Options, error) {
 	o.Join = cmp.Or(o.Join, DefaultJoin)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
 	}
 	stdins := 0
 	for _, path := range o.Paths {

@@ -97,7 +97,7 @@ func (s *Spool) Read(p []byte) (int, error) {
 	}
 	n, err := s.out.Read(p[:min(int64(len(p)), left)])
 	s.read += int64(n)
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF {
 		err = io.ErrUnexpectedEOF // another process has truncated the file
 	}
 	return n, err
@@ -127,7 +127,7 @@ func (s *Spool) Path() string { return s.name }
 func (s *Spool) Whole() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return errors.Is(s.err, io.EOF)
+	return s.err == io.EOF
 }
 
 // Close ends reading. The file stays for another run until Remove.

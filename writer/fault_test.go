@@ -182,7 +182,7 @@ func TestPublishFileFaults(t *testing.T) {
 				}
 				fsys := fault.fault
 				fsys.failAt = n
-				err := PublishIn(&fsys, path, []byte("new"))
+				err := PublishIn(t.Context(), &fsys, path, []byte("new"))
 				if fsys.failed == "" {
 					break
 				}

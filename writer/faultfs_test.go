@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"context"
 	"io/fs"
 	"strings"
 	"syscall"
@@ -42,16 +43,20 @@ func (f *faultFS) bestEffort() bool {
 // files returns the file system with the fault.
 func (f *faultFS) files() local { return local{f.step} }
 
-func (f *faultFS) Prepare(path string, folder bool) error { return f.files().Prepare(path, folder) }
-func (f *faultFS) ReadDir(dir string) ([]string, error)   { return f.files().ReadDir(dir) }
-func (f *faultFS) Remove(path string) error               { return f.files().Remove(path) }
+func (f *faultFS) Prepare(ctx context.Context, path string, folder bool) error {
+	return f.files().Prepare(ctx, path, folder)
+}
+func (f *faultFS) ReadDir(ctx context.Context, dir string) ([]string, error) {
+	return f.files().ReadDir(ctx, dir)
+}
+func (f *faultFS) Remove(ctx context.Context, path string) error { return f.files().Remove(ctx, path) }
 
-func (f *faultFS) RemoveDrafts(dir string, match func(name string) bool) {
-	f.files().RemoveDrafts(dir, match)
+func (f *faultFS) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
+	f.files().RemoveDrafts(ctx, dir, match)
 }
 
-func (f *faultFS) Create(name string) (Draft, error) {
-	inner, err := f.files().Create(name)
+func (f *faultFS) Create(ctx context.Context, name string) (Draft, error) {
+	inner, err := f.files().Create(ctx, name)
 	if err != nil {
 		return nil, err
 	}

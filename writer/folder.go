@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,11 +26,11 @@ type folder struct {
 // newFolder creates the folder if it does not exist, removes _SUCCESS, and starts a part.
 func newFolder(storage Storage, o Options) (Sink, error) {
 	o.Path = Clean(o.Path)
-	if err := storage.Prepare(o.Path, true); err != nil {
+	if err := storage.Prepare(o.Context, o.Path, true); err != nil {
 		return nil, failed("opening", o.Path, err)
 	}
-	storage.RemoveDrafts(o.Path, isOfFolder)
-	if err := removeSuccess(storage, o.Path); err != nil {
+	storage.RemoveDrafts(o.Context, o.Path, isOfFolder)
+	if err := removeSuccess(o.Context, storage, o.Path); err != nil {
 		return nil, failed("opening", o.Path, err)
 	}
 	f := &folder{storage: storage, opts: o, files: slices.Clone(o.Kept)}
@@ -68,7 +69,7 @@ func (f *folder) Close() (Published, error) {
 	if err := f.removeOldParts(); err != nil {
 		return Published{}, failed("publishing", f.opts.Path, err)
 	}
-	if err := PublishIn(f.storage, Join(f.opts.Path, successName), nil); err != nil {
+	if err := PublishIn(f.opts.Context, f.storage, Join(f.opts.Path, successName), nil); err != nil {
 		return Published{}, err
 	}
 	return Published{Files: f.files, Rows: f.rows}, nil
@@ -140,7 +141,7 @@ func (f *folder) removeOldParts() error {
 		_, name := Split(file.Path)
 		ours[name] = true
 	}
-	names, err := f.storage.ReadDir(f.opts.Path)
+	names, err := f.storage.ReadDir(f.opts.Context, f.opts.Path)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (f *folder) removeOldParts() error {
 		if !isPart(name) || ours[name] {
 			continue
 		}
-		if err := f.storage.Remove(Join(f.opts.Path, name)); err != nil {
+		if err := f.storage.Remove(f.opts.Context, Join(f.opts.Path, name)); err != nil {
 			return fmt.Errorf("removing %s, a part of an earlier run: %w", name, cause(err))
 		}
 	}
@@ -156,8 +157,8 @@ func (f *folder) removeOldParts() error {
 }
 
 // removeSuccess removes _SUCCESS durably, before the first new part.
-func removeSuccess(storage Storage, path string) error {
-	err := storage.Remove(Join(path, successName))
+func removeSuccess(ctx context.Context, storage Storage, path string) error {
+	err := storage.Remove(ctx, Join(path, successName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

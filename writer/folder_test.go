@@ -133,7 +133,7 @@ func TestFolderAbortKeepsWholeParts(t *testing.T) {
 func TestFolderHelperFilesAreHidden(t *testing.T) {
 	fsys, path := new(faultFS), filepath.Join(t.TempDir(), "out")
 	sink, err := Open(Options{Storage: fsys, Path: path, Folder: true, PartRows: 1, OnPart: func(File) error {
-		return PublishIn(fsys, filepath.Join(path, "_manifest.json"), []byte("{}"))
+		return PublishIn(t.Context(), fsys, filepath.Join(path, "_manifest.json"), []byte("{}"))
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package writer
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,16 +16,16 @@ import (
 // Storage is where outputs are published: the file system of the machine, or an object storage, whose paths are URLs.
 type Storage interface {
 	// Prepare checks that a file can be published at path, or creates the folder at path unless it exists.
-	Prepare(path string, folder bool) error
+	Prepare(ctx context.Context, path string, folder bool) error
 	// RemoveDrafts removes the drafts of killed processes in dir whose names match. The caller holds the output's
 	// Lock, so no draft is of a live process of this machine. A draft that cannot be removed does no harm.
-	RemoveDrafts(dir string, match func(name string) bool)
-	// Create starts a draft of the file at path.
-	Create(path string) (Draft, error)
+	RemoveDrafts(ctx context.Context, dir string, match func(name string) bool)
+	// Create starts a draft of the file at path. The context counts until the draft is published.
+	Create(ctx context.Context, path string) (Draft, error)
 	// ReadDir returns the names of the files in a folder.
-	ReadDir(dir string) ([]string, error)
+	ReadDir(ctx context.Context, dir string) ([]string, error)
 	// Remove removes a file durably. The error of a missing file is fs.ErrNotExist, or nil.
-	Remove(path string) error
+	Remove(ctx context.Context, path string) error
 }
 
 // Draft is an unpublished file.
@@ -88,7 +89,7 @@ func (l local) stat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-func (l local) Prepare(path string, folder bool) error {
+func (l local) Prepare(_ context.Context, path string, folder bool) error {
 	info, err := l.stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -128,8 +129,8 @@ func (l local) checkFolder(dir string) error {
 	return nil
 }
 
-func (l local) RemoveDrafts(dir string, match func(name string) bool) {
-	names, _ := l.ReadDir(dir)
+func (l local) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
+	names, _ := l.ReadDir(ctx, dir)
 	for _, name := range names {
 		if output, ok := parseTemp(name); ok && match(output) {
 			_ = l.remove(filepath.Join(dir, name))
@@ -137,7 +138,7 @@ func (l local) RemoveDrafts(dir string, match func(name string) bool) {
 	}
 }
 
-func (l local) ReadDir(dir string) (names []string, err error) {
+func (l local) ReadDir(_ context.Context, dir string) (names []string, err error) {
 	err = l.do("readdir", dir, func() error {
 		entries, err := os.ReadDir(dir)
 		for _, e := range entries {
@@ -148,7 +149,7 @@ func (l local) ReadDir(dir string) (names []string, err error) {
 	return names, err
 }
 
-func (l local) Remove(path string) error {
+func (l local) Remove(_ context.Context, path string) error {
 	if err := l.remove(path); err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func syncDir(name string) error {
 
 // Create starts a draft with a temporary name in the folder of path, because a rename is atomic on every file system
 // only within a folder. The draft has the permissions of an existing file at path.
-func (l local) Create(path string) (Draft, error) {
+func (l local) Create(_ context.Context, path string) (Draft, error) {
 	d := &localDraft{local: l, path: path, temp: tempName(path)}
 	err := l.do("create", d.temp, func() (err error) {
 		// The user's umask restricts 0666.

@@ -9,7 +9,7 @@ type output struct {
 
 // newOutput starts the file at path with the format, schema and metadata of o. The error is an *Error.
 func newOutput(storage Storage, path string, o Options) (*output, error) {
-	d, err := newDraft(storage, path)
+	d, err := newDraft(o.Context, storage, path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package writer
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,11 +18,13 @@ import (
 
 // PublishFile writes data to path whole or not at all. It atomically replaces an earlier file and keeps its
 // permissions. The error is an *Error.
-func PublishFile(path string, data []byte) error { return PublishIn(local{}, path, data) }
+func PublishFile(path string, data []byte) error {
+	return PublishIn(context.Background(), local{}, path, data)
+}
 
 // PublishIn is PublishFile in a storage.
-func PublishIn(storage Storage, path string, data []byte) error {
-	return publish(storage, path, func(out io.Writer) error {
+func PublishIn(ctx context.Context, storage Storage, path string, data []byte) error {
+	return publish(ctx, storage, path, func(out io.Writer) error {
 		_, err := out.Write(data)
 		return err
 	})
@@ -29,13 +32,13 @@ func PublishIn(storage Storage, path string, data []byte) error {
 
 // PublishFrom is PublishFile for data that write writes to out. The error may also be that of write.
 func PublishFrom(path string, write func(out io.Writer) error) error {
-	return publish(local{}, path, write)
+	return publish(context.Background(), local{}, path, write)
 }
 
-func publish(storage Storage, path string, write func(io.Writer) error) error {
+func publish(ctx context.Context, storage Storage, path string, write func(io.Writer) error) error {
 	dir, base := Split(path)
-	storage.RemoveDrafts(dir, func(name string) bool { return name == base })
-	d, err := newDraft(storage, path)
+	storage.RemoveDrafts(ctx, dir, func(name string) bool { return name == base })
+	d, err := newDraft(ctx, storage, path)
 	if err != nil {
 		return err
 	}
@@ -70,8 +73,8 @@ type draft struct {
 const draftBuffer = 128 << 10
 
 // newDraft starts a draft of path. The error is an *Error.
-func newDraft(storage Storage, path string) (*draft, error) {
-	file, err := storage.Create(path)
+func newDraft(ctx context.Context, storage Storage, path string) (*draft, error) {
+	file, err := storage.Create(ctx, path)
 	if err != nil {
 		return nil, failed("opening", path, err)
 	}

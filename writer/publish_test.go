@@ -31,7 +31,7 @@ func TestPublishFile(t *testing.T) {
 func TestPublishOrder(t *testing.T) {
 	fsys := new(faultFS)
 	dir := t.TempDir()
-	if err := PublishIn(fsys, filepath.Join(dir, "out.json"), []byte("{}")); err != nil {
+	if err := PublishIn(t.Context(), fsys, filepath.Join(dir, "out.json"), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	temp := strings.TrimPrefix(fsys.log[1], "create ")

@@ -146,7 +146,7 @@ func readNestedJSON(t *testing.T, data []byte, columns []string) [][]string {
 		d.UseNumber()
 		var object map[string]any
 		err := d.Decode(&object)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return lines
 		}
 		if err != nil {

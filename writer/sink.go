@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -22,6 +23,7 @@ type Sink interface {
 
 // Options describe an output. Path is required.
 type Options struct {
+	Context  context.Context   // of the calls of Storage; default context.Background()
 	Storage  Storage           // where the output is published; default the file system of the machine
 	Path     string            // a file, or a folder if Folder is set, or "-" for standard output
 	Folder   bool              // write a folder of parts
@@ -99,6 +101,9 @@ func (o *Options) applyDefaults() (err error) {
 	if o.Stdout == nil {
 		o.Stdout = os.Stdout
 	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
 	o.Storage = orLocal(o.Storage)
 	if err != nil {
 		return err
@@ -152,11 +157,11 @@ func (g *guard) Abort() error {
 type single struct{ *output }
 
 func newSingle(storage Storage, o Options) (Sink, error) {
-	if err := storage.Prepare(o.Path, false); err != nil {
+	if err := storage.Prepare(o.Context, o.Path, false); err != nil {
 		return nil, failed("opening", o.Path, err)
 	}
 	dir, base := Split(o.Path)
-	storage.RemoveDrafts(dir, func(name string) bool { return name == base })
+	storage.RemoveDrafts(o.Context, dir, func(name string) bool { return name == base })
 	out, err := newOutput(storage, o.Path, o)
 	if err != nil {
 		return nil, err

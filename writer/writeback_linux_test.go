@@ -12,7 +12,7 @@ import (
 // The written bytes are in the file after their pages have left the page cache.
 func TestReleasedBytesStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	d, err := newDraft(local{}, path)
+	d, err := newDraft(t.Context(), local{}, path)
 	if err != nil {
 		t.Fatal(err)
 	}

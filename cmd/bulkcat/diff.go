@@ -60,10 +60,10 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 		return &usageError{err}
 	}
 	o := diff.Options{Level: f.level}
-	if o.Old, err = f.open(old); err != nil {
+	if o.Old, err = f.open(ctx, old); err != nil {
 		return err
 	}
-	if o.New, err = f.open(fresh); err != nil {
+	if o.New, err = f.open(ctx, fresh); err != nil {
 		return err
 	}
 	var summary diff.Summary
@@ -120,11 +120,11 @@ func (f *diffFlags) check() (writer.Format, error) {
 }
 
 // open finds the files of an output, which the rows must not replace.
-func (f *diffFlags) open(output string) (diff.Side, error) {
+func (f *diffFlags) open(ctx context.Context, output string) (diff.Side, error) {
 	if err := checkRead(output); err != nil {
 		return diff.Side{}, err
 	}
-	side, err := diff.SideOf(output)
+	side, err := diff.SideOf(ctx, output)
 	if err != nil || f.path == "" {
 		return side, err
 	}

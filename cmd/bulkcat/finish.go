@@ -32,7 +32,7 @@ missing or incomplete, or if the folder is not balanced.`,
 			if err := settle(&options.Folder, &options.Output); err != nil {
 				return err
 			}
-			boundMemoryOf(options.Folder)
+			boundMemoryOf(cmd.Context(), options.Folder)
 			report, err := finish.Run(cmd.Context(), options)
 			if _, exists := errors.AsType[*finish.ExistsError](err); exists {
 				return &usageError{fmt.Errorf("%w: use --overwrite to replace it", err)}

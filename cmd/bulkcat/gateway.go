@@ -71,7 +71,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 		return err
 	}
 	defer upstream.Close()
-	store, closeStore, err := g.openStore(upstream.Name, log)
+	store, closeStore, err := g.openStore(ctx, upstream.Name, log)
 	if err != nil {
 		return err
 	}
@@ -97,9 +97,9 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 }
 
 // openStore opens the store, after it is restored if there is only a copy, and copies it until closeStore.
-func (f *gatewayFlags) openStore(source string, log *slog.Logger) (store *answers.Store, closeStore func() error, err error) {
+func (f *gatewayFlags) openStore(ctx context.Context, source string, log *slog.Logger) (store *answers.Store, closeStore func() error, err error) {
 	if f.backup.Place != "" {
-		if _, err := backup.Restore(f.backup.Place, f.store, log); err != nil {
+		if _, err := backup.Restore(ctx, f.backup.Place, f.store, log); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -110,7 +110,7 @@ func (f *gatewayFlags) openStore(source string, log *slog.Logger) (store *answer
 	if f.backup.Place == "" {
 		return store, store.Close, nil
 	}
-	copied, err := backup.Start(store, backup.Options{Place: f.backup.Place, Dir: f.store, Every: f.backup.Every, Log: log})
+	copied, err := backup.Start(context.WithoutCancel(ctx), store, backup.Options{Place: f.backup.Place, Dir: f.store, Every: f.backup.Every, Log: log})
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("--store-backup: %w", err), store.Close())
 	}

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,5 +41,25 @@ func TestImportsPointOneWay(t *testing.T) {
 				t.Errorf("%s imports %s", fields[0], imported)
 			}
 		}
+	}
+}
+
+// TestNoWrappedEOFIsAnEnd refuses errors.Is with io.EOF, which is also true of a failure that wraps io.EOF, such as that
+// of a connection. The contract of io.Reader is io.EOF itself.
+func TestNoWrappedEOFIsAnEnd(t *testing.T) {
+	refused, files := regexp.MustCompile(`errors\.Is\([^()]+, io\.EOF\)`), 0
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(filepath.Dir(path), "objects") { // which looks for wrapped ones
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if found := refused.Find(text); found != nil {
+			t.Errorf("%s has %s: compare with == io.EOF", path, found)
+		}
+		return err
+	})
+	if err != nil || files < 100 {
+		t.Errorf("%d files, %v", files, err)
 	}
 }

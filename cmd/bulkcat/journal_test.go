@@ -61,7 +61,7 @@ func TestAccountAfterKills(t *testing.T) {
 	if got := statusOf(cmd.Wait()); got != exitComplete {
 		t.Fatalf("exit status %d\n%s", got, stderr)
 	}
-	account, err := pipeline.ReadAccount(filepath.Join(dir, "out.csv.run.json"))
+	account, err := pipeline.ReadAccount(t.Context(), filepath.Join(dir, "out.csv.run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,8 +43,8 @@ func boundMemory() {
 const memoryOfShard = 4 << 20
 
 // boundMemoryOf raises the memory limit if the output is a folder of shards, which are read at the same time.
-func boundMemoryOf(output string) {
-	shards, err := pipeline.ReadShards(output) // the command gives the error
+func boundMemoryOf(ctx context.Context, output string) {
+	shards, err := pipeline.ReadShards(ctx, output) // the command gives the error
 	if err == nil && shards != nil && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit + int64(shards.Count)*memoryOfShard)
 	}

@@ -51,7 +51,7 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	parts, err := partsOf(output)
+	parts, err := partsOf(ctx, output)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -134,7 +134,7 @@ func (f *runFlags) writeRunReport(ctx context.Context, account *pipeline.Account
 	}
 	build := report.Build
 	if account.Ending != pipeline.Complete {
-		build = func(_ context.Context, output string) (report.Report, error) { return report.OfRun(output) }
+		build = report.OfRun
 	}
 	r, err := build(ctx, f.Output.Path)
 	if err != nil {

@@ -90,7 +90,7 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 		t.Errorf("the second says\n%s", told)
 	}
 	for name, want := range map[string]string{"first.csv": "bulkcat.answers", "second.csv": "bulkcat.answers.2"} {
-		account, err := pipeline.ReadAccount(filepath.Join(f.dir, name+".run.json"))
+		account, err := pipeline.ReadAccount(t.Context(), filepath.Join(f.dir, name+".run.json"))
 		if err != nil || account.Store != want || !account.Overlapped {
 			t.Errorf("the account of %s: %+v, %v", name, account, err)
 		}
@@ -107,7 +107,7 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 	if f.there("bulkcat.answers.2") {
 		t.Error("the second store is still there")
 	}
-	if account, err := pipeline.ReadAccount(filepath.Join(f.dir, "third.csv.run.json")); err != nil || account.Overlapped {
+	if account, err := pipeline.ReadAccount(t.Context(), filepath.Join(f.dir, "third.csv.run.json")); err != nil || account.Overlapped {
 		t.Errorf("the account of the third: %+v, %v", account, err)
 	}
 }

@@ -135,11 +135,11 @@ func newStoreRestore(s streams) *cobra.Command {
 		Use:   "restore COPY DIR",
 		Short: "Make a store from the copy of --store-backup",
 		Args:  operands(2, 2, "name the folder or URL of the copy, and the folder of the new store"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if answers.IsStore(args[1]) {
 				return &usageError{fmt.Errorf("%s is a store already: choose another folder", args[1])}
 			}
-			restored, err := backup.Restore(args[0], args[1], new(logFlags).logger(s.err))
+			restored, err := backup.Restore(cmd.Context(), args[0], args[1], new(logFlags).logger(s.err))
 			if err == nil && restored == nil {
 				err = fmt.Errorf("there is no copy of a store in %s", args[0])
 			}

@@ -45,7 +45,7 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 	if err := errors.Join(atLeast("--level", f.Level, 1), atLeast("--most", f.Most, 0)); err != nil {
 		return &usageError{err}
 	}
-	parts, err := partsOf(output)
+	parts, err := partsOf(ctx, output)
 	if err != nil {
 		return err
 	}
@@ -61,11 +61,11 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 }
 
 // partsOf lists the files of an output.
-func partsOf(output string) ([]results.Part, error) {
+func partsOf(ctx context.Context, output string) ([]results.Part, error) {
 	if err := checkRead(output); err != nil {
 		return nil, err
 	}
-	parts, _, err := results.Find(output)
+	parts, _, err := results.Find(ctx, output)
 	return parts, err
 }
 

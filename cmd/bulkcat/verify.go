@@ -61,7 +61,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if err := settle(paths...); err != nil {
 		return err
 	}
-	boundMemoryOf(f.Output)
+	boundMemoryOf(ctx, f.Output)
 	report, err := verify.Output(ctx, f.Paths)
 	for _, store := range report.Locked {
 		fmt.Fprintf(f.streams.err, "bulkcat: the answers are not compared: a run holds the store %s\n", store)

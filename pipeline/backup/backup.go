@@ -2,6 +2,7 @@ package backup
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -28,6 +30,8 @@ const (
 	patience = 5 * time.Second
 	// noticeAfter is the time after which Stop says what it waits for.
 	noticeAfter = 2 * time.Second
+	// stallTimeout is how long Stop waits while the place takes no bytes. A part of an upload over a slow line takes less.
+	stallTimeout = time.Minute
 )
 
 // Options describe a copy.
@@ -65,14 +69,16 @@ type Backup struct {
 	copied time.Time
 	err    error // of the last attempt
 	done   chan struct{}
+	cancel context.CancelCauseFunc
+	stall  atomic.Pointer[time.Timer] // ends the last copies; nil before Stop
 	ended  sync.WaitGroup
 }
 
 // Start makes this process the owner of the copy and begins to copy. The error is a *TakenError, a *ListError, or of
 // the options. A place that cannot be reached is a warning, and so are these errors if the place answers late. The
-// caller stops the Backup before it closes the store.
-func Start(store *answers.Store, o Options) (*Backup, error) {
-	b, err := newBackup(store, o)
+// caller stops the Backup before it closes the store. When ctx ends, no further call of the place is made, and the copy stays behind.
+func Start(ctx context.Context, store *answers.Store, o Options) (*Backup, error) {
+	b, err := newBackup(ctx, store, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,20 +108,23 @@ func Start(store *answers.Store, o Options) (*Backup, error) {
 	return b, nil
 }
 
-func newBackup(store *answers.Store, o Options) (*Backup, error) {
+func newBackup(ctx context.Context, store *answers.Store, o Options) (*Backup, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Every, o.patience = cmp.Or(o.Every, DefaultEvery), cmp.Or(o.patience, patience)
-	p, err := openPlace(o.Place)
+	ctx, cancel := context.WithCancelCause(ctx)
+	p, err := openPlace(ctx, o.Place)
 	if err != nil {
+		cancel(nil)
 		return nil, err
 	}
 	id, err := readIdentity(o.Dir)
 	if err != nil {
+		cancel(nil)
 		return nil, err
 	}
-	return &Backup{options: o, store: store, place: p, identity: id, owner: rand.Text(), done: make(chan struct{})}, nil
+	return &Backup{cancel: cancel, options: o, store: store, place: p, identity: id, owner: rand.Text(), done: make(chan struct{})}, nil
 }
 
 // isFinal says that a further attempt cannot succeed.
@@ -142,6 +151,10 @@ func (b *Backup) run() {
 // Stop copies what is new, and ends the Backup.
 func (b *Backup) Stop() State {
 	defer time.AfterFunc(noticeAfter, func() { b.options.Log.Info("copying the store", "to", b.place.dir) }).Stop()
+	stall := time.AfterFunc(stallTimeout, func() { b.cancel(errStalled) })
+	b.stall.Store(stall)
+	defer b.cancel(nil)
+	defer stall.Stop()
 	close(b.done)
 	waited := time.Now()
 	b.ended.Wait()
@@ -220,6 +233,9 @@ func (b *Backup) copy() error {
 	return nil
 }
 
+// errStalled says why the last copy was given up.
+var errStalled = errors.New("the place takes no bytes and the run is over: the next run goes on with the copy")
+
 // errLost says that the list was removed, probably with objects.
 var errLost = errors.New("the copy was removed meanwhile and begins anew")
 
@@ -285,6 +301,9 @@ func (b *Backup) read(name string, from, to int64, w io.Writer) (n int64, err er
 			return n, err
 		}
 		n += int64(more)
+		if stall := b.stall.Load(); stall != nil {
+			stall.Reset(stallTimeout)
+		}
 	}
 	return n, nil
 }

@@ -81,7 +81,7 @@ func count(t *testing.T, s *answers.Store, n int) {
 // newCopy makes a Backup that copies when the test says so.
 func newCopy(t *testing.T, s *answers.Store, place, dir string) *Backup {
 	t.Helper()
-	b, err := newBackup(s, Options{Place: place, Dir: dir})
+	b, err := newBackup(context.Background(), s, Options{Place: place, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (b *Backup) must(t *testing.T) {
 func restore(t *testing.T, place string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "restored")
-	r, err := Restore(place, dir, slog.New(slog.DiscardHandler))
+	r, err := Restore(context.Background(), place, dir, slog.New(slog.DiscardHandler))
 	if err != nil || r == nil {
 		t.Fatalf("restored %v, %v", r, err)
 	}
@@ -316,7 +316,7 @@ func TestDamaged(t *testing.T) {
 				}
 			}
 			parent := t.TempDir()
-			_, err := Restore(place, filepath.Join(parent, "store"), slog.New(slog.DiscardHandler))
+			_, err := Restore(context.Background(), place, filepath.Join(parent, "store"), slog.New(slog.DiscardHandler))
 			if _, ok := errors.AsType[*DamageError](err); !ok {
 				t.Errorf("the error is %v", err)
 			}
@@ -336,12 +336,12 @@ func TestOtherLists(t *testing.T) {
 	} {
 		bucket, place := objectstest.New()
 		bucket.Put("copy/"+listName, text)
-		_, err := Restore(place, filepath.Join(t.TempDir(), "store"), slog.New(slog.DiscardHandler))
+		_, err := Restore(context.Background(), place, filepath.Join(t.TempDir(), "store"), slog.New(slog.DiscardHandler))
 		if _, ok := errors.AsType[*ListError](err); !ok {
 			t.Errorf("%s: the error of Restore is %v", text, err)
 		}
 		dir := t.TempDir()
-		_, err = Start(open(t, dir), Options{Place: place, Dir: dir})
+		_, err = Start(context.Background(), open(t, dir), Options{Place: place, Dir: dir})
 		if _, ok := errors.AsType[*ListError](err); !ok {
 			t.Errorf("%s: the error of Start is %v", text, err)
 		}
@@ -353,7 +353,7 @@ func TestForeignCopy(t *testing.T) {
 	both(t, func(t *testing.T, place string) {
 		first, second := t.TempDir(), t.TempDir()
 		newCopy(t, open(t, first), place, first).must(t)
-		_, err := Start(open(t, second), Options{Place: place, Dir: second})
+		_, err := Start(context.Background(), open(t, second), Options{Place: place, Dir: second})
 		taken, ok := errors.AsType[*TakenError](err)
 		if !ok || !taken.Foreign || !strings.Contains(err.Error(), second) {
 			t.Errorf("the error is %v", err)
@@ -385,7 +385,7 @@ func TestTwoOwners(t *testing.T) {
 		add(t, newStore, 60, 70, 10)
 		young.must(t)
 		count(t, open(t, restore(t, place)), 70)
-		_, err = Start(oldStore, Options{Place: place, Dir: oldDir})
+		_, err = Start(context.Background(), oldStore, Options{Place: place, Dir: oldDir})
 		if _, ok := errors.AsType[*TakenError](err); !ok {
 			t.Errorf("the error of the next start is %v", err)
 		}
@@ -443,7 +443,7 @@ func TestStartAndStop(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	var log bytes.Buffer
-	b, err := Start(s, Options{Place: place, Dir: dir, Every: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	b, err := Start(context.Background(), s, Options{Place: place, Dir: dir, Every: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,7 +467,7 @@ func TestStartAndStop(t *testing.T) {
 		t.Errorf("%d warnings\n%s", n, &log)
 	}
 	bucket.Disturb(nil)
-	b, err = Start(s, Options{Place: place, Dir: dir})
+	b, err = Start(context.Background(), s, Options{Place: place, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -482,12 +482,12 @@ func TestNothingToRestore(t *testing.T) {
 	both(t, func(t *testing.T, place string) {
 		log := slog.New(slog.DiscardHandler)
 		missing := filepath.Join(t.TempDir(), "store")
-		if r, err := Restore(place, missing, log); r != nil || err != nil || answers.IsStore(missing) {
+		if r, err := Restore(context.Background(), place, missing, log); r != nil || err != nil || answers.IsStore(missing) {
 			t.Errorf("restored %v, %v", r, err)
 		}
 		dir := t.TempDir()
 		newCopy(t, open(t, dir), place, dir).must(t)
-		if r, err := Restore(place, dir, log); r != nil || err != nil {
+		if r, err := Restore(context.Background(), place, dir, log); r != nil || err != nil {
 			t.Errorf("restored %v, %v", r, err)
 		}
 	})
@@ -501,7 +501,7 @@ func TestLatePlace(t *testing.T) {
 	answer := make(chan struct{})
 	bucket.Disturb(func(string, string) error { <-answer; return nil })
 	var log bytes.Buffer
-	b, err := Start(open(t, second), Options{Place: place, Dir: second, Log: slog.New(slog.NewTextHandler(&log, nil)), patience: time.Millisecond})
+	b, err := Start(context.Background(), open(t, second), Options{Place: place, Dir: second, Log: slog.New(slog.NewTextHandler(&log, nil)), patience: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

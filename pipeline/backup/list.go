@@ -71,7 +71,7 @@ func epochOf(name string) int {
 
 // readList returns nil if the place has no list. The error of a file that is no list is a *ListError.
 func (p place) readList() (*list, error) {
-	text, err := objects.ReadFile(p.path(listName))
+	text, err := objects.ReadFile(p.ctx, p.path(listName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

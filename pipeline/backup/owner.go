@@ -30,8 +30,8 @@ func (b *Backup) claim() error {
 	if err := b.publish(l.Files, l.Epoch+1); err != nil {
 		return err
 	}
-	b.place.storage.RemoveDrafts(b.place.dir, func(name string) bool { return name == listName || epochOf(name) > 0 })
-	names, err := b.place.storage.ReadDir(b.place.dir)
+	b.place.storage.RemoveDrafts(b.place.ctx, b.place.dir, func(name string) bool { return name == listName || epochOf(name) > 0 })
+	names, err := b.place.storage.ReadDir(b.place.ctx, b.place.dir)
 	if err != nil {
 		return err
 	}

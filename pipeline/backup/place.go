@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,19 +14,20 @@ import (
 
 // place is where a copy is: a folder, or a URL that ends in one.
 type place struct {
+	ctx     context.Context // of all calls
 	dir     string
 	storage writer.Storage
 }
 
-func openPlace(dir string) (place, error) {
+func openPlace(ctx context.Context, dir string) (place, error) {
 	dir, err := objects.Settle(dir)
 	if err != nil {
 		return place{}, err
 	}
 	if storage := objects.Of(dir); storage != nil {
-		return place{dir, storage}, nil
+		return place{ctx, dir, storage}, nil
 	}
-	return place{dir, writer.Local}, nil
+	return place{ctx, dir, writer.Local}, nil
 }
 
 // prepare makes the folder.
@@ -38,11 +40,11 @@ func (p place) prepare() error {
 
 func (p place) path(name string) string { return writer.Join(p.dir, name) }
 
-func (p place) open(name string) (reader.Source, error) { return objects.OpenFile(p.path(name)) }
+func (p place) open(name string) (reader.Source, error) { return objects.OpenFile(p.ctx, p.path(name)) }
 
 // put publishes an object with what write writes, whole or not at all.
 func (p place) put(name string, write func(io.Writer) (size int64, err error)) error {
-	draft, err := p.storage.Create(p.path(name))
+	draft, err := p.storage.Create(p.ctx, p.path(name))
 	if err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func (p place) put(name string, write func(io.Writer) (size int64, err error)) e
 
 // remove reports whether the object is gone.
 func (p place) remove(name string) bool {
-	err := p.storage.Remove(p.path(name))
+	err := p.storage.Remove(p.ctx, p.path(name))
 	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -26,8 +27,8 @@ type Restored struct {
 
 // Restore makes the store in dir from its copy, and logs how much that was. It does nothing, and returns nil, if there
 // is a store, or no copy. The errors are *ListError, *DamageError, and those of the place and the disk.
-func Restore(from, dir string, log *slog.Logger) (*Restored, error) {
-	p, err := openPlace(from)
+func Restore(ctx context.Context, from, dir string, log *slog.Logger) (*Restored, error) {
+	p, err := openPlace(ctx, from)
 	if err != nil {
 		return nil, err
 	}

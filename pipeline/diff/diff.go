@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -29,8 +29,8 @@ type Side struct {
 
 // SideOf returns the files of an output, and the time from the account beside the output, if there is one. The errors
 // are those of results.Find.
-func SideOf(output string) (Side, error) {
-	parts, account, err := results.Find(output)
+func SideOf(ctx context.Context, output string) (Side, error) {
+	parts, account, err := results.Find(ctx, output)
 	if err != nil || account == nil {
 		return Side{Parts: parts}, err
 	}
@@ -124,7 +124,10 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	for _, kind := range Kinds {
 		c.Summary.Changes[kind] = 0
 	}
-	n := partitions(o)
+	n, err := partitions(ctx, o)
+	if err != nil {
+		return Summary{}, err
+	}
 	old, err := newSpill(o.Temp, n)
 	if err != nil {
 		return Summary{}, err
@@ -166,22 +169,23 @@ const (
 )
 
 // partitions returns the number of partitions for the size of the outputs. A compressed output counts four times.
-func partitions(o Options) int {
+func partitions(ctx context.Context, o Options) (int, error) {
 	bytes := int64(0)
 	for _, side := range []Side{o.Old, o.New} {
 		sum := int64(0)
 		for _, p := range side.Parts {
-			if info, err := os.Stat(p.Path); err == nil {
-				factor := int64(4)
-				if _, compression, _ := strings.Cut(string(p.Format), "."); compression == "" && p.Format != writer.Parquet {
-					factor = 1
-				}
-				sum += factor * info.Size()
+			size, err := objects.Size(ctx, p.Path)
+			if err != nil {
+				return 0, err
 			}
+			if _, compression, _ := strings.Cut(string(p.Format), "."); compression != "" || p.Format == writer.Parquet {
+				size *= 4
+			}
+			sum += size
 		}
 		bytes = max(bytes, sum)
 	}
-	return int(min(max(bytes/partitionBytes, leastPartitions), mostPartitions))
+	return int(min(max(bytes/partitionBytes, leastPartitions), mostPartitions)), nil
 }
 
 // comparison is the state of Run.

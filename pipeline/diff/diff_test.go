@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
 	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -79,7 +81,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 	if _, err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := results.List(path, format)
+	parts, err := results.List(t.Context(), path, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,11 +419,25 @@ func TestSideOf(t *testing.T) {
 	if err := errors.Join(err, session.Close()); err != nil {
 		t.Fatal(err)
 	}
-	side, err := SideOf(output)
+	side, err := SideOf(t.Context(), output)
 	if err != nil || len(side.Parts) != 1 || side.Parts[0].Format != "csv" || !side.Time.Equal(account.Ended) {
 		t.Errorf("got %+v, %v", side, err)
 	}
-	if _, err := SideOf(filepath.Join(dir, "none.csv")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := SideOf(t.Context(), filepath.Join(dir, "none.csv")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without an output: %v", err)
+	}
+}
+
+// TestPartitionsOfObjects counts the bytes of outputs in object storage as those of files.
+func TestPartitionsOfObjects(t *testing.T) {
+	b, url := objectstest.New()
+	b.Put("copy/out.csv", strings.Repeat("x", 20*partitionBytes))
+	part := results.Part{Path: url + "/out.csv", Format: writer.CSV}
+	if n, err := partitions(t.Context(), Options{Old: Side{Parts: []results.Part{part}}}); n != 20 || err != nil {
+		t.Errorf("%d partitions, %v", n, err)
+	}
+	part.Path = url + "/none.csv"
+	if _, err := partitions(t.Context(), Options{New: Side{Parts: []results.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing object: %v", err)
 	}
 }

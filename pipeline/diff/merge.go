@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"encoding/binary"
-	"errors"
 	"io"
 	"slices"
 )
@@ -55,7 +54,7 @@ type stream struct {
 func (s *stream) next(c *comparison) (bool, error) {
 	for len(s.block) == 0 {
 		block, err := s.blocks.block()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return false, nil
 		}
 		if err != nil {

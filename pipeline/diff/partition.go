@@ -2,7 +2,6 @@ package diff
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"math"
 	"slices"
@@ -88,7 +87,7 @@ func (c *comparison) compare(k int, old, fresh, changes *spill) error {
 func (c *comparison) load(blocks *blockReader, figures *Figures, t *table, of func(*entry) (*Version, *bool)) error {
 	for {
 		block, err := blocks.block()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {

@@ -37,7 +37,7 @@ func (e *NoShardsError) Error() string {
 // written, *pipeline.OverwriteError, *writer.FormatError, and those of reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	o.Folder = writer.Clean(o.Folder)
-	shards, err := pipeline.ReadShards(o.Folder)
+	shards, err := pipeline.ReadShards(ctx, o.Folder)
 	if err != nil {
 		return report, err
 	}
@@ -46,10 +46,10 @@ func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	}
 	f := &finishing{Options: o, shards: shards}
 	defer f.release()
-	if err := f.lock(); err != nil {
+	if err := f.lock(ctx); err != nil {
 		return report, err
 	}
-	if f.accounts, err = shards.Accounts(o.Folder); err != nil {
+	if f.accounts, err = shards.Accounts(ctx, o.Folder); err != nil {
 		return report, err
 	}
 	return f.run(ctx)
@@ -65,10 +65,10 @@ type finishing struct {
 }
 
 // lock locks the shards, which no task of this machine can write then, and the file.
-func (f *finishing) lock() error {
+func (f *finishing) lock(ctx context.Context) error {
 	paths := f.shards.Folders(f.Folder)
 	if f.Output != "" {
-		if err := f.checkOutput(); err != nil {
+		if err := f.checkOutput(ctx); err != nil {
 			return err
 		}
 		paths = append(paths, f.Output)
@@ -92,7 +92,7 @@ func (f *finishing) release() {
 	}
 }
 
-func (f *finishing) checkOutput() error {
+func (f *finishing) checkOutput(ctx context.Context) error {
 	format, err := f.format()
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (f *finishing) checkOutput() error {
 	case within:
 		return fmt.Errorf("%s is in %s, whose readers would read its rows twice: choose a file elsewhere", f.Output, f.Folder)
 	}
-	exists, err := objects.Exists(f.Output)
+	exists, err := objects.Exists(ctx, f.Output)
 	if err == nil && exists && !f.Overwrite {
 		return &ExistsError{f.Output}
 	}
@@ -151,7 +151,7 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 		Folder: f.Folder, Shards: f.shards, Accounts: f.accounts, Stores: make([]*answers.Store, f.shards.Count),
 	}
 	if f.Output != "" {
-		options.Sink = f.open
+		options.Sink = func() (writer.Sink, error) { return f.open(ctx) }
 	}
 	defer func() {
 		if f.sink != nil {
@@ -163,16 +163,16 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	}
 	success := pipeline.SuccessPath(f.Folder)
 	if !report.Balanced {
-		return report, objects.Remove(success)
+		return report, objects.Remove(ctx, success)
 	}
-	if err := f.publish(); err != nil {
+	if err := f.publish(ctx); err != nil {
 		return report, err
 	}
-	return report, objects.Publish(success, nil)
+	return report, objects.Publish(ctx, success, nil)
 }
 
 // open opens the sink for the rows, with the columns and the metadata of a run over the whole input.
-func (f *finishing) open() (writer.Sink, error) {
+func (f *finishing) open(ctx context.Context) (writer.Sink, error) {
 	format, err := f.format()
 	if err != nil {
 		return nil, err
@@ -182,17 +182,17 @@ func (f *finishing) open() (writer.Sink, error) {
 		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
 	}
 	f.sink, err = writer.Open(writer.Options{
-		Storage: objects.Of(f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
+		Context: ctx, Storage: objects.Of(f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
 	})
 	return f.sink, err
 }
 
-func (f *finishing) publish() error {
+func (f *finishing) publish(ctx context.Context) error {
 	if f.Output == "" {
 		return nil
 	}
 	if f.sink == nil { // no shard has a part
-		if _, err := f.open(); err != nil {
+		if _, err := f.open(ctx); err != nil {
 			return err
 		}
 	}
@@ -204,5 +204,5 @@ func (f *finishing) publish() error {
 	if err != nil {
 		return err
 	}
-	return f.shards.WriteAccount(f.Folder, f.accounts, f.Output, format, published)
+	return f.shards.WriteAccount(ctx, f.Folder, f.accounts, f.Output, format, published)
 }

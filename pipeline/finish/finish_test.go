@@ -79,12 +79,12 @@ func (s *sharded) check(err error) {
 
 func (s *sharded) publish(path, text string) {
 	s.t.Helper()
-	s.check(objects.Publish(path, []byte(text)))
+	s.check(objects.Publish(s.t.Context(), path, []byte(text)))
 }
 
 func (s *sharded) read(path string) []byte {
 	s.t.Helper()
-	data, err := objects.ReadFile(path)
+	data, err := objects.ReadFile(s.t.Context(), path)
 	s.check(err)
 	return data
 }
@@ -132,7 +132,7 @@ func (s *sharded) finish(output string) (verify.Report, error) {
 // finished reports whether the folder has the file that says so.
 func (s *sharded) finished() bool {
 	s.t.Helper()
-	found, err := objects.Exists(pipeline.SuccessPath(s.folder))
+	found, err := objects.Exists(s.t.Context(), pipeline.SuccessPath(s.folder))
 	s.check(err)
 	return found
 }
@@ -150,7 +150,7 @@ func TestMerge(t *testing.T) {
 			if !bytes.Equal(s.read(merged), s.read(s.beside("whole.csv"))) {
 				s.t.Errorf("%s: the rows are not those of a run over the whole input", merged)
 			}
-			account, err := pipeline.ReadAccount(pipeline.AccountPath(merged))
+			account, err := pipeline.ReadAccount(s.t.Context(), pipeline.AccountPath(merged))
 			if err != nil || account == nil || account.Ending != pipeline.Complete || account.Counts.Written != 40 {
 				s.t.Errorf("%s: the account is %+v, %v", merged, account, err)
 			}
@@ -166,7 +166,7 @@ func TestUnbalanced(t *testing.T) {
 			s.t.Helper()
 			report, err := s.finish(merged)
 			s.check(err)
-			found, err := objects.Exists(merged)
+			found, err := objects.Exists(s.t.Context(), merged)
 			if report.Balanced || !strings.Contains(fmt.Sprint(report.Findings), want) || found || err != nil || s.finished() {
 				s.t.Errorf("got %+v, want %s; a merged file: %v, %v", report, want, found, err)
 			}
@@ -197,7 +197,7 @@ func TestShardsStartedAgain(t *testing.T) {
 		shard, _ := writer.Split(s.part(2))
 		s.t.Setenv("XDG_STATE_HOME", s.t.TempDir()) // of another machine
 		for _, name := range []string{"_manifest.json", "_run.json", "_SUCCESS"} {
-			s.check(objects.Remove(writer.Join(shard, name)))
+			s.check(objects.Remove(s.t.Context(), writer.Join(shard, name)))
 		}
 		s.check(s.run(2, shards, s.folder+"/"))
 		if s.finished() || !bytes.Equal(s.read(s.part(2)), before) {
@@ -222,7 +222,7 @@ func TestShardOnTwoMachines(t *testing.T) {
 	account := pipeline.AccountPath(shard + "/")
 	theirs, rows := s.read(account), s.read(s.part(2))
 	for _, path := range []string{account, s.part(2), writer.Join(shard, "_manifest.json")} {
-		s.check(objects.Remove(path))
+		s.check(objects.Remove(s.t.Context(), path))
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine
 	s.meanwhile = sync.OnceFunc(func() {

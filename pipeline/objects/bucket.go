@@ -2,7 +2,6 @@ package objects
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,9 +18,11 @@ import (
 // missing object.
 type Bucket interface {
 	Stat(ctx context.Context, key string) (Info, error)
-	// Read reads a range of a version of an object. The error is ErrChanged if the object has another version.
+	// Read reads a range of a version of an object. The error is ErrChanged if the object has another version, and a
+	// *RangeError if the response has another range. A length of 0, of an empty object, confirms that it is empty.
 	Read(ctx context.Context, key string, version Info, offset, length int64) (io.ReadCloser, error)
-	// List calls add for the keys that begin with prefix, in lexical order, until add returns false.
+	// List calls add for the keys that begin with prefix until add returns false. The error is a *ListError if the list
+	// has no end.
 	List(ctx context.Context, prefix string, add func(key string) bool) error
 	// Create starts a draft of an object. Publish fails with ErrChanged unless the object then has the version old;
 	// the zero Info stands for no object.
@@ -37,9 +38,6 @@ type Info struct {
 	ETag     string
 	Modified time.Time
 }
-
-// ErrChanged says that an object has another version than expected.
-var ErrChanged = errors.New("the object has changed meanwhile: another program has written it")
 
 // Opener opens a bucket. The parameters are those of the URL.
 type Opener func(ctx context.Context, name string, parameters url.Values) (Bucket, error)
@@ -147,7 +145,7 @@ func parse(path string) (bucket, key string, err error) {
 }
 
 // open returns the bucket and the key of a URL that Settle has returned.
-func open(path string) (Bucket, string, error) {
+func open(ctx context.Context, path string) (Bucket, string, error) {
 	name, key, err := parse(path)
 	if err != nil {
 		return nil, "", err
@@ -162,7 +160,7 @@ func open(path string) (Bucket, string, error) {
 	if opener == nil {
 		return nil, "", unknownScheme(path, scheme)
 	}
-	b, err := opener(context.Background(), bucket, registry.parameters[name])
+	b, err := opener(ctx, bucket, registry.parameters[name])
 	if err != nil {
 		return nil, "", fmt.Errorf("open %s: %w", name, err)
 	}

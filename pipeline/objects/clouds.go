@@ -3,6 +3,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -48,6 +49,7 @@ type versions interface {
 	read(as func(any) bool, version string) error  // only this version
 	write(as func(any) bool, version string) error // only over this version
 	served(r *blob.Reader, version string) bool    // as far as the response tells
+	start(r *blob.Reader) int64                    // of the range in the response
 }
 
 var errNoAccess = errors.New("the bucket has no conditional requests")
@@ -79,6 +81,12 @@ func (google) served(r *blob.Reader, version string) bool {
 	return !r.As(&response) || strconv.FormatInt(response.Attrs.Generation, 10) == version
 }
 
+func (google) start(r *blob.Reader) int64 {
+	var response *storage.Reader
+	r.As(&response)
+	return response.Attrs.StartOffset
+}
+
 func (g google) write(as func(any) bool, version string) error { return g.read(as, version) }
 
 // microsoft uses the ETag of a blob.
@@ -105,6 +113,15 @@ func (microsoft) write(as func(any) bool, version string) error {
 }
 
 func (microsoft) served(*blob.Reader, string) bool { return true }
+
+// start is 0 for a response without Content-Range, which has the whole blob.
+func (microsoft) start(r *blob.Reader) (start int64) {
+	var response azblob.DownloadStreamResponse
+	if r.As(&response) && response.ContentRange != nil {
+		_, _ = fmt.Sscanf(*response.ContentRange, "bytes %d-", &start)
+	}
+	return start
+}
 
 func ifMatch(version string) *azure.AccessConditions {
 	etag := azcore.ETag(version)
@@ -150,6 +167,10 @@ func (b *cloudBucket) Read(ctx context.Context, key string, version Info, offset
 	if !b.versions.served(r, version.ETag) { // a server without conditional reads
 		return nil, errors.Join(ErrChanged, r.Close())
 	}
+	asked, got := fmt.Sprintf("bytes %d-/%d", offset, version.Size), fmt.Sprintf("bytes %d-/%d", b.versions.start(r), r.Size())
+	if length > 0 && asked != got {
+		return nil, errors.Join(&RangeError{asked, got}, r.Close())
+	}
 	return r, nil
 }
 
@@ -157,7 +178,7 @@ func (b *cloudBucket) List(ctx context.Context, prefix string, add func(key stri
 	objects := b.bucket.List(&blob.ListOptions{Prefix: prefix})
 	for {
 		o, err := objects.Next(ctx)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
@@ -180,15 +201,15 @@ func (b *cloudBucket) Remove(ctx context.Context, key string) error {
 // AbortDraft does nothing: both clouds forget an unfinished upload after a week.
 func (b *cloudBucket) AbortDraft(context.Context, string, string) error { return nil }
 
-func (b *cloudBucket) Create(_ context.Context, key string, old Info) (writer.Draft, error) {
-	d := &cloudDraft{bucket: b, key: key, token: rand.Text(), done: make(chan error, 1)}
+func (b *cloudBucket) Create(parent context.Context, key string, old Info) (writer.Draft, error) {
+	d := &cloudDraft{ctx: parent, bucket: b, key: key, token: rand.Text(), done: make(chan error, 1)}
 	o := &blob.WriterOptions{
 		ContentType: "application/octet-stream", Metadata: map[string]string{cloudDraftKey: d.token}, IfNotExist: old == Info{},
 	}
 	if old != (Info{}) {
 		o.BeforeWrite = func(as func(any) bool) error { return b.versions.write(as, old.ETag) }
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(parent)
 	r, w := io.Pipe()
 	d.data, d.cancel = w, cancel
 	go func() {
@@ -205,6 +226,7 @@ const cloudDraftKey = "bulkcatdraft"
 // cloudDraft is an object that is being uploaded. The end of the data publishes the object, unless the context was
 // canceled before.
 type cloudDraft struct {
+	ctx    context.Context // of Create
 	bucket *cloudBucket
 	key    string
 	token  string
@@ -226,10 +248,13 @@ func (d *cloudDraft) Publish(size int64) error {
 		return errShort(size, d.size)
 	}
 	err := d.end(nil)
-	if errors.Is(err, ErrChanged) && d.isPublished() {
-		return nil // the response to an earlier attempt was lost
+	if err != nil && !errors.Is(err, ErrChanged) {
+		return err
 	}
-	return err
+	if !d.isPublished() { // else the response to an earlier attempt was lost
+		return cmp.Or(err, errNotStored)
+	}
+	return nil
 }
 
 // end ends the upload; without an error the object is published.
@@ -242,9 +267,9 @@ func (d *cloudDraft) end(err error) error {
 
 // isPublished reports whether the object is that of this draft.
 func (d *cloudDraft) isPublished() (published bool) {
-	_ = call(func(ctx context.Context) error {
+	_ = call(d.ctx, func(ctx context.Context) error {
 		a, err := d.bucket.bucket.Attributes(ctx, d.key)
-		published = err == nil && a.Metadata[cloudDraftKey] == d.token
+		published = err == nil && a.Metadata[cloudDraftKey] == d.token && a.Size == d.size
 		return err
 	})
 	return published

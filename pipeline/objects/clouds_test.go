@@ -134,18 +134,18 @@ func mustPublish(t *testing.T, url, data string) {
 func testCloudPublish(t *testing.T, bucket string) {
 	for _, data := range []string{"", "small", large, "small again"} { // each replaces the one before
 		mustPublish(t, bucket+"/publish/out.csv", data)
-		if text, err := ReadFile(bucket + "/publish/out.csv"); err != nil || string(text) != data {
+		if text, err := ReadFile(t.Context(), bucket+"/publish/out.csv"); err != nil || string(text) != data {
 			t.Errorf("%d bytes: got %d, %v", len(data), len(text), err)
 		}
 	}
 	mustPublish(t, bucket+"/publish/parts/1.csv", "1")
-	if names, err := ReadDir(bucket + "/publish"); err != nil || !slices.Contains(names, "out.csv") {
+	if names, err := ReadDir(t.Context(), bucket+"/publish"); err != nil || !slices.Contains(names, "out.csv") {
 		t.Errorf("the folder has %v, %v", names, err)
 	}
-	if err := (Files{}).Remove(bucket + "/publish/out.csv"); err != nil {
+	if err := (Files{}).Remove(t.Context(), bucket+"/publish/out.csv"); err != nil {
 		t.Error(err)
 	}
-	if _, err := Stat(bucket + "/publish/out.csv"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Stat(t.Context(), bucket+"/publish/out.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a removed object: %v", err)
 	}
 }
@@ -161,7 +161,7 @@ func testCloudDiscard(t *testing.T, bucket string) {
 		if err := d.Discard(); err != nil {
 			t.Error(err)
 		}
-		if _, err := Stat(bucket + "/discard/out.csv"); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Stat(t.Context(), bucket+"/discard/out.csv"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("after Discard: %v", err)
 		}
 	}
@@ -183,7 +183,7 @@ func testCloudWriters(t *testing.T, bucket string) {
 			if err := second.Discard(); err != nil {
 				t.Error(err)
 			}
-			if text, err := ReadFile(bucket + "/writers/out.csv"); string(text) != "first" {
+			if text, err := ReadFile(t.Context(), bucket+"/writers/out.csv"); string(text) != "first" {
 				t.Errorf("the object is %.10q, %v", text, err)
 			}
 		}
@@ -193,7 +193,7 @@ func testCloudWriters(t *testing.T, bucket string) {
 // A reader does not mix two versions of an object.
 func testCloudChanges(t *testing.T, bucket string) {
 	mustPublish(t, bucket+"/read/in.csv", "old")
-	b, key, err := open(bucket + "/read/in.csv")
+	b, key, err := open(t.Context(), bucket+"/read/in.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

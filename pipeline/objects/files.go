@@ -1,11 +1,13 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -30,38 +32,61 @@ func Of(path string) writer.Storage {
 // callTimeout bounds a call with its retries.
 const callTimeout = 5 * time.Minute
 
-func call(f func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+func call(ctx context.Context, f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return f(ctx)
 }
 
 // Open opens the present version of an object for reading.
-func (Files) Open(url string) (reader.Source, error) { return openSource(url) }
+func (Files) Open(ctx context.Context, url string) (reader.Source, error) {
+	return openSource(ctx, url)
+}
 
 // List returns the URLs that begin with prefix, in lexical order. Keys that end in "/", which some tools make for
 // folders, are left out.
-func (Files) List(prefix string) ([]string, error) {
-	bucket, key, err := open(prefix)
+func (Files) List(ctx context.Context, prefix string) ([]string, error) {
+	bucket, key, err := open(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
-	root := strings.TrimSuffix(prefix, key)
-	var found []string
-	err = call(func(ctx context.Context) error {
-		return bucket.List(ctx, key, func(key string) bool {
-			if !strings.HasSuffix(key, "/") {
-				found = append(found, root+key)
+	root, found, again := strings.TrimSuffix(prefix, key), make(map[string]bool), ""
+	err = call(ctx, func(ctx context.Context) error {
+		return list(ctx, bucket, key, func(key string) bool {
+			if found[root+key] {
+				again = key
+				return false
 			}
+			found[root+key] = true
 			return true
 		})
 	})
-	return found, failed("list", prefix, err)
+	if again != "" {
+		err = &ListError{fmt.Sprintf("the key %q twice", again)}
+	}
+	if err != nil {
+		return nil, failed("list", prefix, err)
+	}
+	maps.DeleteFunc(found, func(url string, _ bool) bool { return strings.HasSuffix(url, "/") })
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// list is bucket.List. It refuses keys that were not asked for.
+func list(ctx context.Context, bucket Bucket, prefix string, add func(key string) bool) error {
+	var foreign error
+	err := bucket.List(ctx, prefix, func(key string) bool {
+		if !strings.HasPrefix(key, prefix) {
+			foreign = &ListError{fmt.Sprintf("the key %q, which does not begin with %q", key, prefix)}
+			return false
+		}
+		return add(key)
+	})
+	return cmp.Or(foreign, err)
 }
 
 // Prepare checks that the bucket can be reached. Folders need not be created.
-func (Files) Prepare(url string, _ bool) error {
-	_, err := Stat(url)
+func (Files) Prepare(ctx context.Context, url string, _ bool) error {
+	_, err := Stat(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -69,14 +94,14 @@ func (Files) Prepare(url string, _ bool) error {
 }
 
 // RemoveDrafts removes the drafts that processes of this machine have left.
-func (Files) RemoveDrafts(dir string, match func(name string) bool) {
+func (Files) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
 	for _, d := range leftDrafts() {
 		if folder, name := path.Split(d.URL); strings.TrimRight(folder, "/") != strings.TrimRight(dir, "/") || !match(name) {
 			continue
 		}
-		bucket, key, err := open(d.URL)
+		bucket, key, err := open(ctx, d.URL)
 		if err == nil {
-			err = call(func(ctx context.Context) error { return bucket.AbortDraft(ctx, key, d.ID) })
+			err = call(ctx, func(ctx context.Context) error { return bucket.AbortDraft(ctx, key, d.ID) })
 		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			d.forget()
@@ -84,26 +109,23 @@ func (Files) RemoveDrafts(dir string, match func(name string) bool) {
 	}
 }
 
-func (Files) Create(url string) (draft writer.Draft, err error) {
-	bucket, key, err := open(url)
+func (Files) Create(ctx context.Context, url string) (draft writer.Draft, err error) {
+	bucket, key, err := open(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	err = call(func(ctx context.Context) error {
-		old, err := bucket.Stat(ctx, key)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	var old Info
+	err = call(ctx, func(ctx context.Context) error { old, err = bucket.Stat(ctx, key); return err })
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		draft, err = bucket.Create(ctx, key, old)
-		return err
-	})
+	}
 	return draft, failed("create", url, err)
 }
 
 // ReadDir returns the names of the objects and of the folders in a folder. It lists all objects below the folder.
-func (f Files) ReadDir(dir string) ([]string, error) {
+func (f Files) ReadDir(ctx context.Context, dir string) ([]string, error) {
 	dir = strings.TrimRight(dir, "/") + "/"
-	urls, err := f.List(dir)
+	urls, err := f.List(ctx, dir)
 	var names []string
 	for _, url := range urls {
 		name, _, _ := strings.Cut(url[len(dir):], "/")
@@ -113,35 +135,48 @@ func (f Files) ReadDir(dir string) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-func (Files) Remove(url string) error {
-	bucket, key, err := open(url)
+func (Files) Remove(ctx context.Context, url string) error {
+	bucket, key, err := open(ctx, url)
 	if err != nil {
 		return err
 	}
-	return failed("remove", url, call(func(ctx context.Context) error { return bucket.Remove(ctx, key) }))
+	return failed("remove", url, call(ctx, func(ctx context.Context) error { return bucket.Remove(ctx, key) }))
 }
 
 // Stat describes an object. The error is fs.ErrNotExist if there is none.
-func Stat(url string) (info Info, err error) {
-	bucket, key, err := open(url)
+func Stat(ctx context.Context, url string) (info Info, err error) {
+	bucket, key, err := open(ctx, url)
 	if err != nil {
 		return info, err
 	}
-	err = call(func(ctx context.Context) error { info, err = bucket.Stat(ctx, key); return err })
+	err = call(ctx, func(ctx context.Context) error { info, err = bucket.Stat(ctx, key); return err })
 	return info, failed("stat", url, err)
 }
 
-// OpenFile opens a file or an object.
-func OpenFile(path string) (reader.Source, error) {
+// Size returns the size of a file or an object in bytes.
+func Size(ctx context.Context, path string) (int64, error) {
 	if IsURL(path) {
-		return openSource(path)
+		info, err := Stat(ctx, path)
+		return info.Size, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// OpenFile opens a file or an object.
+func OpenFile(ctx context.Context, path string) (reader.Source, error) {
+	if IsURL(path) {
+		return openSource(ctx, path)
 	}
 	return os.Open(path)
 }
 
 // ReadFile reads a file or an object.
-func ReadFile(path string) ([]byte, error) {
-	f, err := OpenFile(path)
+func ReadFile(ctx context.Context, path string) ([]byte, error) {
+	f, err := OpenFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +185,12 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // Exists reports whether there is a file, a folder or an object at path.
-func Exists(path string) (bool, error) {
+func Exists(ctx context.Context, path string) (bool, error) {
 	if IsURL(path) {
 		if strings.HasSuffix(path, "/") {
-			return IsFolder(path)
+			return IsFolder(ctx, path)
 		}
-		_, err := Stat(path)
+		_, err := Stat(ctx, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
@@ -166,25 +201,25 @@ func Exists(path string) (bool, error) {
 }
 
 // IsFolder reports whether a path is a folder, or objects have names below it.
-func IsFolder(path string) (found bool, err error) {
+func IsFolder(ctx context.Context, path string) (found bool, err error) {
 	if !IsURL(path) {
 		info, err := os.Stat(path)
 		return err == nil && info.IsDir(), err
 	}
-	bucket, key, err := open(strings.TrimRight(path, "/") + "/")
+	bucket, key, err := open(ctx, strings.TrimRight(path, "/")+"/")
 	if err != nil {
 		return false, err
 	}
-	err = call(func(ctx context.Context) error {
-		return bucket.List(ctx, key, func(string) bool { found = true; return false })
+	err = call(ctx, func(ctx context.Context) error {
+		return list(ctx, bucket, key, func(string) bool { found = true; return false })
 	})
 	return found, failed("list", path, err)
 }
 
 // ReadDir returns the names of the files and the folders in a folder, which may be a URL, in lexical order.
-func ReadDir(path string) (names []string, err error) {
+func ReadDir(ctx context.Context, path string) (names []string, err error) {
 	if IsURL(path) {
-		return Files{}.ReadDir(path)
+		return Files{}.ReadDir(ctx, path)
 	}
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {
@@ -194,24 +229,24 @@ func ReadDir(path string) (names []string, err error) {
 }
 
 // Publish writes data to a path whole or not at all: see writer.PublishFile.
-func Publish(path string, data []byte) error {
+func Publish(ctx context.Context, path string, data []byte) error {
 	if IsURL(path) {
-		return writer.PublishIn(Files{}, path, data)
+		return writer.PublishIn(ctx, Files{}, path, data)
 	}
 	return writer.PublishFile(path, data)
 }
 
 // CreateFile writes data to a path whole or not at all, unless a file or an object is there: see writer.CreateFile.
 // Of several programs on several machines, one creates the object.
-func CreateFile(path string, data []byte) (created bool, err error) {
+func CreateFile(ctx context.Context, path string, data []byte) (created bool, err error) {
 	if !IsURL(path) {
 		return writer.CreateFile(path, data)
 	}
-	bucket, key, err := open(path)
+	bucket, key, err := open(ctx, path)
 	if err != nil {
 		return false, err
 	}
-	err = call(func(ctx context.Context) error {
+	err = call(ctx, func(ctx context.Context) error {
 		draft, err := bucket.Create(ctx, key, Info{})
 		if err == nil {
 			_, err = draft.Write(data)
@@ -231,25 +266,12 @@ func CreateFile(path string, data []byte) (created bool, err error) {
 }
 
 // Remove removes a file or an object, if there is one.
-func Remove(path string) error {
+func Remove(ctx context.Context, path string) error {
 	if IsURL(path) {
-		return Files{}.Remove(path)
+		return Files{}.Remove(ctx, path)
 	}
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
-}
-
-// failed names the object of an error, as package os names the file.
-func failed(op, url string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &fs.PathError{Op: op, Path: url, Err: err}
-}
-
-// errShort is the error of a draft that lost bytes.
-func errShort(size, written int64) error {
-	return fmt.Errorf("%d bytes were written, but the object has %d", size, written)
 }

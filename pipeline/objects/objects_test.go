@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/writer"
@@ -31,7 +32,7 @@ func write(t *testing.T, d writer.Draft, data string) {
 
 func create(t *testing.T, url string) writer.Draft {
 	t.Helper()
-	d, err := Files{}.Create(url)
+	d, err := Files{}.Create(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestLeftDrafts(t *testing.T) {
 	for _, name := range []string{"out.csv", "other.csv"} {
 		write(t, create(t, bucket+"/dir/"+name), large)
 	}
-	Files{}.RemoveDrafts(bucket+"/dir", func(name string) bool { return name == "out.csv" })
+	Files{}.RemoveDrafts(t.Context(), bucket+"/dir", func(name string) bool { return name == "out.csv" })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.uploads) != 1 || s.uploads["2"] == nil || s.uploads["2"].key != "dir/other.csv" {
@@ -147,8 +148,7 @@ func TestLostResponse(t *testing.T) {
 			s, bucket := newServer(t)
 			lost := 0
 			s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
-				publishes := r.Method == http.MethodPut && !r.URL.Query().Has("partNumber") || r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
-				if !publishes || lost > 0 {
+				if !publishes(r) || lost > 0 {
 					return false
 				}
 				lost++
@@ -162,6 +162,47 @@ func TestLostResponse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server acknowledges a publication and keeps nothing, or another object: the draft is not published.
+func TestForgetfulServer(t *testing.T) {
+	for _, data := range []string{"", "small", large} {
+		for name, forget := range map[string]func(s *server){
+			"nothing":   func(s *server) { delete(s.objects, "out.csv") },
+			"the old":   func(s *server) { s.objects["out.csv"] = object{data: data, etag: etagOf("old")} },
+			"a part":    func(s *server) { o := s.objects["out.csv"]; o.data += "x"; s.objects["out.csv"] = o },
+			"all of it": nil,
+		} {
+			t.Run(fmt.Sprint(name, len(data)), func(t *testing.T) {
+				s, bucket := newServer(t)
+				s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
+					if !publishes(r) {
+						return false
+					}
+					serve(w)
+					if forget != nil {
+						s.mu.Lock()
+						defer s.mu.Unlock()
+						forget(s)
+					}
+					return true
+				})
+				d := create(t, bucket+"/out.csv")
+				write(t, d, data)
+				if err := d.Publish(int64(len(data))); (err == nil) != (forget == nil) || err != nil && err != errNotStored {
+					t.Errorf("got %v", err)
+				}
+				if err := d.Discard(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// publishes reports whether a request makes an object visible.
+func publishes(r *http.Request) bool {
+	return r.Method == http.MethodPut && !r.URL.Query().Has("partNumber") || r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
 }
 
 // discarding is a response that is lost.
@@ -188,7 +229,7 @@ func TestSlowDownIsRetried(t *testing.T) {
 	if err := d.Publish(partSize + 1); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadFile(bucket + "/out.csv")
+	got, err := ReadFile(t.Context(), bucket+"/out.csv")
 	if err != nil || string(got) != large[:partSize+1] {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -206,13 +247,14 @@ func TestCutReads(t *testing.T) {
 		}
 		asked = append(asked, r.Header.Get("Range"))
 		w.Header().Set("ETag", etagOf(large))
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, len(large)))
 		w.Header().Set("Content-Length", fmt.Sprint(last+1-first))
 		w.WriteHeader(http.StatusPartialContent)
 		fmt.Fprint(w, large[first:first+100])
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
-	got, err := ReadFile(bucket + "/in.csv")
+	got, err := ReadFile(t.Context(), bucket+"/in.csv")
 	if err != nil || string(got) != large {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -224,7 +266,7 @@ func TestCutReads(t *testing.T) {
 func TestChangedWhileRead(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.csv", large)
-	f, err := OpenFile(bucket + "/in.csv")
+	f, err := OpenFile(t.Context(), bucket+"/in.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +283,7 @@ func TestChangedWhileRead(t *testing.T) {
 func TestReadAt(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.bin", large)
-	f, err := OpenFile(bucket + "/in.bin")
+	f, err := OpenFile(t.Context(), bucket+"/in.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,15 +298,40 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
+// TestReadAtInGoroutines reads more blocks than a source keeps, as the columns of a Parquet file are read.
+func TestReadAtInGoroutines(t *testing.T) {
+	s, bucket := newServer(t)
+	s.put("in.bin", large)
+	f, err := OpenFile(t.Context(), bucket+"/in.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			p := make([]byte, 1000)
+			for offset := g * 17; offset < len(large); offset += 700_000 {
+				n, err := f.ReadAt(p, int64(offset))
+				if want := large[offset:min(offset+len(p), len(large))]; string(p[:n]) != want || err != nil && n == len(p) {
+					t.Errorf("at %d: %d bytes, %v", offset, n, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
 func TestMissing(t *testing.T) {
 	_, bucket := newServer(t)
-	if _, err := OpenFile(bucket + "/none.csv"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenFile(t.Context(), bucket+"/none.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("OpenFile: %v", err)
 	}
-	if found, err := Exists(bucket + "/none.csv"); found || err != nil {
+	if found, err := Exists(t.Context(), bucket+"/none.csv"); found || err != nil {
 		t.Errorf("Exists: %v, %v", found, err)
 	}
-	if err := (Files{}).Remove(bucket + "/none.csv"); err != nil {
+	if err := (Files{}).Remove(t.Context(), bucket+"/none.csv"); err != nil {
 		t.Errorf("Remove: %v", err)
 	}
 }
@@ -282,7 +349,7 @@ func TestCreateFile(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	})
 	for _, want := range []bool{true, false} {
-		if created, err := CreateFile(bucket+"/new.json", fmt.Appendf(nil, "%v", want)); created != want || err != nil {
+		if created, err := CreateFile(t.Context(), bucket+"/new.json", fmt.Appendf(nil, "%v", want)); created != want || err != nil {
 			t.Errorf("created is %v, want %v; %v", created, want, err)
 		}
 	}
@@ -293,7 +360,7 @@ func TestCreateFile(t *testing.T) {
 		refuse(w, http.StatusForbidden, "AccessDenied")
 		return true
 	})
-	if created, err := CreateFile(bucket+"/other.json", nil); created || !errors.Is(err, fs.ErrPermission) {
+	if created, err := CreateFile(t.Context(), bucket+"/other.json", nil); created || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("without access: %v, %v", created, err)
 	}
 }
@@ -307,13 +374,13 @@ func TestErrorsNameTheObject(t *testing.T) {
 	})
 	url := bucket + "/dir/x.json"
 	for name, call := range map[string]func() error{
-		"Exists":     func() error { _, err := Exists(url); return err },
-		"folder":     func() error { _, err := Exists(url + "/"); return err },
-		"ReadFile":   func() error { _, err := ReadFile(url); return err },
-		"ReadDir":    func() error { _, err := ReadDir(url); return err },
-		"Remove":     func() error { return Remove(url) },
-		"Create":     func() error { _, err := Files{}.Create(url); return err },
-		"CreateFile": func() error { _, err := CreateFile(url, nil); return err },
+		"Exists":     func() error { _, err := Exists(t.Context(), url); return err },
+		"folder":     func() error { _, err := Exists(t.Context(), url+"/"); return err },
+		"ReadFile":   func() error { _, err := ReadFile(t.Context(), url); return err },
+		"ReadDir":    func() error { _, err := ReadDir(t.Context(), url); return err },
+		"Remove":     func() error { return Remove(t.Context(), url) },
+		"Create":     func() error { _, err := Files{}.Create(t.Context(), url); return err },
+		"CreateFile": func() error { _, err := CreateFile(t.Context(), url, nil); return err },
 	} {
 		if err := call(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), " "+url) {
 			t.Errorf("%s: %v", name, err)
@@ -326,7 +393,7 @@ func TestFolders(t *testing.T) {
 	_, bucket := newServer(t)
 	for _, root := range []string{t.TempDir(), bucket} {
 		folder := writer.Join(root, "out")
-		if found, err := Exists(folder + "/"); found || err != nil {
+		if found, err := Exists(t.Context(), folder+"/"); found || err != nil {
 			t.Errorf("%s: exists before it is made: %v", folder, err)
 		}
 		for range 2 {
@@ -340,19 +407,19 @@ func TestFolders(t *testing.T) {
 			t.Errorf("%s: the folder of the machine: %v", folder, err)
 		}
 		for _, name := range []string{"a/b.csv", "a.csv", "a/c.csv", "_SUCCESS"} {
-			if err := Publish(writer.Join(folder, name), []byte(name)); err != nil {
+			if err := Publish(t.Context(), writer.Join(folder, name), []byte(name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if names, err := ReadDir(folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a a.csv]" {
+		if names, err := ReadDir(t.Context(), folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a a.csv]" {
 			t.Errorf("%s has %v, %v", folder, names, err)
 		}
 		for range 2 {
-			if err := Remove(writer.Join(folder, "a.csv")); err != nil {
+			if err := Remove(t.Context(), writer.Join(folder, "a.csv")); err != nil {
 				t.Errorf("Remove: %v", err)
 			}
 		}
-		if names, err := ReadDir(folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a]" {
+		if names, err := ReadDir(t.Context(), folder); err != nil || fmt.Sprint(names) != "[_SUCCESS a]" {
 			t.Errorf("%s has %v, %v", folder, names, err)
 		}
 	}

@@ -30,6 +30,8 @@ const (
 	maxPause = 20 * time.Second
 	// headerTimeout bounds the wait for the beginning of a response. To complete a large upload takes minutes.
 	headerTimeout = 3 * time.Minute
+	// emptyPages of a list may follow each other. Servers that skip removed objects send some.
+	emptyPages = 100
 )
 
 // s3Bucket is a bucket of Amazon S3, or of a server with the interface of S3. It uses the client of S3 itself, and not
@@ -81,27 +83,38 @@ func (b *s3Bucket) Stat(ctx context.Context, key string) (Info, error) {
 	if err != nil {
 		return Info{}, s3Error(err)
 	}
-	return Info{aws.ToInt64(out.ContentLength), aws.ToString(out.ETag), aws.ToTime(out.LastModified)}, nil
+	if out.ContentLength == nil || aws.ToString(out.ETag) == "" {
+		return Info{}, errNoVersion
+	}
+	return Info{*out.ContentLength, *out.ETag, aws.ToTime(out.LastModified)}, nil
 }
 
 func (b *s3Bucket) Read(ctx context.Context, key string, version Info, offset, length int64) (io.ReadCloser, error) {
-	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{
-		Bucket: &b.name, Key: &key, IfMatch: &version.ETag,
-		Range: aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)),
-	})
+	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key, IfMatch: &version.ETag}
+	if length > 0 {
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
+	}
+	out, err := b.client.GetObject(ctx, in)
 	if err != nil {
 		return nil, s3Error(err)
 	}
 	if aws.ToString(out.ETag) != version.ETag { // a server without If-Match
 		return nil, errors.Join(ErrChanged, out.Body.Close())
 	}
+	asked, got := fmt.Sprintf("bytes %d-%d/%d", offset, offset+length-1, version.Size), aws.ToString(out.ContentRange)
+	if got == "" && out.ContentLength != nil { // the response has the whole object
+		got = fmt.Sprintf("bytes 0-%d/%[2]d", *out.ContentLength-1, *out.ContentLength)
+	}
+	if got != asked {
+		return nil, errors.Join(&RangeError{asked, got}, out.Body.Close())
+	}
 	return out.Body, nil
 }
 
 func (b *s3Bucket) List(ctx context.Context, prefix string, add func(key string) bool) error {
-	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	in, tokens, empty := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix}, make(map[string]bool), 0
+	for {
+		page, err := b.client.ListObjectsV2(ctx, in)
 		if err != nil {
 			return s3Error(err)
 		}
@@ -110,12 +123,26 @@ func (b *s3Bucket) List(ctx context.Context, prefix string, add func(key string)
 				return nil
 			}
 		}
+		if empty++; len(page.Contents) > 0 {
+			empty = 0
+		}
+		next := aws.ToString(page.NextContinuationToken)
+		switch {
+		case page.IsTruncated == nil:
+			return &ListError{"a page that does not say whether it is the last"}
+		case *page.IsTruncated != (next != ""):
+			return &ListError{"a page whose IsTruncated and NextContinuationToken contradict each other"}
+		case tokens[next] || empty > emptyPages:
+			return &ListError{"pages without an end"}
+		case next == "":
+			return nil
+		}
+		tokens[next], in.ContinuationToken = true, &next
 	}
-	return nil
 }
 
-func (b *s3Bucket) Create(_ context.Context, key string, old Info) (writer.Draft, error) {
-	return newS3Draft(b, key, old), nil
+func (b *s3Bucket) Create(ctx context.Context, key string, old Info) (writer.Draft, error) {
+	return newS3Draft(ctx, b, key, old), nil
 }
 
 func (b *s3Bucket) Remove(ctx context.Context, key string) error {

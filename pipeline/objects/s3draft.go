@@ -2,11 +2,14 @@ package objects
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -20,15 +23,19 @@ const (
 	doubleEvery = 1000
 	// draftKey is the metadata by which a draft recognizes its object, if the response to its publication was lost.
 	draftKey = "bulkcat-draft"
+	// discardTimeout bounds the abort of an upload. The next run for the same output tries again.
+	discardTimeout = 5 * time.Second
 )
 
 // s3Draft is an object that is being uploaded. An object of less than a part is one request at its publication.
 // Nothing is visible before: neither Discard nor the end of the process completes an upload.
 type s3Draft struct {
+	ctx    context.Context // of Create, for the other calls
 	bucket *s3Bucket
 	key    string
 	old    Info
 	token  string // the value of draftKey
+	etag   string // of the response to the publication
 
 	buf   []byte
 	size  int64 // bytes of all parts
@@ -37,8 +44,8 @@ type s3Draft struct {
 	parts []types.CompletedPart
 }
 
-func newS3Draft(b *s3Bucket, key string, old Info) *s3Draft {
-	return &s3Draft{bucket: b, key: key, old: old, token: rand.Text()}
+func newS3Draft(ctx context.Context, b *s3Bucket, key string, old Info) *s3Draft {
+	return &s3Draft{ctx: ctx, bucket: b, key: key, old: old, token: rand.Text()}
 }
 
 func (d *s3Draft) Write(p []byte) (n int, err error) {
@@ -47,7 +54,7 @@ func (d *s3Draft) Write(p []byte) (n int, err error) {
 		d.buf = append(d.buf, p[:more]...)
 		n, p = n+more, p[more:]
 		if len(d.buf) == d.nextSize() {
-			err = call(d.sendPart)
+			err = call(d.ctx, d.sendPart)
 		}
 	}
 	return n, err
@@ -97,14 +104,14 @@ func (d *s3Draft) Publish(size int64) error {
 	if written := d.size + int64(len(d.buf)); written != size {
 		return errShort(size, written)
 	}
-	err := call(func(ctx context.Context) error {
+	err := call(d.ctx, func(ctx context.Context) error {
 		if d.id == "" {
 			return d.put(ctx)
 		}
 		return d.complete(ctx)
 	})
-	if err != nil && !d.isPublished() {
-		return err
+	if stored := d.stored(size); stored != nil {
+		return cmp.Or(err, stored)
 	}
 	d.buf = nil
 	d.end()
@@ -122,7 +129,10 @@ func (d *s3Draft) condition() (ifMatch, ifNoneMatch *string) {
 func (d *s3Draft) put(ctx context.Context) error {
 	in := &s3.PutObjectInput{Bucket: &d.bucket.name, Key: &d.key, Body: bytes.NewReader(d.buf), Metadata: d.metadata()}
 	in.IfMatch, in.IfNoneMatch = d.condition()
-	_, err := d.bucket.client.PutObject(ctx, in)
+	out, err := d.bucket.client.PutObject(ctx, in)
+	if err == nil {
+		d.etag = aws.ToString(out.ETag)
+	}
 	return s3Error(err)
 }
 
@@ -137,22 +147,33 @@ func (d *s3Draft) complete(ctx context.Context) error {
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: d.parts},
 	}
 	in.IfMatch, in.IfNoneMatch = d.condition()
-	_, err := d.bucket.client.CompleteMultipartUpload(ctx, in)
+	out, err := d.bucket.client.CompleteMultipartUpload(ctx, in)
+	if err == nil {
+		d.etag = aws.ToString(out.ETag)
+	}
 	if err = s3Error(err); errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("the upload was aborted by another program")
 	}
 	return err
 }
 
-// isPublished reports whether the object at the key is this draft: its publication may have succeeded although the
-// response was lost, and the next attempt then failed.
-func (d *s3Draft) isPublished() (published bool) {
-	_ = call(func(ctx context.Context) error {
+// stored returns nil if the object at the key is this draft: its publication may have succeeded although the response was
+// lost, and the next attempt then failed; or the storage may have acknowledged what it did not keep.
+func (d *s3Draft) stored(size int64) error {
+	return call(d.ctx, func(ctx context.Context) error {
 		out, err := d.bucket.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &d.bucket.name, Key: &d.key})
-		published = err == nil && out.Metadata[draftKey] == d.token
-		return err
+		if err = s3Error(err); errors.Is(err, fs.ErrNotExist) {
+			return errNotStored
+		}
+		if err != nil {
+			return fmt.Errorf("the object cannot be checked after its publication: %w", err)
+		}
+		ours := out.Metadata[draftKey] == d.token || d.etag != "" && aws.ToString(out.ETag) == d.etag
+		if !ours || aws.ToInt64(out.ContentLength) != size {
+			return errNotStored
+		}
+		return nil
 	})
-	return published
 }
 
 // Discard aborts the upload, with a context of its own: that of the run may be done.
@@ -161,7 +182,9 @@ func (d *s3Draft) Discard() error {
 	if d.id == "" {
 		return nil
 	}
-	err := call(func(ctx context.Context) error { return d.bucket.AbortDraft(ctx, d.key, d.id) })
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), discardTimeout)
+	defer cancel()
+	err := call(ctx, func(ctx context.Context) error { return d.bucket.AbortDraft(ctx, d.key, d.id) })
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

@@ -23,8 +23,11 @@ type server struct {
 	log     []string // method and query of each request
 
 	// fault answers a request in place of the server, or after it if the server was asked to keep the effect.
-	fault func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool
+	fault fault
 }
+
+// fault reports whether it has answered a request. serve is the answer of the server.
+type fault func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool
 
 type object struct {
 	data, etag, token string
@@ -129,12 +132,17 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Amz-Meta-"+draftKey, old.token)
 		var first, last int
 		if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n == 2 {
+			last = min(last, len(old.data)-1)
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, len(old.data)))
 			w.Header().Set("Content-Length", strconv.Itoa(last+1-first))
 			w.WriteHeader(http.StatusPartialContent)
 			fmt.Fprint(w, old.data[first:last+1])
 			return
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(len(old.data)))
+		if r.Method == http.MethodGet {
+			fmt.Fprint(w, old.data)
+		}
 	}
 }
 
@@ -184,7 +192,7 @@ func (s *server) state() (objects map[string]string, uploads int) {
 }
 
 // disturb sets the fault.
-func (s *server) disturb(fault func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool) {
+func (s *server) disturb(fault fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault

@@ -8,7 +8,10 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 const (
@@ -24,11 +27,15 @@ const (
 	maxCuts = 10
 )
 
-// source is a version of an object that is open for reading. It implements reader.Source.
+// source is a version of an object that is open for reading. It implements reader.Source. As with a file, several
+// goroutines may call ReadAt.
 type source struct {
+	ctx    context.Context // of opening, for the reads
 	bucket Bucket
 	key    string
 	info   Info
+
+	mu     sync.Mutex
 	offset int64 // of Read
 
 	keep   int     // number of blocks
@@ -40,13 +47,22 @@ type block struct {
 	data   []byte
 }
 
-func openSource(url string) (*source, error) {
-	bucket, key, err := open(url)
+func openSource(ctx context.Context, url string) (*source, error) {
+	bucket, key, err := open(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{bucket: bucket, key: key, keep: streamBlocks}
-	err = call(func(ctx context.Context) error { s.info, err = bucket.Stat(ctx, key); return err })
+	s := &source{ctx: ctx, bucket: bucket, key: key, keep: streamBlocks}
+	err = call(ctx, func(ctx context.Context) error {
+		if s.info, err = bucket.Stat(ctx, key); err != nil || s.info.Size > 0 {
+			return err
+		}
+		body, err := bucket.Read(ctx, key, s.info, 0, 0) // some proxies answer HEAD with a length of 0
+		if err != nil {
+			return err
+		}
+		return body.Close()
+	})
 	if err != nil {
 		return nil, failed("open", url, err)
 	}
@@ -54,12 +70,16 @@ func openSource(url string) (*source, error) {
 }
 
 func (s *source) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n, err := s.readSome(p, s.offset)
 	s.offset += int64(n)
 	return n, err
 }
 
 func (s *source) ReadAt(p []byte, offset int64) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if offset >= blockSize {
 		s.keep = seekBlocks
 	}
@@ -71,7 +91,12 @@ func (s *source) ReadAt(p []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-func (s *source) Close() error { s.blocks = nil; return nil }
+func (s *source) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blocks = nil
+	return nil
+}
 
 // readSome reads from one block.
 func (s *source) readSome(p []byte, offset int64) (int, error) {
@@ -115,11 +140,20 @@ func (s *source) fetch(p []byte, offset int64) error {
 		if n > 0 {
 			cuts = 0
 		}
-		if len(p) > 0 && (final || cuts == maxCuts) {
+		if len(p) > 0 && s.ctx.Err() != nil {
+			return fmt.Errorf("%w: %w", reader.ErrInterrupted, context.Cause(s.ctx))
+		}
+		if len(p) > 0 && final {
 			return err
 		}
+		if len(p) > 0 && cuts == maxCuts {
+			return &CutError{offset, err}
+		}
 		if n == 0 && len(p) > 0 {
-			time.Sleep(min(100*time.Millisecond<<cuts, 10*time.Second))
+			select {
+			case <-s.ctx.Done():
+			case <-time.After(min(100*time.Millisecond<<cuts, 10*time.Second)):
+			}
 		}
 	}
 	return nil
@@ -128,22 +162,27 @@ func (s *source) fetch(p []byte, offset int64) error {
 // fetchOnce makes one request. The error of the request, which the bucket has retried, is final; the error of a body is
 // not.
 func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, callTimeout)
 	defer cancel()
 	body, err := s.bucket.Read(ctx, s.key, s.info, offset, int64(len(p)))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = ErrChanged
 		}
-		return 0, true, err
+		return 0, true, noEnd(err)
 	}
 	defer time.AfterFunc(readTimeout, cancel).Stop()
 	n, err = io.ReadFull(body, p)
 	_ = body.Close() // only read from
-	if err != nil {
-		err = fmt.Errorf("the connection was cut: %w", err)
+	return n, false, noEnd(err)
+}
+
+// noEnd makes an error of a connection that was closed one that no library takes for the end of the object.
+func noEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w (%v)", io.ErrUnexpectedEOF, err)
 	}
-	return n, false, err
+	return err
 }
 
 // Stat describes the version of the object as a file.

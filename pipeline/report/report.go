@@ -70,11 +70,11 @@ type Span struct {
 // Build reads the account, the journal and the rows of an output. The account and the journal may be missing; the rows
 // may be missing if the account says that the run has not written them.
 func Build(ctx context.Context, output string) (Report, error) {
-	r, err := OfRun(output)
+	r, err := OfRun(ctx, output)
 	if err != nil {
 		return Report{}, err
 	}
-	parts, _, err := results.Find(output)
+	parts, _, err := results.Find(ctx, output)
 	if errors.Is(err, fs.ErrNotExist) && r.Run != nil {
 		return r, nil
 	}
@@ -87,8 +87,8 @@ func Build(ctx context.Context, output string) (Report, error) {
 }
 
 // OfRun reads the account and the journal of an output, but not its rows.
-func OfRun(output string) (Report, error) {
-	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
+func OfRun(ctx context.Context, output string) (Report, error) {
+	account, err := pipeline.ReadAccount(ctx, pipeline.AccountPath(output))
 	if err != nil {
 		return Report{}, err
 	}

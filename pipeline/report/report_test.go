@@ -93,7 +93,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 
 func summarize(t *testing.T, path string) Summary {
 	t.Helper()
-	parts, err := results.List(path, "")
+	parts, err := results.List(t.Context(), path, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package results
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -59,8 +60,8 @@ func (f *File) Expected(column int, text string, null bool) string {
 // OpenFile opens a file of the output. It detects compression by the first bytes. members are the
 // expected members of the structs in lists, which JSON names only in lists that are not empty; nil
 // if they are unknown.
-func OpenFile(path string, format writer.Format, members []string) (*File, error) {
-	body, err := objects.OpenFile(path)
+func OpenFile(ctx context.Context, path string, format writer.Format, members []string) (*File, error) {
+	body, err := objects.OpenFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -41,8 +42,8 @@ var (
 // Find returns the files of an output, as List does, and the account beside the output, which says the format of a file
 // with another extension. The account is nil if it is missing. If only the files are missing, the account is returned
 // with an error that is fs.ErrNotExist.
-func Find(output string) ([]Part, *pipeline.Account, error) {
-	account, err := pipeline.ReadAccount(pipeline.AccountPath(output))
+func Find(ctx context.Context, output string) ([]Part, *pipeline.Account, error) {
+	account, err := pipeline.ReadAccount(ctx, pipeline.AccountPath(output))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,7 +51,7 @@ func Find(output string) ([]Part, *pipeline.Account, error) {
 	if account != nil {
 		format = writer.Format(account.Settings.OutputFormat)
 	}
-	parts, err := List(output, format)
+	parts, err := List(ctx, output, format)
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = fmt.Errorf("read %s: %w", output, path.Err)
 	}
@@ -59,13 +60,13 @@ func Find(output string) ([]Part, *pipeline.Account, error) {
 
 // List returns the files of an output in the order of their records. format is the format of a single file; "" stands
 // for the one of the file's extension.
-func List(path string, format writer.Format) ([]Part, error) {
-	isFolder, err := objects.IsFolder(path)
+func List(ctx context.Context, path string, format writer.Format) ([]Part, error) {
+	isFolder, err := objects.IsFolder(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	if isFolder {
-		folder, err := ListFolder(path)
+		folder, err := ListFolder(ctx, path)
 		return folder.Parts, err
 	}
 	if format == "" {
@@ -76,8 +77,8 @@ func List(path string, format writer.Format) ([]Part, error) {
 
 // ListFolder returns the content of a folder, with the parts of its shards after its own. Files that engines skip,
 // whose names begin with "_" or ".", are no others.
-func ListFolder(path string) (Folder, error) {
-	names, err := objects.ReadDir(path)
+func ListFolder(ctx context.Context, path string) (Folder, error) {
+	names, err := objects.ReadDir(ctx, path)
 	if err != nil {
 		return Folder{}, err
 	}
@@ -90,7 +91,7 @@ func ListFolder(path string) (Folder, error) {
 		} else if name == SuccessName {
 			f.Complete = true
 		} else if shardName.MatchString(name) {
-			shard, err := ListFolder(full)
+			shard, err := ListFolder(ctx, full)
 			if err != nil {
 				return Folder{}, err
 			}

@@ -23,6 +23,7 @@ type parquetReader struct {
 	list   [2]int             // the range of the columns of the list; empty for none
 	groups []parquet.RowGroup
 	rows   parquet.Rows // of the current group; nil between two groups
+	due    int64        // rows of the current group that are not read yet
 	ended  bool         // rows is at its end; rows of the batch still point into its memory
 	batch  []parquet.Row
 	ready  []parquet.Row // read and not returned yet
@@ -156,11 +157,13 @@ func (p *parquetReader) read() error {
 		if len(p.groups) == 0 {
 			return io.EOF
 		}
-		p.rows, p.groups = p.groups[0].Rows(), p.groups[1:]
+		p.rows, p.due, p.groups = p.groups[0].Rows(), p.groups[0].NumRows(), p.groups[1:]
 	}
 	n, err := p.rows.ReadRows(p.batch)
-	p.ready = p.batch[:n]
+	p.ready, p.due = p.batch[:n], p.due-int64(n)
 	switch {
+	case err == io.EOF && p.due != 0: // a page that is cut short ends its column
+		return pages.ErrDamaged
 	case err == io.EOF:
 		p.ended = true
 		return nil

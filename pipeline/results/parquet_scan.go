@@ -32,7 +32,7 @@ type parquetColumn struct {
 }
 
 func scanParquet(ctx context.Context, path string, columns Columns, use func(*Batch) error) error {
-	f, err := objects.OpenFile(path)
+	f, err := objects.OpenFile(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -37,11 +37,11 @@ func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) err
 	if content, _, _ := strings.Cut(string(p.Format), "."); writer.Format(content) == writer.Parquet {
 		return scanParquet(ctx, p.Path, columns, use)
 	}
-	names, err := columnsOf(p)
+	names, err := columnsOf(ctx, p)
 	if err != nil || names == nil { // JSONL without rows
 		return err
 	}
-	body, err := objects.OpenFile(p.Path)
+	body, err := objects.OpenFile(ctx, p.Path)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) err
 }
 
 // columnsOf returns the names of the columns of a text file.
-func columnsOf(p Part) ([]string, error) {
-	f, err := OpenFile(p.Path, p.Format, nil)
+func columnsOf(ctx context.Context, p Part) ([]string, error) {
+	f, err := OpenFile(ctx, p.Path, p.Format, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func inOrder(ctx context.Context, next func() (job, error), use func(*Batch) err
 			return context.Cause(ctx)
 		case slot := <-queue:
 			b := <-slot
-			if errors.Is(b.err, io.EOF) {
+			if b.err == io.EOF {
 				return nil
 			}
 			if b.err != nil {

@@ -62,7 +62,7 @@ func write(t *testing.T, schema writer.Schema, format writer.Format, folder bool
 func byRow(t *testing.T, parts []Part) (rows []string) {
 	t.Helper()
 	for _, p := range parts {
-		f, err := OpenFile(p.Path, p.Format, nil)
+		f, err := OpenFile(t.Context(), p.Path, p.Format, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func byRow(t *testing.T, parts []Part) (rows []string) {
 		}
 		for {
 			read, err := f.Next()
-			if errors.Is(err, io.EOF) {
+			if err == io.EOF {
 				break
 			}
 			if err != nil {
@@ -148,7 +148,7 @@ func TestScanGivesTheRows(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %s folder %t", format, shape, folder), func(t *testing.T) {
 					t.Parallel()
 					schema := writer.Schema{Levels: 3, NAICS: "naics", SourceColumns: true, Carry: []string{"value", "source"}, Shape: shape}
-					parts, err := List(write(t, schema, format, folder, 2500), "")
+					parts, err := List(t.Context(), write(t, schema, format, folder, 2500), "")
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -175,7 +175,7 @@ func TestScanGivesTheRows(t *testing.T) {
 // TestManyRowGroups reads more row groups than are decoded at a time.
 func TestManyRowGroups(t *testing.T) {
 	schema := writer.Schema{}
-	parts, err := List(write(t, schema, writer.Parquet, false, 300_000), "")
+	parts, err := List(t.Context(), write(t, schema, writer.Parquet, false, 300_000), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestManyRowGroups(t *testing.T) {
 }
 
 func TestScanEnds(t *testing.T) {
-	parts, err := List(write(t, writer.Schema{}, writer.Parquet, false, 10), "")
+	parts, err := List(t.Context(), write(t, writer.Schema{}, writer.Parquet, false, 10), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestOtherFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		parts, err := List(path, "")
+		parts, err := List(t.Context(), path, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestOtherFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := List(filepath.Join(dir, "none.csv"), ""); !errors.Is(err, os.ErrNotExist) {
+	if _, err := List(t.Context(), filepath.Join(dir, "none.csv"), ""); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -247,7 +247,7 @@ func TestListFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := ListFolder(dir)
+	f, err := ListFolder(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestListFolder(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "_SUCCESS")); err != nil {
 		t.Fatal(err)
 	}
-	if f, err = ListFolder(dir); err != nil || f.Complete {
+	if f, err = ListFolder(t.Context(), dir); err != nil || f.Complete {
 		t.Errorf("complete %t although a shard is not: %v", f.Complete, err)
 	}
 }

@@ -27,7 +27,7 @@ func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
 	in.Comma = comma
 	c := &csvReader{in: in}
 	header, err := c.next() // also sets the number of fields of all rows
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF {
 		return nil, errors.New("there is no header")
 	}
 	c.header = header[0]
@@ -101,7 +101,7 @@ func newJSONLReader(r io.Reader, members []string) (*jsonlReader, error) {
 	j := &jsonlReader{in: json.NewDecoder(r), members: members, list: -1}
 	j.in.UseNumber()
 	first, err := j.object(j.define)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
 	if err == nil && len(j.names) == 0 && j.list < 0 {
@@ -296,7 +296,7 @@ func spread(r Row, at int, list []Row) []Row {
 
 // inside is the error of reading within an object: io.EOF becomes io.ErrUnexpectedEOF.
 func inside(err error) error {
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}
 	return err

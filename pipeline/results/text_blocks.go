@@ -2,7 +2,6 @@ package results
 
 import (
 	"bytes"
-	"errors"
 	"io"
 )
 
@@ -26,12 +25,10 @@ func (s *blocks) next() (string, error) {
 			n := len(block)
 			block = append(block, make([]byte, s.size)...)
 			var read int
-			read, s.err = io.ReadFull(s.in, block[n:])
-			if block = block[:n+read]; errors.Is(s.err, io.ErrUnexpectedEOF) {
-				s.err = io.EOF
-			}
+			read, s.err = fill(s.in, block[n:])
+			block = block[:n+read]
 		}
-		if s.err != nil && !errors.Is(s.err, io.EOF) {
+		if s.err != nil && s.err != io.EOF {
 			return "", s.err
 		}
 		if s.err != nil && len(block) == 0 {
@@ -46,6 +43,17 @@ func (s *blocks) next() (string, error) {
 			return string(block[:end]), nil
 		}
 	}
+}
+
+// fill reads until p is full or an error. It passes on the errors of in, unlike io.ReadFull, whose io.ErrUnexpectedEOF
+// could also be that of a file that is cut short.
+func fill(in io.Reader, p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var more int
+		more, err = in.Read(p[n:])
+		n += more
+	}
+	return n, err
 }
 
 // end returns the end of the last whole row; 0 for none.

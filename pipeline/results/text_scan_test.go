@@ -27,7 +27,7 @@ func TestBlocks(t *testing.T) {
 			var got []string
 			for {
 				block, err := s.next()
-				if errors.Is(err, io.EOF) {
+				if err == io.EOF {
 					break
 				}
 				if err != nil {

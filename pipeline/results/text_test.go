@@ -1,7 +1,6 @@
 package results
 
 import (
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ func TestCarriageReturns(t *testing.T) {
 		if err != nil || rows[0][0] != text {
 			t.Errorf("%.20q is read as %.20q, %v", text, rows, err)
 		}
-		if _, err := in.next(); !errors.Is(err, io.EOF) {
+		if _, err := in.next(); err != io.EOF {
 			t.Errorf("after %.20q: %v", text, err)
 		}
 	}

@@ -24,13 +24,13 @@ type part struct {
 
 // list returns the files of the output in the order of their records, with findings for missing
 // and unexpected files.
-func (v *verification) list() ([]part, error) {
-	folder, err := objects.IsFolder(v.Output)
+func (v *verification) list(ctx context.Context) ([]part, error) {
+	folder, err := objects.IsFolder(ctx, v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
 	}
 	if folder {
-		return v.listFolder()
+		return v.listFolder(ctx)
 	}
 	p := part{path: v.Output}
 	if v.Account != nil {
@@ -45,8 +45,8 @@ func (v *verification) list() ([]part, error) {
 	return []part{p}, nil
 }
 
-func (v *verification) listFolder() ([]part, error) {
-	folder, err := results.ListFolder(v.Output)
+func (v *verification) listFolder(ctx context.Context) ([]part, error) {
+	folder, err := results.ListFolder(ctx, v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
 	}
@@ -147,7 +147,7 @@ func (v *verification) checkCounts() {
 
 // digestFile returns the size and the SHA-256 of a file.
 func digestFile(ctx context.Context, path string) (int64, string, error) {
-	f, err := objects.OpenFile(path)
+	f, err := objects.OpenFile(ctx, path)
 	if err != nil {
 		return 0, "", fmt.Errorf("verify: %w", err)
 	}

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -149,7 +148,7 @@ func (f *fixture) verify() Report {
 // rows reads the output back. A row of the shape nested has the category columns of its list only.
 func (f *fixture) rows() []writer.Row {
 	f.t.Helper()
-	in, err := results.OpenFile(f.output, f.format, membersOf(f.account))
+	in, err := results.OpenFile(context.Background(), f.output, f.format, membersOf(f.account))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -157,7 +156,7 @@ func (f *fixture) rows() []writer.Row {
 	var rows []writer.Row
 	for {
 		read, err := in.Next()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return rows
 		}
 		if err != nil {

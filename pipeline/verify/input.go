@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -52,7 +51,7 @@ func (in *inputs) read() bool {
 func (in *inputs) at(g *group) *reader.Record {
 	for in.record.Number < g.record {
 		if !in.read() {
-			if errors.Is(in.err, io.EOF) {
+			if in.err == io.EOF {
 				g.finding("record", fmt.Sprintf("none, for the input has %d", in.record.Number), "rows")
 			}
 			return nil
@@ -101,7 +100,7 @@ func (in *inputs) checkAll(ctx context.Context, report *Report, records int64) e
 	if err := in.drain(ctx); err != nil {
 		return err
 	}
-	if !errors.Is(in.err, io.EOF) {
+	if in.err != io.EOF {
 		report.add(Finding{What: "input", Expected: "to be read to its end", Got: in.err.Error()})
 	}
 	expect(report, Finding{}, "records, by the input", in.record.Number, records)

@@ -28,10 +28,10 @@ type Paths struct {
 func Output(ctx context.Context, p Paths) (report Report, err error) {
 	o := &opened{Paths: p}
 	defer func() { err = errors.Join(err, o.close()) }()
-	if err := o.find(); err != nil {
+	if err := o.find(ctx); err != nil {
 		return report, fmt.Errorf("verify %s: %w", p.Output, err)
 	}
-	shards, err := pipeline.ReadShards(p.Output)
+	shards, err := pipeline.ReadShards(ctx, p.Output)
 	switch {
 	case err != nil:
 	case shards != nil:
@@ -52,15 +52,15 @@ type opened struct {
 }
 
 func (o *opened) verify(ctx context.Context) (Report, error) {
-	account, err := pipeline.ReadAccount(pipeline.AccountPath(o.Output))
+	account, err := pipeline.ReadAccount(ctx, pipeline.AccountPath(o.Output))
 	if err != nil {
 		return Report{}, err
 	}
 	options := Options{Output: writer.Clean(o.Output), Account: account}
 	if account == nil {
-		options.Input, err = o.openInput(nil)
+		options.Input, err = o.openInput(ctx, nil)
 	} else {
-		options.Input, err = o.openInput(&account.Settings)
+		options.Input, err = o.openInput(ctx, &account.Settings)
 	}
 	if err == nil {
 		options.Store, err = o.openStore(o.Output, account)
@@ -74,10 +74,10 @@ func (o *opened) verify(ctx context.Context) (Report, error) {
 func (o *opened) verifyShards(ctx context.Context, shards *pipeline.Shards) (Report, error) {
 	options := ShardsOptions{Folder: writer.Clean(o.Output), Shards: shards, Finished: true}
 	var err error
-	if options.Accounts, err = shards.Accounts(options.Folder); err != nil {
+	if options.Accounts, err = shards.Accounts(ctx, options.Folder); err != nil {
 		return Report{}, err
 	}
-	if options.Input, err = o.openInput(&shards.Settings); err != nil {
+	if options.Input, err = o.openInput(ctx, &shards.Settings); err != nil {
 		return Report{}, err
 	}
 	for i, folder := range shards.Folders(options.Folder) {
@@ -91,10 +91,10 @@ func (o *opened) verifyShards(ctx context.Context, shards *pipeline.Shards) (Rep
 }
 
 // find returns an error if the output does not exist.
-func (o *opened) find() error {
-	found, err := objects.Exists(o.Output)
+func (o *opened) find(ctx context.Context) error {
+	found, err := objects.Exists(ctx, o.Output)
 	if err == nil && !found && objects.IsURL(o.Output) {
-		found, err = objects.IsFolder(o.Output)
+		found, err = objects.IsFolder(ctx, o.Output)
 	}
 	if err == nil && !found {
 		err = syscall.ENOENT
@@ -103,7 +103,7 @@ func (o *opened) find() error {
 }
 
 // openInput opens the input as the run did, whose settings may be nil. It returns nil if no input is named.
-func (o *opened) openInput(settings *pipeline.Settings) (_ *reader.Reader, err error) {
+func (o *opened) openInput(ctx context.Context, settings *pipeline.Settings) (_ *reader.Reader, err error) {
 	if len(o.Input.Paths) == 0 {
 		return nil, nil
 	}
@@ -117,6 +117,7 @@ func (o *opened) openInput(settings *pipeline.Settings) (_ *reader.Reader, err e
 		options.ExtraColumns, options.NamedOnly = settings.NamedColumns(), settings.Carry != "all"
 	}
 	options.Candidates, options.Storage = pipeline.InputColumns(kind), objects.Files{}
+	options.Context = ctx
 	o.input, err = reader.Open(options)
 	return o.input, err
 }

@@ -40,10 +40,10 @@ func RunShards(ctx context.Context, o ShardsOptions) (Report, error) {
 		ShardsOptions: o, merge: &merge{open: o.Sink}, waiting: make(map[int64]*shardCursor),
 		report: Report{Figures: Figures{Statuses: make(map[writer.Status]int64), Classifications: o.Shards.Settings.Classifications()}, Findings: []Finding{}},
 	}
-	if err := w.checkFolder(); err != nil {
+	if err := w.checkFolder(ctx); err != nil {
 		return Report{}, err
 	}
-	if err := w.checkAccounts(); err != nil {
+	if err := w.checkAccounts(ctx); err != nil {
 		return Report{}, err
 	}
 	if !w.incomplete {
@@ -73,8 +73,8 @@ type shardCursor struct {
 }
 
 // checkFolder finds files that are not of the shards.
-func (w *shardsWalk) checkFolder() error {
-	names, err := objects.ReadDir(w.Folder)
+func (w *shardsWalk) checkFolder(ctx context.Context) error {
+	names, err := objects.ReadDir(ctx, w.Folder)
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", w.Folder, err)
 	}
@@ -96,11 +96,11 @@ func (w *shardsWalk) checkFolder() error {
 }
 
 // checkAccounts finds missing and incomplete shards, and shards of another run or another input.
-func (w *shardsWalk) checkAccounts() error {
+func (w *shardsWalk) checkAccounts(ctx context.Context) error {
 	var first *pipeline.Account // that is complete
 	for i, folder := range w.Shards.Folders(w.Folder) {
 		a, where := w.Accounts[i], Finding{File: folder}
-		found, err := objects.Exists(folder + "/")
+		found, err := objects.Exists(ctx, folder+"/")
 		switch {
 		case err != nil:
 			return fmt.Errorf("verify %s: %w", folder, err)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -74,9 +75,9 @@ func (f *shardsFixture) run(shard pipeline.Shard, output string, format writer.F
 func (f *shardsFixture) read() {
 	f.t.Helper()
 	var err error
-	f.options.Shards, err = pipeline.ReadShards(f.options.Folder)
+	f.options.Shards, err = pipeline.ReadShards(context.Background(), f.options.Folder)
 	f.check(err)
-	f.options.Accounts, err = f.options.Shards.Accounts(f.options.Folder)
+	f.options.Accounts, err = f.options.Shards.Accounts(context.Background(), f.options.Folder)
 	f.check(err)
 	f.options.Stores = make([]*answers.Store, shardCount)
 }

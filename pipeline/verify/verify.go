@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -64,7 +63,7 @@ type verification struct {
 }
 
 func (v *verification) run(ctx context.Context) error {
-	parts, err := v.list()
+	parts, err := v.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,7 +106,7 @@ func (v *verification) file(ctx context.Context, p part) error {
 
 // rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
-	f, err := results.OpenFile(p.path, p.format, membersOf(v.Account))
+	f, err := results.OpenFile(ctx, p.path, p.format, membersOf(v.Account))
 	if err != nil {
 		v.report.add(damaged(p, err))
 		return figures, nil
@@ -122,7 +121,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 	}
 	for {
 		rows, err := f.Next()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return figures, v.endRecord()
 		}
 		if err != nil {

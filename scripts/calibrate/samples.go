@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,7 +78,7 @@ func classifyAll(fit string, texts io.Reader) ([][]answerEvidence, error) {
 	var answers [][]answerEvidence
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
 		var answer []answerEvidence
-		if err := decoder.Decode(&answer); errors.Is(err, io.EOF) {
+		if err := decoder.Decode(&answer); err == io.EOF {
 			return answers, nil
 		} else if err != nil {
 			return nil, err
