@@ -14,7 +14,8 @@ import (
 // Normalizer makes requests of inputs, so that different spellings of a website or title are equal
 // requests. The zero value is ready for use.
 type Normalizer struct {
-	Scheme string // of a bare domain: "https" (the default) or "http"
+	Scheme          string // of a bare domain: "https" (the default) or "http"
+	AskPlaceholders bool   // make requests of texts such as NULL and N/A, too, which stand for a missing value
 }
 
 // InputError says why no request can be made of an input.
@@ -37,7 +38,11 @@ func (n Normalizer) Request(kind Kind, input, classification string) (Request, e
 	if kind == Product {
 		normalize = n.product
 	}
-	normalized, err := normalize(input)
+	var normalized string
+	err := errPlaceholder
+	if n.AskPlaceholders || !isPlaceholder(input) {
+		normalized, err = normalize(input)
+	}
 	if err != nil {
 		return Request{}, &InputError{Input: input, Reason: err.Error()}
 	}
