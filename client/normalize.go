@@ -4,19 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/idna"
+	"github.com/bulkcat/bulkcat/client/internal/weburl"
 	"golang.org/x/text/unicode/norm"
 )
 
 // Normalizer makes requests of inputs, so that different spellings of a website or title are equal
 // requests. The zero value is ready for use.
 type Normalizer struct {
-	Scheme string // of a bare domain: "https" (the default) or "http"
+	Scheme          string // of a bare domain: "https" (the default) or "http"
+	AskPlaceholders bool   // make requests of texts such as NULL and N/A, too, which stand for a missing value
 }
 
 // InputError says why no request can be made of an input.
@@ -39,7 +38,11 @@ func (n Normalizer) Request(kind Kind, input, classification string) (Request, e
 	if kind == Product {
 		normalize = n.product
 	}
-	normalized, err := normalize(input)
+	var normalized string
+	err := errPlaceholder
+	if n.AskPlaceholders || !isPlaceholder(input) {
+		normalized, err = normalize(input)
+	}
 	if err != nil {
 		return Request{}, &InputError{Input: input, Reason: err.Error()}
 	}
@@ -51,14 +54,15 @@ var (
 	errUTF8        = errors.New("the input is not valid UTF-8")
 	errNotURL      = errors.New("not a website URL")
 	errScheme      = errors.New("not a website URL: the scheme must be http or https")
-	errProductURL  = errors.New("a product that begins with http:// or https:// is a URL, and this one is malformed")
+	errProductURL  = errors.New("a product that begins with http:/ or https:/ is a URL, and this one is malformed")
 	errCredentials = errors.New("a URL with a user name or password is not sent to a service")
+	errNumber      = errors.New("not a website URL: " + weburl.ErrNumber.Error())
 	errNoDot       = errors.New("not a website: a bare domain needs a dot")
 )
 
-// website normalizes a URL or a bare domain: scheme and host in lower case, the host in punycode, without
-// default port, fragment, the trailing dot of the host, and the slash of an empty path (RFC 3986 §6.2.3).
-// Path and query keep their case.
+// website normalizes a URL or a bare domain as browsers do, see package weburl: scheme and host in lower
+// case, the host in punycode, without default port, fragment, the trailing dot of the host, dot segments, and
+// the slash of an empty path. Path and query keep their case.
 func (n Normalizer) website(input string) (string, error) {
 	if isPlainDomain(input) {
 		return n.scheme() + "://" + input, nil
@@ -79,7 +83,7 @@ func (n Normalizer) scheme() string {
 // isPlainDomain reports whether an input is a bare domain that is normalized already, as most inputs are.
 // Parsing those would take a sixth of a run over stored answers. Other inputs may be valid as well.
 func isPlainDomain(s string) bool {
-	if len(s) > maxHost {
+	if len(s) > weburl.MaxName {
 		return false
 	}
 	label := 0 // index at which the label starts
@@ -115,125 +119,57 @@ func isPlainURL(s string) bool {
 // isPlainLabel reports whether a label needs no further check. Labels with hyphens in the third and fourth
 // place may be punycode, and need one.
 func isPlainLabel(label string) bool {
-	return label != "" && len(label) <= maxLabel && label[0] != '-' && label[len(label)-1] != '-' &&
+	return label != "" && len(label) <= weburl.MaxLabel && label[0] != '-' && label[len(label)-1] != '-' &&
 		(len(label) < 4 || label[2:4] != "--")
 }
 
 func (n Normalizer) anyWebsite(input string) (string, error) {
-	text, err := n.withScheme(strings.TrimSpace(input))
-	if err != nil {
-		return "", err
-	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return "", errNotURL
-	}
-	if u.User != nil {
-		return "", errCredentials
-	}
-	host, err := normalizeHost(u.Hostname())
-	if err != nil {
-		return "", err
-	}
-	port, err := normalizePort(u.Scheme, u.Port())
-	if err != nil {
-		return "", err
-	}
-	path := u.EscapedPath()
-	switch {
-	case path == "/" && u.RawQuery == "":
-		path = ""
-	case path == "" && u.RawQuery != "":
-		path = "/"
-	}
-	query := ""
-	if u.RawQuery != "" {
-		query = "?" + strings.ReplaceAll(u.RawQuery, " ", "%20")
-	}
-	return u.Scheme + "://" + host + port + path + query, nil
-}
-
-// withScheme adds the scheme to a bare domain ("example.com", "//example.com"). It refuses text that
-// url.Parse would accept although it is no URL.
-func (n Normalizer) withScheme(text string) (string, error) {
+	text := weburl.Trim(input)
 	switch {
 	case text == "":
 		return "", errEmpty
 	case !utf8.ValidString(text):
 		return "", errUTF8
 	}
-	if scheme, rest, ok := strings.Cut(text, "://"); ok && !strings.ContainsAny(scheme, "/?#.") {
-		scheme = strings.ToLower(scheme)
-		if scheme != "http" && scheme != "https" {
-			return "", errScheme
-		}
-		return scheme + "://" + rest, nil
+	text, isBare, err := n.withScheme(text)
+	if err != nil {
+		return "", err
+	}
+	u, err := weburl.Parse(text)
+	switch {
+	case u.User != "":
+		return "", errCredentials
+	case errors.Is(err, weburl.ErrNumber):
+		return "", errNumber
+	case err != nil || u.Host == "http" || u.Host == "https": // https://https://example.com
+		return "", errNotURL
+	case isBare && isOtherNumber(text, u.Host):
+		return "", errNumber
+	}
+	return u.String(), nil
+}
+
+// withScheme adds the scheme to a bare domain ("example.com", "//example.com").
+func (n Normalizer) withScheme(text string) (_ string, isBare bool, err error) {
+	if _, _, ok := weburl.CutScheme(text); ok {
+		return text, false, nil
+	}
+	if scheme, _, ok := strings.Cut(text, "://"); ok && !strings.ContainsAny(scheme, "/?#.") {
+		return "", false, errScheme
 	}
 	bare := strings.TrimPrefix(text, "//")
 	if host, _, _ := strings.Cut(bare, "/"); !strings.ContainsAny(host, ".。．｡[") {
-		return "", errNoDot
+		return "", false, errNoDot
 	}
-	return n.scheme() + "://" + bare, nil
+	return n.scheme() + "://" + bare, true, nil
 }
 
-// hostProfile maps hosts as browsers do (UTS #46, non-transitional, hyphens anywhere), and also accepts
-// underscores, which occur in real host names.
-var hostProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false), idna.CheckHyphens(false))
-
-const (
-	maxHost  = 253 // RFC 1035 §2.3.4, in text form
-	maxLabel = 63
-)
-
-func normalizeHost(host string) (string, error) {
-	if host == "" || !utf8.ValidString(host) { // url.Parse has decoded escapes
-		return "", errNotURL
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		if ip.Zone() != "" {
-			return "", errNotURL
-		}
-		if ip.Is6() {
-			return "[" + ip.String() + "]", nil
-		}
-		return ip.String(), nil
-	}
-	ascii, err := hostProfile.ToASCII(host)
-	if err != nil {
-		return "", errNotURL
-	}
-	ascii = strings.TrimSuffix(ascii, ".")
-	if ascii == "http" || ascii == "https" { // https://https://example.com
-		return "", errNotURL
-	}
-	if len(ascii) > maxHost || strings.ContainsFunc(ascii, notInHost) {
-		return "", errNotURL
-	}
-	for label := range strings.SplitSeq(ascii, ".") {
-		if label == "" || len(label) > maxLabel {
-			return "", errNotURL
-		}
-	}
-	return ascii, nil
-}
-
-func notInHost(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '_')
-}
-
-// normalizePort returns a port such as ":8080", or "" for the scheme's default port.
-func normalizePort(scheme, port string) (string, error) {
-	if port == "" {
-		return "", nil
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil || n == 0 {
-		return "", errNotURL
-	}
-	if scheme == "https" && n == 443 || scheme == "http" && n == 80 {
-		return "", nil
-	}
-	return ":" + strconv.FormatUint(n, 10), nil
+// isOtherNumber reports whether the host of a URL is an IPv4 address that was written in another form.
+// Without a scheme such a number is rather a price or a version (3.14).
+func isOtherNumber(text, host string) bool {
+	addr, err := netip.ParseAddr(host)
+	_, rest, _ := strings.Cut(text, "://")
+	return err == nil && addr.Is4() && !strings.HasPrefix(rest, host)
 }
 
 // product normalizes a title to Unicode's composed form (NFC) with single spaces. A product may also be a
@@ -292,8 +228,10 @@ func foldSpace(s string) string {
 	return strings.Join(fields, " ")
 }
 
+// isURL reports whether a title begins like an http or https URL. A colon alone may be a part of a title
+// ("HTTP: The Definitive Guide").
 func isURL(s string) bool {
-	const longest = len("https://")
-	head := strings.ToLower(s[:min(len(s), longest)])
-	return strings.HasPrefix(head, "http://") || head == "https://"
+	const longest = len("https:/")
+	head := strings.ReplaceAll(strings.ToLower(s[:min(len(s), longest)]), `\`, "/")
+	return strings.HasPrefix(head, "http:/") || head == "https:/"
 }

@@ -207,7 +207,8 @@ func (t *probeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // knownRateHeaders are the headers that a profile may name. The name of any other header may be a secret.
 var knownRateHeaders = []string{
 	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
-	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After",
+	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+	"X-Rate-Limit-Limit", "X-Rate-Limit-Remaining", "X-Rate-Limit-Reset", "Retry-After",
 }
 
 func (t *probeTransport) rateHeaders() []string { return slices.Sorted(maps.Keys(t.headers)) }

@@ -3,6 +3,8 @@ package client
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,38 +18,74 @@ type RateLimit struct {
 	Reset     time.Duration // time until the window ends; 0 if unknown
 }
 
-// parseRateLimit parses the fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers, in its newer
-// and its older form), and then the older fields with the prefix X-. Names are in canonical form.
+// Names of fields in canonical form, first those of the IETF draft (draft-ietf-httpapi-ratelimit-headers, in
+// its newer and its older forms), and then those that services had before.
+var (
+	policyFields = []string{"Ratelimit-Policy", "Ratelimit-Limit", "X-Ratelimit-Limit", "X-Rate-Limit-Limit"}
+	countFields  = []struct{ remaining, reset string }{
+		{"Ratelimit-Remaining", "Ratelimit-Reset"},
+		{"X-Ratelimit-Remaining", "X-Ratelimit-Reset"},
+		{"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"},
+	}
+)
+
+// parseRateLimit parses the fields of a limit. Of several limits the tightest counts. Lines with one name are
+// one list (RFC 9651 §4.2). Text that cannot be parsed is ignored, because services send fields that are
+// malformed by the RFC. Most services send none of them: the time for absent fields counts.
 func parseRateLimit(h http.Header, now time.Time) RateLimit {
 	l := RateLimit{Remaining: -1}
-	if policy := first(h["Ratelimit-Policy"]); policy != "" {
-		l.PerSecond = parsePolicy(policy)
+	for _, name := range policyFields {
+		if lines := h[name]; len(lines) > 0 {
+			l.readPolicies(strings.Join(lines, ","))
+		}
 	}
-	if field := first(h["Ratelimit"]); field != "" {
-		l.readField(field)
+	if lines := h["Ratelimit"]; len(lines) > 0 {
+		l.readField(strings.Join(lines, ","), now)
 	}
-	l.readCounts(first(h["Ratelimit-Remaining"]), first(h["Ratelimit-Reset"]), now)
-	l.readCounts(first(h["X-Ratelimit-Remaining"]), first(h["X-Ratelimit-Reset"]), now)
+	for _, names := range countFields {
+		if remaining, resets := h[names.remaining], h[names.reset]; len(remaining)+len(resets) > 0 {
+			l.readCounts(remaining, resets, now)
+		}
+	}
 	return l
 }
 
-func first(values []string) string {
-	if len(values) == 0 {
-		return ""
+// tighten takes the window of another limit if fewer requests remain in that window. Of two windows that are
+// equal in this, the one that ends later counts: a request has to wait for both.
+func (l *RateLimit) tighten(remaining int64, reset time.Duration) {
+	isTighter := remaining == l.Remaining && reset > l.Reset
+	if isTighter || remaining >= 0 && (l.Remaining < 0 || remaining < l.Remaining) {
+		l.Remaining, l.Reset = remaining, reset
 	}
-	return values[0]
 }
 
-// readCounts sets the fields that are still unknown. Most services send no such field, and the errors of
-// parsing "" would cost 7% of an attempt.
-func (l *RateLimit) readCounts(remaining, reset string, now time.Time) {
-	if remaining != "" && l.Remaining < 0 {
-		if n, err := strconv.ParseInt(strings.TrimSpace(remaining), 10, 64); err == nil && n >= 0 {
-			l.Remaining = n
+// readCounts sets what is still unknown, from the lines of a field of counts and of a field of resets. The
+// second count belongs to the second reset.
+func (l *RateLimit) readCounts(counts, resets []string, now time.Time) {
+	var waits []time.Duration
+	for _, line := range resets {
+		if wait := parseReset(line, now); wait > 0 || !strings.Contains(line, ",") { // dates have a comma
+			waits = append(waits, wait)
+			continue
+		}
+		for reset := range split(line, ',') {
+			waits = append(waits, parseReset(reset, now))
 		}
 	}
-	if reset != "" && l.Reset == 0 {
-		l.Reset = parseReset(reset, now)
+	if len(waits) == 0 {
+		waits = []time.Duration{0}
+	}
+	tightest, i := RateLimit{Remaining: -1}, 0
+	for count := range split(strings.Join(counts, ","), ',') {
+		count, _, _ = strings.Cut(count, ";")
+		tightest.tighten(parseRemaining(count), waits[min(i, len(waits)-1)])
+		i++
+	}
+	if l.Remaining < 0 {
+		l.Remaining = tightest.Remaining
+	}
+	if l.Reset == 0 {
+		l.Reset = tightest.Reset
 	}
 }
 
@@ -55,65 +93,106 @@ func (l *RateLimit) readCounts(remaining, reset string, now time.Time) {
 // a quota.
 const longestWindow = 60 // seconds
 
-// parsePolicy returns the tightest of policies such as `"name";q=100;w=60` or `100;w=60`, in requests per
-// second; 0 if none can be parsed.
-func parsePolicy(text string) float64 {
-	tightest := 0.0
-	for policy := range strings.SplitSeq(text, ",") {
-		quota, window := 0.0, 0.0
-		for i, param := range strings.Split(policy, ";") {
-			name, value, found := strings.Cut(strings.TrimSpace(param), "=")
+// readPolicies lowers PerSecond to the tightest of policies such as `"name";q=100;w=60` or `100;w=60`.
+func (l *RateLimit) readPolicies(text string) {
+	for policy := range split(text, ',') {
+		quota, window, first, ofRequests := int64(0), int64(0), true, true
+		for param := range split(policy, ';') {
+			name, value, found := cutParam(param)
 			switch {
-			case i == 0 && !found:
-				quota = parseCount(name)
+			case first && !found:
+				quota = parseRemaining(name)
 			case name == "q":
-				quota = parseCount(value)
+				quota = parseRemaining(value)
 			case name == "w":
-				window = parseCount(value)
+				window = parseRemaining(value)
+			case name == "qu": // the unit of the quota
+				ofRequests = value == `"requests"`
 			}
+			first = false
 		}
-		if perSecond := quota / max(window, 1); window > 0 && window <= longestWindow && perSecond > 0 && (tightest == 0 || perSecond < tightest) {
-			tightest = perSecond
+		if quota <= 0 || window <= 0 || window > longestWindow || !ofRequests {
+			continue
 		}
-	}
-	return tightest
-}
-
-// parseCount parses a whole number below 2^40; 0 for any other text.
-func parseCount(text string) float64 {
-	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 40)
-	if err != nil {
-		return 0
-	}
-	return float64(n)
-}
-
-// readField parses `"name";r=50;t=30` or `limit=100, remaining=50, reset=30`.
-func (l *RateLimit) readField(text string) {
-	for param := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == ',' }) {
-		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
-		switch name {
-		case "r", "remaining":
-			if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil && n >= 0 {
-				l.Remaining = n
-			}
-		case "t", "reset":
-			if seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
-				l.Reset = secondsToDuration(seconds)
-			}
+		if perSecond := float64(quota) / float64(window); l.PerSecond == 0 || perSecond < l.PerSecond {
+			l.PerSecond = perSecond
 		}
 	}
 }
 
-// parseReset parses a number of seconds, or a Unix time in seconds, milliseconds, microseconds or
-// nanoseconds. The size of the number decides.
-func parseReset(text string, now time.Time) time.Duration {
+// readField parses a list of windows such as `"name";r=50;t=30`, or one window in the older form
+// `limit=100, remaining=50, reset=30`.
+func (l *RateLimit) readField(text string, now time.Time) {
+	older := RateLimit{Remaining: -1}
+	for item := range split(text, ',') {
+		window, first := &RateLimit{Remaining: -1}, true
+		for param := range split(item, ';') {
+			name, value, found := cutParam(param)
+			if first && found {
+				window = &older
+			}
+			first = false
+			switch name {
+			case "r", "remaining":
+				window.Remaining = parseRemaining(value)
+			case "t", "reset":
+				window.Reset = parseReset(value, now)
+			}
+		}
+		if window != &older {
+			l.tighten(window.Remaining, window.Reset)
+		}
+	}
+	l.tighten(older.Remaining, older.Reset)
+}
+
+// split returns the parts of a list or of an item in a structured field (RFC 9651). A separator within a
+// quoted string separates nothing.
+func split(text string, separator byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, isQuoted := 0, false
+		for i := 0; i < len(text); i++ {
+			switch {
+			case text[i] == '"':
+				isQuoted = !isQuoted
+			case isQuoted && text[i] == '\\':
+				i++
+			case !isQuoted && text[i] == separator:
+				if !yield(text[start:i]) {
+					return
+				}
+				start = i + 1
+			}
+		}
+		yield(text[start:])
+	}
+}
+
+func cutParam(param string) (name, value string, found bool) {
+	name, value, found = strings.Cut(param, "=")
+	return strings.TrimSpace(name), strings.TrimSpace(value), found
+}
+
+// parseRemaining parses a number of requests or of seconds, of which a fraction does not count. It returns -1
+// for any other text.
+func parseRemaining(text string) int64 {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	const leastUnix = 9e8 // seconds: a Unix time in 1998, or a wait of 28 years
-	if err != nil || !(n > 0) {
-		return 0
+	if err != nil || !(n >= 0) {
+		return -1
 	}
-	if n < leastUnix {
+	return int64(min(n, 1<<53)) // a float64 has whole numbers up to here
+}
+
+// parseReset parses a number of seconds, a Unix time in seconds, milliseconds, microseconds or nanoseconds, or
+// a date. The size of the number decides.
+func parseReset(text string, now time.Time) time.Duration {
+	text = strings.TrimSpace(text)
+	n, err := strconv.ParseFloat(text, 64)
+	const leastUnix = 9e8 // seconds: a Unix time in 1998, or a wait of 28 years
+	if err != nil {
+		return untilDate(text, now)
+	}
+	if !(n >= leastUnix) || math.IsInf(n, 1) {
 		return secondsToDuration(n)
 	}
 	for n >= 1000*leastUnix {

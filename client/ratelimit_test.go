@@ -2,6 +2,7 @@ package client
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,6 +41,76 @@ func TestParseRateLimit(t *testing.T) {
 	}
 }
 
+// Lines with one name are one list, the tightest limit counts, and text that cannot be parsed is ignored.
+func TestParseRateLimitFamilies(t *testing.T) {
+	const unknown = -1
+	for _, tt := range []struct {
+		name, lines string
+		want        RateLimit
+	}{
+		{"the tightest first", `RateLimit: "burst";r=0;t=5, "daily";r=900;t=80000`, RateLimit{0, 0, 5 * time.Second}},
+		{"the tightest last", `RateLimit: "daily";r=900;t=80000, "burst";r=0;t=5`, RateLimit{0, 0, 5 * time.Second}},
+		{"both used up", `RateLimit: "burst";r=0;t=5, "daily";r=0;t=800`, RateLimit{0, 0, 800 * time.Second}},
+		{"two lines", "RateLimit: \"daily\";r=900;t=80000\nRateLimit: \"burst\";r=3;t=5", RateLimit{0, 3, 5 * time.Second}},
+		{"tokens as names", `RateLimit: burst;r=2;t=5, daily;r=900;t=80000`, RateLimit{0, 2, 5 * time.Second}},
+		{"parameters in another order, with others", `RateLimit: "a";t=5;pk=:YTtiLGM=:;r=0, "b";pk="x;r=9";t=9;r=1`, RateLimit{0, 0, 5 * time.Second}},
+		{"spaces", `RateLimit:  "a" ; r = 4 ; t = 5 `, RateLimit{0, 4, 5 * time.Second}},
+		{"a separator in a name", `RateLimit: "a;r=0, b";r=7;t=9`, RateLimit{0, 7, 9 * time.Second}},
+		{"an escaped quote in a name", `RateLimit: "a\";r=0";r=7;t=9`, RateLimit{0, 7, 9 * time.Second}},
+		{"a name without its end", `RateLimit: "a;r=0;t=5`, RateLimit{0, unknown, 0}},
+		{"empty items", `RateLimit: , ,"a";r=7;t=9;,;;,`, RateLimit{0, 7, 9 * time.Second}},
+		{"a window without a count", `RateLimit: "a";t=5, "b";r=7;t=9`, RateLimit{0, 7, 9 * time.Second}},
+		{"the older form in lines", "RateLimit: limit=100\nRateLimit: remaining=4, reset=5", RateLimit{0, 4, 5 * time.Second}},
+		{"a Unix time as t", `RateLimit: "a";r=0;t=1772366430`, RateLimit{0, 0, 30 * time.Second}},
+
+		{"policies in two lines", "RateLimit-Policy: \"burst\";q=100;w=1\nRateLimit-Policy: \"minute\";q=600;w=60", RateLimit{10, unknown, 0}},
+		{"a policy in another order", `RateLimit-Policy: "a";w=10;q=50`, RateLimit{5, unknown, 0}},
+		{"a policy with a separator in its name", `RateLimit-Policy: "a,b;q=1";q=50;w=10`, RateLimit{5, unknown, 0}},
+		{"a policy of bytes", `RateLimit-Policy: "bw";q=50;qu="content-bytes";w=10, "rq";q=70;qu="requests";w=10`, RateLimit{7, unknown, 0}},
+		{"policies as the limit", "RateLimit-Limit: 100, 100;w=50;comment=\"a, b\"", RateLimit{2, unknown, 0}},
+		{"policies as the limit, X-", "X-RateLimit-Limit: 100, 100;w=50, 30;w=10", RateLimit{2, unknown, 0}},
+		{"policies with fractions", "RateLimit-Policy: 100.0;w=50.0", RateLimit{2, unknown, 0}},
+		{"policies that are none", "RateLimit-Policy: ;w=1, 0;w=1, -5;w=1, x;w=1, 5;w=0, 5;w=-1, 99999999999999999999;w=1e999, NaN;w=1", RateLimit{0, unknown, 0}},
+
+		{"a count with a fraction", "X-RateLimit-Remaining: 59.0", RateLimit{0, 59, 0}},
+		{"a fraction of a request", "X-RateLimit-Remaining: 0.9", RateLimit{0, 0, 0}},
+		{"a negative count", "X-RateLimit-Remaining: -4", RateLimit{0, unknown, 0}},
+		{"a count that overflows", "RateLimit-Remaining: 99999999999999999999", RateLimit{0, 1 << 53, 0}},
+		{"a count that is no number", "RateLimit-Remaining: NaN\nX-RateLimit-Remaining: 5", RateLimit{0, 5, 0}},
+		{"counts in a list", "RateLimit-Remaining: 900, 0\nRateLimit-Reset: 80000, 5", RateLimit{0, 0, 5 * time.Second}},
+		{"counts in lines", "RateLimit-Remaining: 0\nRateLimit-Remaining: 900\nRateLimit-Reset: 5\nRateLimit-Reset: 80000", RateLimit{0, 0, 5 * time.Second}},
+		{"counts with one reset", "RateLimit-Remaining: 900, 0;w=1\nRateLimit-Reset: 7", RateLimit{0, 0, 7 * time.Second}},
+		{"X-Rate-Limit", "X-Rate-Limit-Remaining: 0\nX-Rate-Limit-Reset: 1772366430", RateLimit{0, 0, 30 * time.Second}},
+		{"names in lower case", "x-ratelimit-remaining: 3\nx-ratelimit-reset: 9", RateLimit{0, 3, 9 * time.Second}},
+
+		{"a date of HTTP", "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: Sun, 01 Mar 2026 12:00:30 GMT", RateLimit{0, 0, 30 * time.Second}},
+		{"a date of RFC 3339", "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 2026-03-01T13:00:30.5+01:00", RateLimit{0, 0, 30500 * time.Millisecond}},
+		{"a date gone by", "X-RateLimit-Reset: Sun, 01 Mar 2026 11:00:30 GMT", RateLimit{0, unknown, 0}},
+		{"a date in the far future", "X-RateLimit-Reset: 9999-01-01T00:00:00Z", RateLimit{0, unknown, 365 * 24 * time.Hour}},
+		{"seconds with a fraction", "X-RateLimit-Reset: 1.5", RateLimit{0, unknown, 1500 * time.Millisecond}},
+		{"a Unix time with a fraction", "X-RateLimit-Reset: 1772366430.5", RateLimit{0, unknown, 30500 * time.Millisecond}},
+		{"a Unix time in microseconds", "X-RateLimit-Reset: 1772366430000000", RateLimit{0, unknown, 30 * time.Second}},
+		{"resets that are none", "RateLimit-Reset: -5, soon,, NaN", RateLimit{0, unknown, 0}},
+		{"a reset without end", "RateLimit-Reset: Inf", RateLimit{0, unknown, 365 * 24 * time.Hour}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := parseRateLimit(headerOf(tt.lines), testNow); got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// headerOf makes a header of lines such as "Name: value".
+func headerOf(lines string) http.Header {
+	h := http.Header{}
+	for line := range strings.SplitSeq(lines, "\n") {
+		name, value, _ := strings.Cut(line, ": ")
+		h.Add(name, value)
+	}
+	return h
+}
+
 func TestRetryWait(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -66,10 +137,12 @@ func TestRetryWait(t *testing.T) {
 }
 
 func FuzzRetryWait(f *testing.F) {
-	f.Add(`"default";q=100;w=60`, `"default";r=50;t=30`, "1772366430", `{"retry_after":5}`)
-	f.Add("100;w=10", "limit=100, remaining=0, reset=7", "12", `{"error":{"retry_after":"1e300"}}`)
-	f.Fuzz(func(t *testing.T, policy, field, reset, body string) {
-		h := http.Header{"Ratelimit-Policy": {policy}, "Ratelimit": {field}, "X-Ratelimit-Reset": {reset}}
+	f.Add("RateLimit-Policy: \"default\";q=100;w=60\nRateLimit: \"default\";r=50;t=30\nX-RateLimit-Reset: 1772366430", `{"retry_after":5}`)
+	f.Add("RateLimit-Policy: 100;w=10\nRateLimit: limit=100, remaining=0, reset=7\nRateLimit-Reset: 12", `{"error":{"retry_after":"1e300"}}`)
+	f.Add("RateLimit-Remaining: 0, 9e99\nRateLimit-Reset: Sun, 01 Mar 2026 12:00:30 GMT\nRateLimit-Reset: 5,-6", "")
+	f.Add("RateLimit: \"a\\\";r=1\nRateLimit: \\\nX-Rate-Limit-Limit: 1;w=1;qu=\"x\"", "")
+	f.Fuzz(func(t *testing.T, lines, body string) {
+		h := headerOf(lines)
 		limit := parseRateLimit(h, testNow)
 		if !(limit.PerSecond >= 0) || limit.Remaining < -1 || limit.Reset < 0 {
 			t.Fatalf("got %+v", limit)

@@ -59,7 +59,7 @@ func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration
 	return wait + p.Jitter(ceiling), true
 }
 
-// retryAfter parses Retry-After, a number of seconds or a date (RFC 9110 §10.2.3); 0 if there is none or
+// retryAfter parses Retry-After, a number of seconds or a date (RFC 9110 §10.2.3, or RFC 3339); 0 if there is none or
 // the value is invalid.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
@@ -69,10 +69,20 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
 		return secondsToDuration(seconds)
 	}
-	if date, err := http.ParseTime(value); err == nil {
-		return max(date.Sub(now), 0)
+	return untilDate(value, now)
+}
+
+// untilDate returns the time until a date of HTTP or of RFC 3339, up to a year; 0 for other texts and dates
+// gone by.
+func untilDate(text string, now time.Time) time.Duration {
+	date, err := http.ParseTime(text)
+	if err != nil {
+		date, err = time.Parse(time.RFC3339, text)
 	}
-	return 0
+	if err != nil {
+		return 0
+	}
+	return secondsToDuration(date.Sub(now).Seconds())
 }
 
 // secondsToDuration converts any number, NaN and 1e300 included, to a duration between 0 and a year.

@@ -84,6 +84,7 @@ func TestRetryAfter(t *testing.T) {
 		{"Sunday, 01-Mar-26 12:00:30 GMT", 30 * time.Second},
 		{"Sun Mar  1 12:00:30 2026", 30 * time.Second},
 		{"Sun, 01 Mar 2026 11:00:00 GMT", 0},
+		{"2026-03-01T12:00:30Z", 30 * time.Second},
 		{"soon", 0},
 	} {
 		if got := retryAfter(http.Header{"Retry-After": {tt.value}}, testNow); got != tt.want {

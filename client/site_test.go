@@ -40,7 +40,6 @@ var siteGroups = []struct {
 	{"www below a public suffix with a port", "http://www.co.uk:81", []string{"http://www.co.uk:81/"}},
 	{"an address keeps its scheme", "http://192.0.2.1/a", []string{"http://192.0.2.1/a/", "http://192.0.2.1:80/a?q"}},
 	{"an address alone", "https://192.0.2.1", []string{"192.0.2.1", "https://192.0.2.1/"}},
-	{"www is no part of an address", "http://www.192.0.2.1", []string{"http://www.192.0.2.1/"}},
 	{"IPv6", "http://[2001:db8::1]", []string{"http://[2001:DB8::1]/?q"}},
 	{"IPv6 with a port", "http://[2001:db8::1]:8080/a", []string{"http://[2001:db8::1]:8080/a/"}},
 	{"IPv4 in IPv6", "http://[::ffff:192.0.2.1]", []string{"http://[::ffff:192.0.2.1]/"}},

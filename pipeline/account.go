@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
@@ -74,25 +75,26 @@ const (
 
 // Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
 type Settings struct {
-	Kind           string      `json:"kind"`
-	Classification string      `json:"classification"`        // names with a comma between
-	Inputs         []string    `json:"inputs"`                // as named on the command line
-	InputPaths     []string    `json:"input_paths,omitempty"` // relative to the folder of the output
-	Columns        ColumnNames `json:"column,omitempty"`
-	Join           string      `json:"join,omitempty"` // between the values of several columns
-	Scheme         string      `json:"scheme,omitempty"`
-	Dedupe         string      `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, as in accounts of versions without the setting
-	Output         string      `json:"output"`
-	OutputFormat   string      `json:"output_format"`
-	Levels         int         `json:"levels"`
-	Carry          string      `json:"carry"`
-	SourceColumns  bool        `json:"source_columns,omitempty"`
-	Shape          string      `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
-	Top            int         `json:"top,omitempty"`   // 0 for all categories
-	MinConfidence  float64     `json:"min_confidence,omitempty"`
-	PartRows       int64       `json:"part_rows,omitempty"`
-	Limit          int64       `json:"limit,omitempty"`
-	Shard          string      `json:"shard,omitempty"` // such as "3/16"; "" for the whole input
+	Kind            string      `json:"kind"`
+	Classification  string      `json:"classification"`        // names with a comma between
+	Inputs          []string    `json:"inputs"`                // as named on the command line
+	InputPaths      []string    `json:"input_paths,omitempty"` // relative to the folder of the output
+	Columns         ColumnNames `json:"column,omitempty"`
+	Join            string      `json:"join,omitempty"` // between the values of several columns
+	Scheme          string      `json:"scheme,omitempty"`
+	AskPlaceholders bool        `json:"ask_placeholders,omitempty"`
+	Dedupe          string      `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, as in accounts of versions without the setting
+	Output          string      `json:"output"`
+	OutputFormat    string      `json:"output_format"`
+	Levels          int         `json:"levels"`
+	Carry           string      `json:"carry"`
+	SourceColumns   bool        `json:"source_columns,omitempty"`
+	Shape           string      `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
+	Top             int         `json:"top,omitempty"`   // 0 for all categories
+	MinConfidence   float64     `json:"min_confidence,omitempty"`
+	PartRows        int64       `json:"part_rows,omitempty"`
+	Limit           int64       `json:"limit,omitempty"`
+	Shard           string      `json:"shard,omitempty"` // such as "3/16"; "" for the whole input
 }
 
 // The values of SessionOptions.Dedupe.
@@ -100,6 +102,11 @@ const (
 	DedupeExact = "exact" // equal normalized inputs are one request
 	DedupeSite  = "site"  // all spellings of a website are one request: see client.Normalizer.Site
 )
+
+// Normalizer makes the requests of the run.
+func (s Settings) Normalizer() client.Normalizer {
+	return client.Normalizer{Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders}
+}
 
 // ColumnNames are the names of the input columns. In JSON a single name is a text, as in accounts from before there were
 // several.

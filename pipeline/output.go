@@ -234,7 +234,7 @@ func (s *Session) newAccount() *Account {
 	format, _ := o.Output.format() // checked by Open
 	settings := Settings{
 		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","),
-		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme,
+		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders,
 		Output: o.Output.Path, OutputFormat: string(format),
 		Levels: o.Output.Levels, Carry: o.Output.Carry, SourceColumns: o.Output.SourceColumns,
 		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, Limit: o.Limit, Shard: o.Shard.String(),

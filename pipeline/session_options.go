@@ -29,6 +29,7 @@ type SessionOptions struct {
 	Classifications []string           // what each record is asked for; default DefaultClassifications
 	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
 	Scheme          string             // of bare domains: "https" (the default) or "http"
+	AskPlaceholders bool               // ask for texts that stand for a missing value, such as NULL, which are invalid otherwise
 	Dedupe          string             // which websites are one request: DedupeSite (the default) or DedupeExact
 
 	Service Service
@@ -276,7 +277,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 // requests are the options that decide which requests a run makes.
 func (o *SessionOptions) requests() Options {
 	options := Options{
-		Kind: o.Kind, Normalizer: client.Normalizer{Scheme: o.Scheme},
+		Kind: o.Kind, Normalizer: client.Normalizer{Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders},
 		BySite: o.Dedupe == DedupeSite, Limit: o.Limit, Shard: o.Shard,
 	}
 	for _, name := range o.Classifications {

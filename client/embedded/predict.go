@@ -8,6 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
+	"github.com/bulkcat/bulkcat/client/internal/weburl"
 )
 
 // predictWebsite classifies a website by its name and, if the fetch succeeds, its page.
@@ -108,8 +109,8 @@ func parseURL(input string) (*url.URL, *apiError) {
 	if !isURL(input) {
 		return nil, malformed("a website must start with http:// or https://")
 	}
-	u, err := url.Parse(input)
-	if err != nil || u.Hostname() == "" {
+	u, err := weburl.ForRequest(input)
+	if err != nil {
 		return nil, malformed("the URL is malformed")
 	}
 	return u, nil

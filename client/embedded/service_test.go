@@ -170,7 +170,7 @@ func TestErrors(t *testing.T) {
 		{"a custom classification", "GET", target(ProductPath, "query", "shoe", "classification", "product_taxonomy_custom_ab12"), "good", "", "", 404, "product_taxonomy_custom_ab12"},
 		{"a website without a scheme", "GET", website("x.example", "naics"), "good", "", "", 400, "https://"},
 		{"a website of another scheme", "GET", website("ftp://x.example", "naics"), "good", "", "", 400, "https://"},
-		{"a website without a host", "GET", website("https:///path", "naics"), "good", "", "", 400, "malformed"},
+		{"a website without a host", "GET", website("https://?path", "naics"), "good", "", "", 400, "malformed"},
 		{"a website that does not parse", "GET", website("https://x y.example:port", "naics"), "good", "", "", 400, "malformed"},
 		{"a product URL that does not parse", "GET", target(ProductPath, "query", "http://[::1"), "good", "", "", 400, "malformed"},
 		{"a query that is not encoded", "GET", "http://embedded" + ProductPath + "?query=100%", "good", "", "", 400, "URL-encoded"},

@@ -66,12 +66,13 @@ func (g *Gateway) Answer(h http.Header, r *http.Request, key *embedded.Key, requ
 	return g.wait(r.Context(), f)
 }
 
-// normalize returns the request with a normalized input. The error is a rejection.
+// normalize returns the request with a normalized input. The error is a rejection. Placeholders for missing
+// values are answered: the clients decide about these, as --ask-placeholders of a run does.
 func normalize(r client.Request) (client.Request, error) {
 	if err := client.CheckClassification(r.Kind, r.Classification); err != nil {
 		return r, noClassification(err)
 	}
-	r, err := client.Normalizer{}.Request(r.Kind, r.Input, r.Classification)
+	r, err := client.Normalizer{AskPlaceholders: true}.Request(r.Kind, r.Input, r.Classification)
 	if err != nil {
 		return r, malformed(err)
 	}

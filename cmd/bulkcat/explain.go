@@ -87,6 +87,7 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 	if err := f.log.check(); err != nil {
 		return client.Request{}, err
 	}
-	request, err := client.Normalizer{}.Request(kind, input, f.classification)
-	return client.Normalizer{}.Site(request), err
+	normalizer := client.Normalizer{AskPlaceholders: true} // the input was typed
+	request, err := normalizer.Request(kind, input, f.classification)
+	return normalizer.Site(request), err
 }

@@ -83,6 +83,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 		names = append(names, client.CustomPrefix+"NAME")
 	}
 	bindList(flags, &f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
+	flags.BoolVar(&f.AskPlaceholders, "ask-placeholders", false, "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise")
 	if f.Kind == client.Website {
 		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and with --dedupe site of all websites: https or http")
 		flags.StringVar(&f.Dedupe, "dedupe", pipeline.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")

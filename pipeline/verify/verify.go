@@ -269,7 +269,7 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	if record != nil {
 		input = record.Input
 	}
-	request, err := client.Normalizer{Scheme: s.Scheme}.Request(client.Kind(s.Kind), input, g.classification)
+	request, err := s.Normalizer().Request(client.Kind(s.Kind), input, g.classification)
 	invalid := err != nil || record != nil && record.Err != nil
 	switch {
 	case invalid:
@@ -301,7 +301,7 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 // spellings are the requests that a run may have made for a request.
 func spellings(s pipeline.Settings, request client.Request) []client.Request {
 	list := []client.Request{request}
-	if site := (client.Normalizer{Scheme: s.Scheme}).Site(request); s.Dedupe != pipeline.DedupeExact && site != request {
+	if site := s.Normalizer().Site(request); s.Dedupe != pipeline.DedupeExact && site != request {
 		list = append(list, site)
 	}
 	return list

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/internal/weburl"
 	"golang.org/x/time/rate"
 )
 
@@ -107,9 +108,9 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (Page, error) {
 	if f.opts.Mode == Never {
 		return Page{}, ErrNever
 	}
-	u, err := url.Parse(rawURL)
+	u, err := weburl.ForRequest(rawURL)
 	if err != nil {
-		// The parser's error repeats the URL, secrets included.
+		// net/url's error repeats the URL, secrets included.
 		return Page{}, &Error{Reason: BadURL, Err: errors.New("it does not parse")}
 	}
 	if f.breaker == nil {

@@ -1,0 +1,49 @@
+package client
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client/internal/weburl"
+)
+
+var errPlaceholder = errors.New("a placeholder for a missing value")
+
+// placeholders are texts that programs write for a missing value, in lower case. Words that may name a
+// product are not among them.
+var placeholders = newPlaceholders(
+	// pandas and readr
+	"na", "n/a", "<na>", "#na", "#n/a n/a", "nan", "-nan", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "null", "none",
+	// databases and their tools
+	`\n`, "(null)", "[null]", "<null>",
+	// other languages and people
+	"nil", "undefined", "n.a", "n.a.", "(none)", "(blank)", "0",
+	// errors of spreadsheets
+	"#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#getting_data", "#spill!", "#calc!", "#field!", "#blocked!",
+	"#connect!", "#busy!", "#unknown!", "#error!",
+)
+
+// marks are the characters of placeholders without letters and digits, such as "--" and "???".
+const marks = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212.\u2026?#"
+
+const (
+	longestPlaceholder = 16                   // bytes
+	firstBytes         = `nNuU01<([\` + marks // of placeholders: spares most inputs the other tests
+)
+
+func newPlaceholders(texts ...string) map[string]bool {
+	set := make(map[string]bool)
+	for _, text := range texts {
+		set[text] = true
+	}
+	return set
+}
+
+// isPlaceholder reports whether an input stands for a missing value. Case and blanks around do not count.
+func isPlaceholder(input string) bool {
+	text := weburl.Trim(input)
+	if text == "" || strings.IndexByte(firstBytes, text[0]) < 0 {
+		return false
+	}
+	return len(text) <= longestPlaceholder && placeholders[strings.ToLower(text)] || strings.Trim(text, marks) == ""
+}
