@@ -1,6 +1,9 @@
 package answers
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 const (
 	// nearRead bytes hold most packs; a longer pack takes a second read.
@@ -66,14 +69,31 @@ func (s *Store) readLive(at place, bytes int) (chunk, error) {
 	if err != nil || len(c.records) == 0 || !replaced {
 		return c, err
 	}
-	newest := slices.Clone(c.records)
-	if err := s.index.find(newest); err != nil {
-		return c, err
+	c.records, _, err = s.index.divide(c.records)
+	return c, err
+}
+
+// divide tells the live records of the log from the replaced ones, which have the places of the newer records. The error
+// is a *DamageError if the index leads to no record of a key, or to an older one: what it does not know is not replaced.
+func (x *index) divide(records []sought) (live, replaced []sought, err error) {
+	newest := slices.Clone(records)
+	if err := x.find(newest); err != nil {
+		return nil, nil, err
 	}
 	places := make(map[string]place, len(newest))
 	for _, w := range newest {
 		places[string(w.key)] = w.place
 	}
-	c.records = slices.DeleteFunc(c.records, func(r sought) bool { return places[string(r.key)] != r.place })
-	return c, nil
+	live = records[:0]
+	for _, r := range records {
+		switch newer := places[string(r.key)]; {
+		case newer == r.place:
+			live = append(live, r)
+		case newer > r.place:
+			replaced = append(replaced, sought{key: r.key, place: newer})
+		default:
+			return nil, nil, x.explain(errors.New("an answer of the log is not in the index"))
+		}
+	}
+	return live, replaced, nil
 }

@@ -1,6 +1,9 @@
 package answers
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // compactBytes of records are copied with one fdatasync.
 const compactBytes = 4 << 20
@@ -19,11 +22,11 @@ func (s *Store) Compact(ctx context.Context) error {
 		return s.failure.set(err)
 	}
 	for s.log.files[0].number <= old {
-		if err := s.compactFirst(ctx); err != nil {
+		if err := s.sound(func() error { return s.compactFirst(ctx) }); err != nil {
 			return err
 		}
 	}
-	return s.index.compact(ctx)
+	return s.sound(func() error { return s.index.compact(ctx) })
 }
 
 // compactFirst copies the live records of the first log file to the end of the log and removes
@@ -36,9 +39,9 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		c, err := s.readLive(at, compactBytes)
+		c, err := s.readKept(at)
 		if err != nil {
-			return s.failure.set(err)
+			return err
 		}
 		if c.to == c.from || c.from.file() != first {
 			break
@@ -67,4 +70,24 @@ func (s *Store) compactFirst(ctx context.Context) error {
 	err := s.failure.set(s.log.removeBefore(first + 1))
 	s.replaced.Store(state.Replaced) // no sooner: readLive reads the file as long as the file is there
 	return err
+}
+
+// readKept reads a chunk and leaves out the records that compaction removes for good: those whose newer record is there
+// and sound. If a newer record is damaged, so is the index that leads to it; an index that is made anew leads to the
+// newest record that is sound.
+func (s *Store) readKept(at place) (chunk, error) {
+	c, err := s.log.readChunk(at, compactBytes)
+	if err != nil || len(c.records) == 0 {
+		return c, s.failure.set(err)
+	}
+	live, replaced, err := s.index.divide(c.records)
+	if err != nil {
+		return c, err
+	}
+	c.records = live
+	lost, err := s.log.fetch(replaced, func(sought) {})
+	if err == nil && len(lost) > 0 {
+		return c, s.index.explain(errors.New("it leads to a damaged answer"))
+	}
+	return c, s.failure.set(err)
 }

@@ -71,41 +71,50 @@ type sought struct {
 	record []byte // nil for unknown or damaged
 }
 
-// seek finds the newest records of keys through the index, reads their packs in the order of
-// the log, and passes each key with its record to found.
+// seek finds the newest records of keys through the index, and passes each key with its record to found.
 func (s *Store) seek(missing []sought, found func(sought)) error {
-	var p pack
-	memory := make([]byte, nearRead)
 	for len(missing) > 0 {
-		if err := s.index.find(missing); err != nil {
+		err := s.find(missing)
+		if err != nil {
 			return err
 		}
 		missing = slices.DeleteFunc(missing, func(w sought) bool { return w.place == 0 })
-		slices.SortFunc(missing, func(a, b sought) int { return cmp.Compare(a.place, b.place) })
-		moved := missing[:0]
-		for _, w := range missing {
-			if p.at != w.place {
-				encoded, _, err := s.log.packAt(w.place, nil, memory)
-				if err != nil {
-					return err
-				}
-				p.parse(w.place, encoded)
-			}
-			i := slices.IndexFunc(p.records, func(record []byte) bool { return hasKey(record, w.key) })
-			switch {
-			case i >= 0:
-				w.record = p.records[i]
-				found(w)
-			case w.tried == w.place:
-				found(w)
-			default: // damaged, or compaction has moved the record since
-				w.tried = w.place
-				moved = append(moved, w)
-			}
+		if missing, err = s.log.fetch(missing, found); err != nil {
+			return err
 		}
-		missing = moved
 	}
 	return nil
+}
+
+// fetch reads the packs at the places of keys, in the order of the log, and passes each key with its record to found.
+// It returns the keys whose record is damaged, or was moved by compaction since; those that come again with the same
+// place are passed to found.
+func (l *log) fetch(wanted []sought, found func(sought)) (moved []sought, err error) {
+	var p pack
+	memory := make([]byte, nearRead)
+	slices.SortFunc(wanted, func(a, b sought) int { return cmp.Compare(a.place, b.place) })
+	moved = wanted[:0]
+	for _, w := range wanted {
+		if p.at != w.place {
+			encoded, _, err := l.packAt(w.place, nil, memory)
+			if err != nil {
+				return nil, err
+			}
+			p.parse(w.place, encoded)
+		}
+		i := slices.IndexFunc(p.records, func(record []byte) bool { return hasKey(record, w.key) })
+		switch {
+		case i >= 0:
+			w.record = p.records[i]
+			found(w)
+		case w.tried == w.place:
+			found(w)
+		default:
+			w.tried = w.place
+			moved = append(moved, w)
+		}
+	}
+	return moved, nil
 }
 
 // answer answers a query.
