@@ -62,7 +62,7 @@ func (l *log) readChunk(at place, bytes int) (c chunk, err error) {
 	return c, nil
 }
 
-// readLive reads a chunk and leaves out the records that newer records have replaced.
+// readLive reads a chunk and leaves out the records that newer records have replaced, sound or not.
 func (s *Store) readLive(at place, bytes int) (chunk, error) {
 	replaced := s.replaced.Load() > 0 // before the log is read: compaction may remove all that are replaced
 	c, err := s.log.readChunk(at, bytes)
@@ -71,6 +71,26 @@ func (s *Store) readLive(at place, bytes int) (chunk, error) {
 	}
 	c.records, _, err = s.index.divide(c.records)
 	return c, err
+}
+
+// readKept reads a chunk and leaves out the records that nobody needs any more: those whose newer record is there and
+// sound. The error is a *DamageError of the index if a newer record is damaged: an index that is made anew leads to the
+// newest record that is sound. The caller holds writes.
+func (s *Store) readKept(at place, bytes int) (chunk, error) {
+	c, err := s.log.readChunk(at, bytes)
+	if err != nil || len(c.records) == 0 {
+		return c, s.failure.set(err)
+	}
+	live, replaced, err := s.index.divide(c.records)
+	if err != nil {
+		return c, err
+	}
+	c.records = live
+	lost, err := s.log.fetch(replaced, func(sought) {})
+	if err == nil && len(lost) > 0 {
+		return c, s.index.explain(errDamagedPlace)
+	}
+	return c, s.failure.set(err)
 }
 
 // divide tells the live records of the log from the replaced ones, which have the places of the newer records. The error

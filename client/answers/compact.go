@@ -1,9 +1,6 @@
 package answers
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // compactBytes of records are copied with one fdatasync.
 const compactBytes = 4 << 20
@@ -39,7 +36,7 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		c, err := s.readKept(at)
+		c, err := s.readKept(at, compactBytes)
 		if err != nil {
 			return err
 		}
@@ -70,24 +67,4 @@ func (s *Store) compactFirst(ctx context.Context) error {
 	err := s.failure.set(s.log.removeBefore(first + 1))
 	s.replaced.Store(state.Replaced) // no sooner: readLive reads the file as long as the file is there
 	return err
-}
-
-// readKept reads a chunk and leaves out the records that compaction removes for good: those whose newer record is there
-// and sound. If a newer record is damaged, so is the index that leads to it; an index that is made anew leads to the
-// newest record that is sound.
-func (s *Store) readKept(at place) (chunk, error) {
-	c, err := s.log.readChunk(at, compactBytes)
-	if err != nil || len(c.records) == 0 {
-		return c, s.failure.set(err)
-	}
-	live, replaced, err := s.index.divide(c.records)
-	if err != nil {
-		return c, err
-	}
-	c.records = live
-	lost, err := s.log.fetch(replaced, func(sought) {})
-	if err == nil && len(lost) > 0 {
-		return c, s.index.explain(errors.New("it leads to a damaged answer"))
-	}
-	return c, s.failure.set(err)
 }

@@ -229,8 +229,9 @@ func (quiet) Infof(string, ...any)           {}
 func (quiet) Errorf(string, ...any)          {}
 func (quiet) Fatalf(format string, a ...any) { panic(fmt.Sprintf(format, a...)) }
 
-// TestCompactKeepsAnOlderAnswer damages the pack of newer answers: compaction keeps the older answers, which are sound.
-func TestCompactKeepsAnOlderAnswer(t *testing.T) {
+// TestOlderAnswerCountsAgain damages the pack of newer answers: the older answers, which are sound, count, and
+// compaction keeps them.
+func TestOlderAnswerCountsAgain(t *testing.T) {
 	t.Parallel()
 	const n = 300
 	disk := vfs.NewMem()
@@ -239,20 +240,39 @@ func TestCompactKeepsAnOlderAnswer(t *testing.T) {
 	s.put(0, n, 1)
 	end := s.LogFiles()[0].Size
 	s.put(0, 10, 2)
-	s.put(n, n+1, 0)
+	s.put(n, n+1, 1)
 	s.close()
 	files := contents(t, disk)
 	path := logFiles(files)[0]
-	s = start(t, lay(t, with(files, path, flip(files[path], int(end)+40))))
-	s.must(s.Compact(t.Context()))
-	s.want(0, n, 1)
-	s.want(n, n+1, 0)
-	s.reopen(func(*Options) {})
-	s.want(0, n, 1)
-	if s.Damaged() != 0 {
-		t.Errorf("%d damaged packs are left", s.Damaged())
+	files = with(files, path, flip(files[path], int(end)+40))
+	for name, first := range map[string]func(s *suite){
+		"lookup":  func(s *suite) { s.want(0, n+1, 1) },
+		"scan":    func(s *suite) { s.wantStored(n+1, 1) },
+		"compact": func(s *suite) { s.must(s.Compact(t.Context())) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, readOnly := range []bool{true, false} {
+				disk := lay(t, files)
+				s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: disk, ReadOnly: readOnly}}
+				s.open()
+				if readOnly {
+					s.wantStored(n+1, 1)
+					s.close()
+					wantSame(t, disk, files)
+					continue
+				}
+				first(s)
+				if s.Damaged() != 1 {
+					t.Errorf("%d damaged packs are told", s.Damaged())
+				}
+				s.wantStored(n+1, 1)
+				s.must(s.Compact(t.Context()))
+				s.reopen(func(*Options) {})
+				s.wantAll(n+1, 1)
+				s.close()
+			}
+		})
 	}
-	s.close()
 }
 
 // TestLastPackIsDamaged damages the pack by which an index is recognized: its answers are lost and told, and no other.

@@ -25,9 +25,13 @@ func (s *Store) Scan(visit func(Stored) error) error {
 	if err := s.failure.err(); err != nil {
 		return err
 	}
+	read := s.readKept
+	if s.replaced.Load() == 0 {
+		read = s.log.readChunk
+	}
 	for at := s.log.start(); ; {
 		var c chunk
-		err := s.sound(func() (err error) { c, err = s.readLive(at, chunkBytes); return err })
+		err := s.sound(func() (err error) { c, err = read(at, chunkBytes); return err })
 		if err != nil {
 			return s.failure.set(err)
 		}
