@@ -163,14 +163,11 @@ func (d *damagedStore) try(name, damage string, content []byte) {
 		d.Errorf("%s %s: exit status %d, %d known inputs are asked again, and %d are lost\n%s", name, damage, status, asked, lost, stderr)
 	}
 	d.lost += len(d.titles) - len(intact)
-	for range 2 {
-		if left := d.exported(); !left.has(intact) {
-			d.Errorf("%s %s: %d answers are exported, want %d", name, damage, len(left), len(intact))
-		}
-		if status, stderr := runHere([]string{"store", "compact", "store"}); status != exitComplete {
-			d.Errorf("%s %s: compaction ends with %d\n%s", name, damage, status, stderr)
-		}
+	d.wantExported(intact, name+" "+damage)
+	if status, stderr := runHere([]string{"store", "compact", "store"}); status != exitComplete {
+		d.Errorf("%s %s: compaction ends with %d\n%s", name, damage, status, stderr)
 	}
+	d.wantExported(intact, name+" "+damage+", compacted")
 }
 
 // lay restores the store, except for one file.
@@ -199,26 +196,25 @@ func (d *damagedStore) inLog() (intact []string) {
 	return intact
 }
 
-type titles map[string]bool
-
-func (t titles) has(all []string) bool {
-	return !slices.ContainsFunc(all, func(title string) bool { return !t[title] })
-}
-
-// exported returns the titles of an export.
-func (d *damagedStore) exported() titles {
+// wantExported wants an export to have the answers to titles.
+func (d *damagedStore) wantExported(titles []string, damage string) {
 	d.Helper()
 	var out, err bytes.Buffer
 	if status := run([]string{"store", "export", "store"}, strings.NewReader(""), &out, &err); status != exitComplete {
-		d.Errorf("the export ends with %d\n%s", status, &err)
+		d.Errorf("%s: the export ends with %d\n%s", damage, status, &err)
 	}
-	found := make(titles)
+	exported := make(map[string]bool, len(titles))
 	for line := range bytes.Lines(out.Bytes()) {
 		_, rest, _ := bytes.Cut(line, []byte(`"input":"`))
 		title, _, _ := bytes.Cut(rest, []byte(`"`))
-		found[string(title)] = true
+		exported[string(title)] = true
 	}
-	return found
+	for _, title := range titles {
+		if !exported[title] {
+			d.Errorf("%s: %d answers are exported, and %q is not, which lies intact in the log", damage, len(exported), title)
+			return
+		}
+	}
 }
 
 // TestReadingChangesNoStore runs the commands that only read a store over stores whose index is damaged: they give all
