@@ -2,12 +2,11 @@ package answers
 
 import "slices"
 
-// match makes log and index agree. Files of the log that are missing are damage; a store that is
-// only read gives what is left. An index that is ahead of a log that was cut off is of no use, nor is the index of
-// another log.
+// match makes log and index agree. Files of the log that are missing are damage; a store that is only read gives what
+// is left. An index that is ahead of a log that was cut off is of no use, nor is the index of another log.
 func (s *Store) match() error {
 	x := s.index
-	if x.state.First == 0 {
+	if x.state.Indexed == 0 {
 		x.state.First = s.log.files[0].number
 	}
 	first := x.state.First
@@ -28,19 +27,18 @@ func (s *Store) match() error {
 	return s.log.removeBefore(first) // left by a compaction that was killed
 }
 
-// describes says whether the index describes this log. Nothing else may lead to the removal of files.
+// describes says whether the index describes this log: an index of another log must not lead to the removal of files.
+// A log that was cut off or whose last pack is damaged looks like another log, and may have lost answers.
 func (s *Store) describes() (bool, error) {
 	state := s.index.state
-	if state.Indexed == 0 || state.Indexed > s.log.end() {
-		if state.Indexed != 0 {
-			s.damage.note(s.options, state.Indexed, "")
-		}
-		return false, nil
-	}
 	sum, err := s.log.sum(state.Last)
 	switch {
-	case err != nil || sum == state.Sum:
+	case err != nil || state.Indexed == 0:
 		return true, err
+	case state.Indexed > s.log.end():
+		s.damage.note(s.options, state.Indexed, "")
+	case sum == state.Sum:
+		return true, nil
 	case sum == 0 && state.Last.file() >= s.log.files[0].number:
 		s.damage.note(s.options, state.Last, "")
 	}
@@ -95,7 +93,7 @@ func (s *Store) remake() error {
 	if err := s.log.present(); err != nil {
 		return s.failure.set(err)
 	}
-	s.options.Log.Warn("the index of the store is damaged and is made anew from the log, no answer is lost",
+	s.options.Log.Warn("the index of the store is damaged and is made anew from the log",
 		"store", s.options.Dir, "file", damage.File, "reason", damage.Err)
 	err := s.index.empty(s.options.ReadOnly)
 	if err == nil {
