@@ -74,7 +74,7 @@ func flip(b []byte, i int) []byte {
 // right or not there; if the store cannot be opened, the error says what to do.
 func TestDamageGivesNoWrongAnswer(t *testing.T) {
 	t.Parallel()
-	const n = 500
+	const n = 300
 	for name, closed := range map[string]bool{"closed": true, "killed": false} {
 		files := bigStore(t, n, closed)
 		for _, path := range slices.Sorted(maps.Keys(files)) {
