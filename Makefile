@@ -59,8 +59,9 @@ crash: build ## kill bulkcat CRASHES (1000) times and compare the outputs
 	go run ./scripts/crash -bulkcat bin/bulkcat -kills $(CRASHES)
 	go test -run TestAccountAfterKills -count 1 -v ./cmd/bulkcat -journal-kills 20
 
-cuts: ## truncate every file of a run at every byte, and flip its bits (about an hour)
+cuts: ## truncate every file of a run at every byte, and flip its bits; damage a store of 100,000 answers 1,200 times (two hours)
 	go test -run TestFilesCutAnywhere -timeout 0 -v ./cmd/bulkcat -cut-every 1
+	go test -run TestDamagedStoreAsksNothingAgain -timeout 0 -v ./cmd/bulkcat -damage-answers 100000 -damage-flips 1000 -damage-cuts 200
 
 test-s3: build ## run against versitygw, an S3 server, with cut connections, 503 SlowDown and slow reads
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat go test -count 1 -v ./s3

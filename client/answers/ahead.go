@@ -66,7 +66,9 @@ func (a *ahead) follow(s *Store, places []place) {
 		a.chunks = append(a.chunks[:0], chunk{from: places[i], to: places[i]})
 	}
 	for at := a.chunks[len(a.chunks)-1].to; at < a.end && (at < crowd || at-crowd < aheadBytes); {
+		s.making.RLock()
 		c, err := s.readLive(at, chunkBytes)
+		s.making.RUnlock()
 		if err != nil || c.to == c.from {
 			return // the lookup that needs the record meets the error
 		}
@@ -92,11 +94,11 @@ func (a *ahead) add(c chunk) {
 	a.chunks = slices.Delete(a.chunks, 0, n)
 }
 
-// forget drops records that have newer ones.
-func (a *ahead) forget(replaced []sought) {
+// forget drops records that newer ones may have replaced.
+func (a *ahead) forget(newer []sought) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, w := range replaced {
+	for _, w := range newer {
 		delete(a.records, string(w.key))
 	}
 }

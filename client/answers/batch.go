@@ -61,7 +61,7 @@ func (b *Batch) Commit() error {
 		return err
 	}
 	if len(s.log.files) > files && s.index.state.Replaced*2 > s.index.state.Records {
-		return s.compactFirst(context.Background())
+		return s.sound(func() error { return s.compactFirst(context.Background()) })
 	}
 	return nil
 }
@@ -81,12 +81,11 @@ func (b *Batch) commit() error {
 	if err := s.log.append(b.packs); err != nil {
 		return s.failure.set(err)
 	}
-	replacing, err := s.index.apply(b.sought, s.log.end())
-	if err != nil {
-		return err
+	if err := s.sound(func() error { return s.enter(b.sought, s.log.end()) }); err != nil {
+		return s.failure.set(err)
 	}
 	s.replaced.Store(s.index.state.Replaced)
-	s.ahead.forget(replacing)
+	s.ahead.forget(b.sought)
 	b.records, b.ends, b.sought = b.records[:0], b.ends[:0], b.sought[:0]
 	return nil
 }

@@ -1,6 +1,9 @@
 package answers
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 const (
 	// nearRead bytes hold most packs; a longer pack takes a second read.
@@ -59,21 +62,58 @@ func (l *log) readChunk(at place, bytes int) (c chunk, err error) {
 	return c, nil
 }
 
-// readLive reads a chunk and leaves out the records that newer records have replaced.
+// readLive reads a chunk and leaves out the records that newer records have replaced, sound or not.
 func (s *Store) readLive(at place, bytes int) (chunk, error) {
 	replaced := s.replaced.Load() > 0 // before the log is read: compaction may remove all that are replaced
 	c, err := s.log.readChunk(at, bytes)
 	if err != nil || len(c.records) == 0 || !replaced {
 		return c, err
 	}
-	newest := slices.Clone(c.records)
-	if err := s.index.find(newest); err != nil {
+	c.records, _, err = s.index.divide(c.records)
+	return c, err
+}
+
+// readKept reads a chunk and leaves out the records that nobody needs any more: those whose newer record is there and
+// sound. The error is a *DamageError of the index if a newer record is damaged: an index that is made anew leads to the
+// newest record that is sound. The caller holds writes.
+func (s *Store) readKept(at place, bytes int) (chunk, error) {
+	c, err := s.log.readChunk(at, bytes)
+	if err != nil || len(c.records) == 0 {
+		return c, s.failure.set(err)
+	}
+	live, replaced, err := s.index.divide(c.records)
+	if err != nil {
 		return c, err
+	}
+	c.records = live
+	lost, err := s.log.fetch(replaced, func(sought) {})
+	if err == nil && len(lost) > 0 {
+		return c, s.index.explain(errDamagedPlace)
+	}
+	return c, s.failure.set(err)
+}
+
+// divide tells the live records of the log from the replaced ones, which have the places of the newer records. The error
+// is a *DamageError if the index leads to no record of a key, or to an older one: what it does not know is not replaced.
+func (x *index) divide(records []sought) (live, replaced []sought, err error) {
+	newest := slices.Clone(records)
+	if err := x.find(newest); err != nil {
+		return nil, nil, err
 	}
 	places := make(map[string]place, len(newest))
 	for _, w := range newest {
 		places[string(w.key)] = w.place
 	}
-	c.records = slices.DeleteFunc(c.records, func(r sought) bool { return places[string(r.key)] != r.place })
-	return c, nil
+	live = records[:0]
+	for _, r := range records {
+		switch newer := places[string(r.key)]; {
+		case newer == r.place:
+			live = append(live, r)
+		case newer > r.place:
+			replaced = append(replaced, sought{key: r.key, place: newer})
+		default:
+			return nil, nil, x.explain(errors.New("an answer of the log is not in the index"))
+		}
+	}
+	return live, replaced, nil
 }

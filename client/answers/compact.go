@@ -19,11 +19,11 @@ func (s *Store) Compact(ctx context.Context) error {
 		return s.failure.set(err)
 	}
 	for s.log.files[0].number <= old {
-		if err := s.compactFirst(ctx); err != nil {
+		if err := s.sound(func() error { return s.compactFirst(ctx) }); err != nil {
 			return err
 		}
 	}
-	return s.index.compact(ctx)
+	return s.sound(func() error { return s.index.compact(ctx) })
 }
 
 // compactFirst copies the live records of the first log file to the end of the log and removes
@@ -36,9 +36,9 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		c, err := s.readLive(at, compactBytes)
+		c, err := s.readKept(at, compactBytes)
 		if err != nil {
-			return s.failure.set(err)
+			return err
 		}
 		if c.to == c.from || c.from.file() != first {
 			break

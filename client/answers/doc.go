@@ -35,7 +35,8 @@
 //
 // Integers are big endian. A place is the number of a log file, 4 bytes, and the offset of a pack in
 // the file, 4 bytes. The index has the place of each key, and with each change also the place up to
-// which it describes the log.
+// which it describes the log, and the checksum of the last pack before, by which it is recognized as
+// the index of this log.
 //
 // # When an answer is durable
 //
@@ -45,14 +46,17 @@
 // A newer answer to a request is appended like any other. The older record stays in the log, and no
 // longer counts, because the index leads to the newer record. Compaction copies the live records of the
 // oldest file to the end of the log, makes the index durable, and removes the file. It happens when a
-// file is full and most records have been replaced, and to all files on demand.
+// file is full and most records have been replaced, and to all files on demand. Compaction leaves out
+// only records whose newer record it has read; a record that the index does not know is never left out.
 //
 // # What happens after which damage
 //
 //   - The process is killed, or the power fails: packs that were not synced are cut off.
-//   - A pack is damaged: its answers count as none, a warning is logged, and they are asked for again.
-//   - The index is damaged, missing, of another version, or ahead of the log: it is made anew from the
-//     log. If damage is found while the store is open, the run ends, and the next start does so.
+//   - A pack is damaged: its answers count as none, a warning is logged, and they are asked for again,
+//     unless an older answer is sound and young enough.
+//   - The index is damaged, missing, of another version, of another log, or ahead of the log: it is made
+//     anew from the log, also while the store is open, and lookups wait for that. In a store that is only
+//     read, the new index lies in memory and the folder does not change.
 //   - A log file is missing: the store is refused with a *DamageError; opened read-only, it gives what
 //     is left.
 //   - The disk refuses to read or write: every call returns the same *FailedError until the store is

@@ -68,8 +68,8 @@ func (e *FailedError) Error() string {
 
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// DamageError says that a file of the store is missing or damaged. If the file belongs to the
-// index, the index was removed, and the next start makes a new index from the log.
+// DamageError says that a file of the store is missing or damaged. If the file belongs to the index, the index was made
+// anew from the log, and the new index is damaged, too.
 type DamageError struct {
 	Dir   string
 	File  string // "" if unknown
@@ -112,6 +112,12 @@ func isTyped(err error) bool {
 	_, damage := errors.AsType[*DamageError](err)
 	_, version := errors.AsType[*VersionError](err)
 	return failed || damage || version
+}
+
+// isIndexDamage says whether an error tells that the index has to be made anew.
+func isIndexDamage(err error) bool {
+	damage, ok := errors.AsType[*DamageError](err)
+	return ok && damage.Index
 }
 
 // isDisk tells errors of the operating system from wrong contents. A file that is missing is

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -18,7 +19,7 @@ import (
 
 const (
 	indexDir     = "index"
-	indexVersion = 2
+	indexVersion = 3
 	stateKey     = "\x00state" // sorts before every request's key
 )
 
@@ -31,6 +32,9 @@ type index struct {
 	failure *failure
 	state   state            // each write to the database contains the state
 	tail    map[string]place // what the log has behind state.Indexed, in a store that is only read
+
+	damage atomic.Pointer[DamageError] // that was found; nil again once empty has replaced the database
+	mend   func()                      // makes the index anew, after damage that the database finds in the background
 }
 
 // state is what the index describes. Its fields lie in the database in this order.
@@ -40,11 +44,13 @@ type state struct {
 	First    uint32 // number of the first log file
 	Records  uint64 // in the log
 	Replaced uint64 // how many of these records have newer ones
+	Last     place  // of the last pack before Indexed
+	Sum      uint32 // that the header of the last pack has; in the log of another store it is another
 }
 
 // openIndex opens the index, or makes an empty index if there is none that can be used.
-func openIndex(o Options, f *failure) (*index, error) {
-	x := &index{fs: indexFS{o.FS, f}, dir: o.FS.PathJoin(o.Dir, indexDir), failure: f}
+func openIndex(o Options, f *failure, mend func()) (*index, error) {
+	x := &index{fs: indexFS{o.FS, f}, dir: o.FS.PathJoin(o.Dir, indexDir), failure: f, mend: mend}
 	if o.ReadOnly {
 		x.tail = make(map[string]place)
 	}
@@ -94,7 +100,8 @@ func (x *index) empty(readOnly bool) error {
 			err = x.db.Close()
 			x.db = nil
 		}
-		if err != nil || readOnly {
+		x.damage.Store(nil)
+		if isDisk(err) || readOnly {
 			return err
 		}
 		if err := x.fs.RemoveAll(x.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +126,7 @@ func (x *index) settings() *pebble.Options {
 		FormatMajorVersion: pebble.FormatValueSeparation,
 		Logger:             x.failure,
 		EventListener: &pebble.EventListener{
-			BackgroundError: func(err error) { x.failure.end(x.explain(err)) },
+			BackgroundError: x.backgroundError,
 			DataCorruption:  func(pebble.DataCorruptionInfo) {}, // the call that meets the damage returns it
 		},
 		MemTableSize:          4 << 20,
@@ -139,24 +146,43 @@ func (x *index) settings() *pebble.Options {
 	return o
 }
 
-// call calls the database. Any error is sticky. Damage removes the index, so that the next start
-// makes a new one.
+// call calls the database. An error of the disk is sticky. Damage makes this and each later call return a
+// *DamageError, until empty has replaced the database.
 func (x *index) call(work func() error) error {
-	if err := guard(x.failure, work); err != nil {
-		return x.failure.set(x.explain(err))
-	}
-	return nil
-}
-
-func (x *index) explain(err error) error {
-	if isTyped(err) || isDisk(err) {
+	err := guard(x.failure, func() error {
+		if damage := x.damage.Load(); damage != nil {
+			return damage
+		}
+		return work()
+	})
+	if err = x.explain(err); isIndexDamage(err) {
 		return err
 	}
-	file := x.dir
-	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
-		file = info.Path
+	return x.failure.set(err)
+}
+
+// explain keeps what is wrong with the database as damage, and returns it. It returns other errors as they are.
+func (x *index) explain(err error) error {
+	if err == nil || isTyped(err) || isDisk(err) {
+		return err
 	}
-	return &DamageError{Dir: x.failure.dir, File: file, Index: true, Err: errors.Join(err, x.fs.RemoveAll(x.dir))}
+	damage := &DamageError{Dir: x.failure.dir, File: x.dir, Index: true, Err: err}
+	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
+		damage.File = info.Path
+	}
+	x.damage.CompareAndSwap(nil, damage)
+	return damage
+}
+
+// backgroundError hears of errors that no call returns. The database tries again at once and without end what has
+// failed, so that a damaged database is replaced even if no call comes.
+func (x *index) backgroundError(err error) {
+	known := x.damage.Load() != nil
+	if err = x.explain(err); !isIndexDamage(err) {
+		x.failure.end(err)
+	} else if !known {
+		go x.mend()
+	}
 }
 
 // find sorts keys and sets their places; 0 for a key that the index does not have. Seeking by
@@ -169,22 +195,11 @@ func (x *index) find(keys []sought) error {
 			if err != nil {
 				return err
 			}
-			defer it.Close() // returns the error of the seek again
+			defer it.Close() // returns the error of the last seek again
 			for i := range keys {
-				keys[i].place = 0
-				if !it.SeekPrefixGE(keys[i].key) {
-					continue
-				}
-				value, err := it.ValueAndErr()
-				if err != nil {
+				if keys[i].place, err = seekPlace(it, keys[i].key); err != nil {
 					return err
 				}
-				if len(value) == 8 {
-					keys[i].place = place(binary.BigEndian.Uint64(value))
-				}
-			}
-			if err := it.Error(); err != nil {
-				return err
 			}
 		}
 		for i := range keys {
@@ -196,22 +211,41 @@ func (x *index) find(keys []sought) error {
 	})
 }
 
-// apply adds records whose places are known, up to a place in the log. It returns the records
-// that replace older records.
-func (x *index) apply(records []sought, indexed place) (replacing []sought, err error) {
+// seekPlace returns the place of a key; 0 for a key that the index does not have.
+func seekPlace(it *pebble.Iterator, key []byte) (place, error) {
+	if !it.SeekPrefixGE(key) {
+		return 0, it.Error() // the next seek forgets the error
+	}
+	value, err := it.ValueAndErr()
+	if err == nil && len(value) != 8 {
+		err = errors.New("an entry of the index is no place")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return place(binary.BigEndian.Uint64(value)), nil
+}
+
+// apply adds records whose places are known, up to a place in the log, unless the index describes the log up to that
+// place already. The last pack has a checksum in its header.
+func (x *index) apply(records []sought, indexed place, sum uint32) error {
+	if indexed <= x.state.Indexed {
+		return nil
+	}
 	older := slices.Clone(records)
 	if err := x.find(older); err != nil {
-		return nil, err
+		return err
 	}
 	slices.SortFunc(records, func(a, b sought) int { return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.place, b.place)) })
+	s := x.state
+	s.Indexed, s.Sum, s.Records = indexed, sum, s.Records+uint64(len(records))
 	for i, r := range records {
+		s.Last = max(s.Last, r.place)
 		if older[i].place != 0 || i > 0 && bytes.Equal(r.key, records[i-1].key) {
-			replacing = append(replacing, r)
+			s.Replaced++
 		}
 	}
-	s := x.state
-	s.Indexed, s.Records, s.Replaced = indexed, s.Records+uint64(len(records)), s.Replaced+uint64(len(replacing))
-	return replacing, x.write(s, records)
+	return x.write(s, records)
 }
 
 // write writes the places of records together with the new state.
@@ -263,9 +297,17 @@ func (x *index) compact(ctx context.Context) error {
 	return err
 }
 
+// close closes the database, and removes a database that is damaged: the next start makes a new one.
 func (x *index) close() error {
 	if x.db == nil {
 		return nil
 	}
-	return x.call(func() error { return x.db.Close() })
+	damage := x.damage.Swap(nil)
+	if err := x.call(func() error { return x.db.Close() }); err != nil && !isIndexDamage(err) {
+		return err
+	}
+	if x.damage.Swap(nil) == nil && damage == nil || x.tail != nil {
+		return nil
+	}
+	return x.call(func() error { return x.fs.RemoveAll(x.dir) })
 }

@@ -153,8 +153,13 @@ func (l *log) append(packs []byte) error {
 	l.mu.Lock()
 	f.end += int64(len(packs))
 	l.mu.Unlock()
-	info, err := l.fs.Stat(f.name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < f.end {
+	return l.present()
+}
+
+// present returns errGone if the last file is no longer under its name.
+func (l *log) present() error {
+	info, err := l.fs.Stat(l.last().name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < l.last().end {
 		return errGone
 	}
 	return err

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -71,41 +72,64 @@ type sought struct {
 	record []byte // nil for unknown or damaged
 }
 
-// seek finds the newest records of keys through the index, reads their packs in the order of
-// the log, and passes each key with its record to found.
+// seek finds the newest records of keys through the index, and passes each key with its record to found. If a record is
+// damaged and there may be an older one, the index is made anew: it then leads to the newest record that is sound.
 func (s *Store) seek(missing []sought, found func(sought)) error {
-	var p pack
-	memory := make([]byte, nearRead)
-	for len(missing) > 0 {
-		if err := s.index.find(missing); err != nil {
+	for older := s.replaced.Load() > 0; len(missing) > 0; {
+		err := s.find(missing)
+		if err != nil {
 			return err
 		}
 		missing = slices.DeleteFunc(missing, func(w sought) bool { return w.place == 0 })
-		slices.SortFunc(missing, func(a, b sought) int { return cmp.Compare(a.place, b.place) })
-		moved := missing[:0]
-		for _, w := range missing {
-			if p.at != w.place {
-				encoded, _, err := s.log.packAt(w.place, nil, memory)
-				if err != nil {
-					return err
-				}
-				p.parse(w.place, encoded)
-			}
-			i := slices.IndexFunc(p.records, func(record []byte) bool { return hasKey(record, w.key) })
-			switch {
-			case i >= 0:
-				w.record = p.records[i]
-				found(w)
-			case w.tried == w.place:
-				found(w)
-			default: // damaged, or compaction has moved the record since
-				w.tried = w.place
-				moved = append(moved, w)
-			}
+		lost, err := s.log.fetch(missing, found)
+		if err != nil {
+			return err
 		}
-		missing = moved
+		missing = missing[:0]
+		for _, w := range lost {
+			again := w.tried != w.place // compaction may have moved the record since
+			if !again && !older {
+				found(w)
+				continue
+			}
+			if !again {
+				s.index.explain(errDamagedPlace)
+			}
+			w.tried = w.place
+			missing = append(missing, w)
+		}
+		older = older && s.index.damage.Load() == nil
 	}
 	return nil
+}
+
+// errDamagedPlace says that the index is to be made anew from the sound records of the log.
+var errDamagedPlace = errors.New("the index leads to a damaged answer")
+
+// fetch reads the packs at the places of keys, in the order of the log, and passes each key with its record to found.
+// It returns the keys whose record is not there.
+func (l *log) fetch(wanted []sought, found func(sought)) (lost []sought, err error) {
+	var p pack
+	memory := make([]byte, nearRead)
+	slices.SortFunc(wanted, func(a, b sought) int { return cmp.Compare(a.place, b.place) })
+	lost = wanted[:0]
+	for _, w := range wanted {
+		if p.at != w.place {
+			encoded, _, err := l.packAt(w.place, nil, memory)
+			if err != nil {
+				return nil, err
+			}
+			p.parse(w.place, encoded)
+		}
+		i := slices.IndexFunc(p.records, func(record []byte) bool { return hasKey(record, w.key) })
+		if i < 0 {
+			lost = append(lost, w)
+			continue
+		}
+		w.record = p.records[i]
+		found(w)
+	}
+	return lost, nil
 }
 
 // answer answers a query.

@@ -127,6 +127,15 @@ func (l *log) packAt(at place, text, memory []byte) (encoded, rest []byte, err e
 	return text[:n], text[n:], nil
 }
 
+// sum returns the checksum that the header of the pack at a place has; 0 if no sound header is there.
+func (l *log) sum(at place) (uint32, error) {
+	header, err := l.read(make([]byte, packHeader), at)
+	if err != nil || packLength(header, at) == 0 {
+		return 0, err
+	}
+	return binary.BigEndian.Uint32(header[12:]), nil
+}
+
 // search returns the place of the first pack behind at whose header is sound, or end, and whether
 // all bytes before are zero, as cut leaves them.
 func (l *log) search(at, end place) (behind place, empty bool, err error) {

@@ -18,15 +18,20 @@ type Stored struct {
 // Scan passes the outcomes of all sources to visit, in the order of the log. Damaged packs and
 // records are counted and left out. In a store that is only read, a *DamageError for missing
 // files comes after all other outcomes. An error of visit ends the scan. No batch is committed
-// meanwhile.
+// meanwhile, and visit must not use the store.
 func (s *Store) Scan(visit func(Stored) error) error {
 	s.writes.Lock()
 	defer s.writes.Unlock()
 	if err := s.failure.err(); err != nil {
 		return err
 	}
+	read := s.readKept
+	if s.replaced.Load() == 0 {
+		read = s.log.readChunk
+	}
 	for at := s.log.start(); ; {
-		c, err := s.readLive(at, chunkBytes)
+		var c chunk
+		err := s.sound(func() (err error) { c, err = read(at, chunkBytes); return err })
 		if err != nil {
 			return s.failure.set(err)
 		}

@@ -48,7 +48,8 @@ type Store struct {
 	damage  damage
 
 	replaced atomic.Uint64 // as in index.state
-	writes   sync.Mutex    // held by the goroutine that appends to the log, and by scans of the log
+	writes   sync.Mutex    // held by the goroutine that appends to the log or makes the index anew, and by scans of the log
+	making   sync.RWMutex  // held by lookups while they use the index, and while the index is made anew
 
 	unreadable error // why, in a store that is only read, an answer that is not found may be there
 }
@@ -88,6 +89,8 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{options: o, opened: time.Now().UTC().Truncate(time.Microsecond), lock: lock, failure: &failure{dir: o.Dir, done: make(chan struct{})}}
 	s.log = &log{fs: o.FS, dir: o.Dir, readOnly: o.ReadOnly}
+	s.writes.Lock()
+	defer s.writes.Unlock()
 	if err := s.open(); err != nil {
 		s.close() // the first error is the cause
 		return nil, storeError(o.Dir, err)
@@ -148,78 +151,19 @@ func (s *Store) open() error {
 			return err
 		}
 	}
-	if s.index, err = openIndex(s.options, s.failure); err != nil {
+	if s.index, err = openIndex(s.options, s.failure, s.mend); err != nil {
 		return err
 	}
 	if err := s.match(); err != nil {
 		return err
 	}
-	if err := s.replay(); err != nil || s.options.ReadOnly {
+	if err := s.sound(s.replay); err != nil {
+		return err
+	}
+	if err := s.trim(); err != nil || s.options.ReadOnly {
 		return err
 	}
 	return s.signOwner()
-}
-
-// match makes log and index agree. Files of the log that are missing are damage; a store that is
-// only read gives what is left. An index that is ahead of a log that was cut off is of no use.
-func (s *Store) match() (err error) {
-	x := s.index
-	if x.state.First == 0 {
-		x.state.First = s.log.files[0].number
-	}
-	first := x.state.First
-	switch err := s.log.missing(first, x.state.Indexed.file()); {
-	case err != nil && !s.options.ReadOnly:
-		return err
-	case err != nil:
-		s.unreadable = storeError(s.options.Dir, err)
-	case x.state.Indexed > s.log.end():
-		s.damage.note(s.options, x.state.Indexed, "")
-		if err := x.empty(s.options.ReadOnly); err != nil {
-			return err
-		}
-	}
-	x.state.First = first
-	return s.log.removeBefore(first) // left by a compaction that was killed
-}
-
-// replay adds to the index what the log has behind state.Indexed, and cuts off what follows the
-// last sound pack: a process was killed there, and has not acknowledged these records.
-func (s *Store) replay() error {
-	sound := max(s.index.state.Indexed, s.log.start())
-	var damaged []place // behind the last sound pack
-	for at := sound; ; {
-		c, err := s.log.readChunk(at, chunkBytes)
-		if err != nil {
-			return err
-		}
-		if c.to == c.from {
-			break
-		}
-		at, damaged = c.to, append(damaged, c.damaged...)
-		if len(c.records) == 0 {
-			continue
-		}
-		sound = c.sound
-		damaged = slices.DeleteFunc(damaged, func(at place) bool {
-			if at < sound {
-				s.damage.note(s.options, at, "")
-			}
-			return at < sound
-		})
-		if _, err := s.index.apply(c.records, sound); err != nil {
-			return err
-		}
-	}
-	s.replaced.Store(s.index.state.Replaced)
-	defer func() { s.ahead.end = s.log.end() }()
-	switch last := s.log.last(); {
-	case sound.file() == last.number:
-		return s.log.cut(sound.offset())
-	case sound.file() < last.number:
-		return s.log.cut(int64(len(logHeader)))
-	}
-	return nil // the last file is missing
 }
 
 func (s *Store) signOwner() error {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,12 +15,9 @@ import (
 var cutEvery = flag.Int("cut-every", 2503, "of the places where TestFilesCutAnywhere cuts and flips, try one in `N`")
 
 // TestFilesCutAnywhere truncates every file of a run, and flips bits. The run started again writes the right
-// output, or reports the error and writes nothing. `make cuts` tries all positions.
+// output and asks nothing again, or reports the error and writes nothing. `make cuts` tries all positions.
 func TestFilesCutAnywhere(t *testing.T) {
-	service := httptest.NewServer(unlimited())
-	t.Cleanup(service.Close)
-	t.Setenv("BULKCAT_BASE_URL", service.URL)
-	t.Setenv("BULKCAT_API_KEY", testKey)
+	service := newCountedService(t)
 	for _, output := range []string{"out.csv", "out/"} {
 		t.Run(output, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -33,7 +29,7 @@ func TestFilesCutAnywhere(t *testing.T) {
 			if status, stderr := runHere(args); status != exitComplete {
 				t.Fatalf("exit status %d\n%s", status, stderr)
 			}
-			c := cuts{args: args, whole: readFiles(t), output: filepath.Clean(output)}
+			c := cuts{service: service, args: args, whole: readFiles(t), output: filepath.Clean(output)}
 			place := 0
 			for _, name := range c.names() {
 				for at := range c.whole[name] {
@@ -80,10 +76,11 @@ func flipped(content []byte, at int) []byte {
 
 // cuts are runs over the files of an earlier run, each with one file damaged.
 type cuts struct {
-	args   []string
-	output string
-	whole  map[string][]byte
-	runs   int
+	service *countedService
+	args    []string
+	output  string
+	whole   map[string][]byte
+	runs    int
 }
 
 // names are the files that runs write.
@@ -98,12 +95,17 @@ func (c *cuts) names() []string {
 	return names
 }
 
-// try runs with a damaged file, and wants the right output or an error that names the damage.
+// try runs with a damaged file, and wants the right output or an error that names the damage. Nothing is asked again
+// unless its answer lay in the damaged file.
 func (c *cuts) try(t *testing.T, name, damage string, content []byte) {
 	t.Helper()
 	c.runs++
 	c.lay(t, name, content)
+	before := c.service.asked.Load()
 	status, stderr := runHere(c.args)
+	if asked := c.service.asked.Load() - before; asked > 0 && filepath.Ext(name) != ".log" {
+		t.Errorf("%s %s: %d requests are made again", name, damage, asked)
+	}
 	if status != exitComplete {
 		named := strings.Contains(stderr, filepath.Base(name)) || strings.Contains(stderr, filepath.Dir(name)+" ") || strings.Contains(stderr, filepath.Dir(name)+":")
 		if !named {
