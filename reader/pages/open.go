@@ -172,7 +172,10 @@ func (f *File) check() error {
 		if !e.Type.Valid {
 			continue
 		}
-		if e.Type.V == format.FixedLenByteArray && e.TypeLength.V <= 0 {
+		switch {
+		case e.Type.V < format.Boolean || e.Type.V > format.FixedLenByteArray:
+			return damagedf("column %q has the unknown type %d", e.Name, int(e.Type.V))
+		case e.Type.V == format.FixedLenByteArray && e.TypeLength.V <= 0:
 			return damagedf("column %q has no length", e.Name)
 		}
 		f.leaves = append(f.leaves, e)

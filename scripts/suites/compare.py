@@ -14,6 +14,7 @@ import numpy
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+duckdb.sql("set enable_progress_bar = false")  # it would be printed among the results
 units = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 

@@ -180,7 +180,7 @@ func judge(damaged []byte, l, whole listing, wholeErr error, extension string) e
 	want := len(whole.Rows)
 	switch extension {
 	case ".json":
-		if !utf8.Valid(damaged) {
+		if !utf8.Valid(damaged) || bytes.IndexByte(damaged, 0) >= 0 {
 			return nil // the standard library does not read UTF-16, nor refuse other bytes in strings
 		}
 		values, err := countValues(damaged)
@@ -189,7 +189,8 @@ func judge(damaged []byte, l, whole listing, wholeErr error, extension string) e
 		}
 		want = values
 	case ".csv":
-		r := csv.NewReader(bytes.NewReader(damaged))
+		// As in pandas, a CR ends a row, too.
+		r := csv.NewReader(bytes.NewReader(bytes.ReplaceAll(bytes.ReplaceAll(damaged, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))))
 		r.FieldsPerRecord = -1
 		rows, err := r.ReadAll()
 		if err != nil {
