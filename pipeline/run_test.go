@@ -28,11 +28,13 @@ import (
 // records is a Source of inputs, with an error instead of the end if there is one.
 type records struct {
 	inputs []string
+	pause  time.Duration // before each record
 	err    error
 	read   atomic.Int64 // so far
 }
 
 func (s *records) Read() (reader.Record, error) {
+	time.Sleep(s.pause)
 	read := s.read.Load()
 	if read == int64(len(s.inputs)) {
 		if s.err != nil {

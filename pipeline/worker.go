@@ -119,6 +119,7 @@ func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
 			return q, time.Time{}
 		}
 		if t.due.After(now) {
+			q.Later = !t.spent
 			return q, t.due
 		}
 		if r.settleFailure(now, t, q) {

@@ -103,6 +103,7 @@ type Decision struct {
 type Queue struct {
 	First bool // a first attempt
 	Retry bool // a retry that is due
+	Later bool // a retry that is not due yet
 }
 
 // Change says what an event has changed.
@@ -176,8 +177,10 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 // decide also reports whether the decision is to wait for the pace: events hardly shorten such a
 // wait.
 func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
-	if d, decided := c.budget.decide(now, c.inFlight); decided {
-		return d, false
+	if c.budget.empty || q != (Queue{}) || c.health.suspect { // else nothing needs a request: the last may have been sent
+		if d, decided := c.budget.decide(now, c.inFlight); decided {
+			return d, false
+		}
 	}
 	switch {
 	case c.health.state != Up:
