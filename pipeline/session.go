@@ -98,7 +98,7 @@ func (s *Session) Close() error {
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
 // *[OutputTakenError], a *[ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
-// *[ServiceError], *[MisconfiguredError], *[InputChangedError], and those of the store, the input and the output. With a
+// *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those of the store, the input and the output. With a
 // nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account := s.newAccount()
@@ -176,6 +176,7 @@ func (s *Session) ask(ctx context.Context, account *Account, options Options) (p
 			return published, err
 		}
 		s.shareLimits()
+		options.reached = s.quota.known()
 	}
 	if s.limits, err = s.newLimits(parts); err != nil {
 		return published, err
@@ -259,11 +260,18 @@ func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, e
 	return stores.Open(ctx, stored)
 }
 
+// trial is how many requests are in flight before the first answer: if the answers do not fit, few are paid for in
+// vain.
+const trial = 3
+
 // newLimits gives the limits of the run. The embedded service has none, so that nothing has to be
 // learned.
 func (s *Session) newLimits(parts Parts) (*limits.Controller, error) {
 	o, service := s.options.Limits, &s.options.Service
 	o.CanAsk = s.quota.known()
+	if service.Hosted {
+		o.Trial = trial
+	}
 	if service.Hosted && o.Rate == 0 && parts.Store != nil {
 		learned, err := parts.Store.Learned()
 		if err != nil {

@@ -43,7 +43,7 @@ type SessionOptions struct {
 
 	Offline   bool          // ask nothing: records without a stored answer are pending
 	Strict    bool          // the first invalid record fails the run
-	KeepGoing bool          // go on though the service rejects every input
+	KeepGoing bool          // go on though the service rejects every input, or has never answered
 	Limit     int64         // records read at most; 0 for all
 	Shard     Shard         // the run is one of the shards in the folder Output.Path; zero for a run of its own
 	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline

@@ -12,6 +12,7 @@ type Options struct {
 	Rate     float64 // the most requests a second; 0 to learn the rate; math.Inf(1) to start without a limit
 	Burst    int     // requests at once within Rate; default 1: requests are evenly spaced
 	Learned  float64 // the rate, in requests a second, that an earlier run has learned; 0 for none
+	Trial    int     // the most attempts at once before the first answer; default 1024
 	InFlight int     // the most attempts at once; default DefaultInFlight
 
 	// Background is the share of first attempts that fails at any rate, as an earlier run has learned.

@@ -92,7 +92,7 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.Limit, "limit", 0, "read only the first `N` records")
 	flags.StringVar(&f.shard, "shard", "", "ask only for the `K/N`th part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish")
 	flags.BoolVar(&f.Strict, "strict", false, "stop at the first invalid record")
-	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input: the inputs are wrong, not the settings")
+	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered")
 	flags.BoolVar(&f.NoSpool, "no-spool", false, "keep no copy of standard input beside the output during the run")
 	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write the answers so far, and the other records as pending")
 	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write the answers of a finished run again, in another format or with other columns")
