@@ -37,6 +37,8 @@ type Options struct {
 	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
 	Grace        time.Duration // for requests in flight once the run is stopped; default 20s
 
+	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace; nil for never
+
 	reached  bool             // the service has told its quota, so its address is right
 	manifest *manifest        // of an output folder, with the parts to keep; nil for other outputs
 	refresh  *refresh.Refresh // the stored answers to be asked again; nil for none

@@ -184,6 +184,9 @@ func (r *run) finishBy() error {
 	return nil
 }
 
+// HurriedGrace is the longest grace period once the caller hurries: most answers come within that time.
+const HurriedGrace = 2 * time.Second
+
 // endGrace cuts off the requests that are in flight at the end of the grace period.
 func (r *run) endGrace(cutOff context.CancelFunc) error {
 	select {
@@ -193,10 +196,16 @@ func (r *run) endGrace(cutOff context.CancelFunc) error {
 	}
 	timer := time.NewTimer(r.options.Grace)
 	defer timer.Stop()
-	select {
-	case <-r.quiet:
-	case <-timer.C:
-		cutOff()
+	for hurry := r.options.Hurry; ; {
+		select {
+		case <-r.quiet:
+			return nil
+		case <-timer.C:
+			cutOff()
+			return nil
+		case <-hurry:
+			hurry = nil
+			timer.Reset(min(r.options.Grace, HurriedGrace))
+		}
 	}
-	return nil
 }

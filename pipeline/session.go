@@ -232,7 +232,7 @@ func (s *Session) runOptions(settings Settings) (Options, error) {
 	options.Strict = o.Strict
 	options.KeepGoing = o.KeepGoing || !o.Service.Hosted
 	options.Offline = o.Offline && !o.Service.Free
-	options.Grace = o.Grace
+	options.Grace, options.Hurry = o.Grace, o.Hurry
 	options.Schema, options.Carry = schema, places
 	if o.Output.content() == writer.Parquet {
 		options.types = schema.CarryTypes
@@ -342,11 +342,16 @@ func (s *Session) Shard() Shard { return s.options.Shard }
 func (s *Session) Counts() Snapshot { return s.counters.Snapshot() }
 
 // LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service
-// said last, with the time since: 0 if the service has just said so. The usage is zero if the service
+// said last, with the time since: 0 if the service has just said so. In a hurry the service is not asked. The usage is zero if the service
 // did not say at the run's beginning either, or nothing was to be asked.
 func (s *Session) LastUsage() (usage client.Usage, since time.Duration) {
 	if s.options.Offline {
 		return client.Usage{}, 0
 	}
-	return s.quota.final()
+	select {
+	case <-s.options.Hurry:
+		return s.quota.final(false)
+	default:
+		return s.quota.final(true)
+	}
 }

@@ -49,6 +49,8 @@ type SessionOptions struct {
 	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
 	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
 
+	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace, and to ask nothing after the run; nil for never
+
 	Program string   // the program and its version, for the account
 	Reads   []string // further files that the program reads; the session refuses to write over these
 	Writes  []string // further files that the program writes; the session refuses to read these

@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/internal/room"
 )
 
 // stalled is the connection of a client that does not read until a channel is closed.
@@ -33,9 +34,10 @@ func (s *stalled) Write(b []byte) (int, error) {
 // Clients that do not read hold a bounded part of the memory. All get their answer once they read.
 func TestStalledReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const readers, size = 48, 2 << 20
+		const readers, size, all = 40, 100 << 10, 1 << 20
 		r := newRig(clienttest.Options{}, "alice quota=100")
 		r.run(t, func() {
+			r.bodies = room.New(all)
 			batch := r.store.NewBatch()
 			for i := range readers {
 				body := fmt.Sprintf(`{"product_taxonomy":[{"value":"%d%s"}]}`, i, strings.Repeat("x", size))
@@ -59,8 +61,8 @@ func TestStalledReaders(t *testing.T) {
 				})
 			}
 			synctest.Wait()
-			if n := waiting.Load(); n < 2 || n > allBodies/size+1 {
-				t.Errorf("%d answers are held, want %d at most", n, allBodies/size+1)
+			if n := waiting.Load(); n < 2 || n > all/size+1 {
+				t.Errorf("%d answers are held, want %d at most", n, all/size+1)
 			}
 			close(read)
 			clients.Wait()

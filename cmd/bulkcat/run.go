@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,8 @@ type runFlags struct {
 	notify         notifyFlags
 	listen         listenFlags
 	notices        *notices // nil without messages and without a command
+	session        atomic.Pointer[pipeline.Session] // nil before it is open
+	endings        endings
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
 	classification string            // several with a comma between
@@ -52,6 +55,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 		Args: operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
+			defer f.attend()()
 			return f.notified(cmd.Context(), func() error {
 				return f.run(cmd.Context(), cmd.Flags().Changed("classification"))
 			})
@@ -169,6 +173,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	if err != nil {
 		return err
 	}
+	f.session.Store(session)
 	defer func() { err = errors.Join(err, session.Close()) }()
 	profiled, err := f.profiling.start()
 	if err != nil {
@@ -230,12 +235,11 @@ func (f *runFlags) ending(account *pipeline.Account, err error) error {
 
 // watch reports signals and progress until the run has ended.
 func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
-	leave, unshown := func() {}, func() {}
+	unshown := func() {}
 	if f.Output.Path == "-" && terminal.Width(f.streams.out) > 0 {
 		f.streams.err.NoBar() // the rows are on the same terminal
 	}
 	if !f.log.quiet {
-		leave = f.streams.signals.attend(func() { f.tellStop(session) }, func() { f.tellQuit(session) })
 		unshown = f.streams.err.ShowProgress(f.Log, session.Progress)
 	}
 	noticed := f.notices.watch(session)
@@ -244,35 +248,9 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 		shown()
 		noticed()
 		unshown()
-		leave()
 	}
 }
 
-// tellStop reports the stop after the first signal.
-func (f *runFlags) tellStop(session *pipeline.Session) {
-	stopping := "stopping"
-	if requests := session.Counts().InFlight; requests > 0 {
-		stopping = "finishing " + inFlight(requests)
-	}
-	fmt.Fprintln(f.streams.err, stopping+"; press again to quit")
-}
-
-// tellQuit reports the quit at the second signal, and the command that goes on.
-func (f *runFlags) tellQuit(session *pipeline.Session) {
-	f.streams.err.EndBar()
-	text := "quit with " + inFlight(session.Counts().InFlight) + "\n"
-	if command := resumeCommand(session, &pipeline.StopError{Cause: pipeline.Interrupted}); command != "" {
-		text += "  resume    " + command + "\n"
-	}
-	fmt.Fprint(f.streams.err, text)
-}
-
-func inFlight(requests int64) string {
-	if requests == 1 {
-		return "1 request in flight"
-	}
-	return fmt.Sprintf("%d requests in flight", requests)
-}
 
 func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, rate rateValue) {
 	line := func(name string, value any) { fmt.Fprintf(out, "%-18s %v\n", name, value) }
