@@ -33,6 +33,7 @@ type Session struct {
 	claimed   bool     // this run may write the output
 	account   *Account // nil before Run
 	final     atomic.Pointer[Status]
+	records   total        // of the input
 	total     atomic.Int64 // see Progress.Total, as estimated last
 }
 
@@ -64,6 +65,9 @@ func newSession(options SessionOptions) *Session {
 func (s *Session) open(ctx context.Context) (err error) {
 	o := &s.options
 	if o.Output.Path != "-" {
+		if err := o.Output.checkStream(); err != nil {
+			return err
+		}
 		if err := o.makeFolder(); err != nil {
 			return err
 		}
@@ -190,6 +194,7 @@ func (s *Session) ask(ctx context.Context, account *Account, options Options) (p
 	}
 	ended := func() {}
 	if o.Watch != nil {
+		defer s.startCount(ctx)()
 		ended = o.Watch(s)
 	}
 	s.monitor.start()
@@ -243,6 +248,11 @@ func (s *Session) runOptions(settings Settings) (Options, error) {
 // openStore gives nil where there is no place for a store, or nothing to store.
 func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, error) {
 	o := &s.options
+	if o.inStateFolder() {
+		if err := stores.MakeStateFolder(!offline); err != nil {
+			return nil, err
+		}
+	}
 	stored, ok := o.stored()
 	stored.MustExist, stored.Log = offline && o.Service.Hosted, o.Log
 	if o.Store.Backup != "" {
@@ -257,7 +267,11 @@ func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, e
 		}
 		return nil, nil
 	}
-	return stores.Open(ctx, stored)
+	store, err := stores.Open(ctx, stored)
+	if err == nil && o.inStateFolder() {
+		o.Log.Info("the output is a stream, so the answers are kept in the state folder of the user", "store", store.Dir)
+	}
+	return store, err
 }
 
 // trial is how many requests are in flight before the first answer: if the answers do not fit, few are paid for in

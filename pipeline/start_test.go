@@ -197,7 +197,9 @@ func TestShapeOfOneClassification(t *testing.T) {
 
 // A service that has never answered, and does not respond, is given up after a minute. Others are waited for.
 func TestServiceThatNeverAnswers(t *testing.T) {
-	refused := func(int, string) (string, error) { return "", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED} }
+	refused := func(int, string) (string, error) {
+		return "", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	}
 	for _, tt := range []struct {
 		name   string
 		serve  transport

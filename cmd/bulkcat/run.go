@@ -34,7 +34,7 @@ type runFlags struct {
 	log            logFlags
 	notify         notifyFlags
 	listen         listenFlags
-	notices        *notices // nil without messages and without a command
+	notices        *notices                         // nil without messages and without a command
 	session        atomic.Pointer[pipeline.Session] // nil before it is open
 	endings        endings
 	started        time.Time
@@ -251,7 +251,6 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 	}
 }
 
-
 func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, rate rateValue) {
 	line := func(name string, value any) { fmt.Fprintf(out, "%-18s %v\n", name, value) }
 	line("records", c.Records)
@@ -321,7 +320,7 @@ func parseDelimiter(text string) (rune, error) {
 
 // bindStore binds the flags that say where answers are stored, and which stored answers count.
 func (f *runFlags) bindStore(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Store.Dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output)")
+	flags.StringVar(&f.Store.Dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output; with -o - and a hosted service, in the state folder of the user)")
 	flags.Var((*ageValue)(&f.Store.MaxAge), "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
 	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that have changed most probably")
 	flags.BoolVar(&f.Store.RetryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
