@@ -50,6 +50,8 @@ type Store struct {
 	replaced atomic.Uint64 // as in index.state
 	writes   sync.Mutex    // held by the goroutine that appends to the log, and by scans of the log
 
+	dropIndex bool // Close removes the index, after Delete
+
 	unreadable error // why, in a store that is only read, an answer that is not found may be there
 }
 
@@ -312,6 +314,9 @@ func (s *Store) close() error {
 	var err error
 	if s.index != nil {
 		err = s.index.close()
+	}
+	if err == nil && s.dropIndex {
+		err = s.options.FS.RemoveAll(s.index.dir)
 	}
 	err = errors.Join(err, s.log.close())
 	if failed := s.failure.err(); failed != nil {
