@@ -21,30 +21,30 @@ func (s *Store) Delete(ctx context.Context, match func(source string, r client.R
 	if err != nil {
 		return 0, err
 	}
+	s.leaveOut(keys)
+	defer s.leaveOut(nil)
+	if err := s.Compact(ctx); err != nil { // also without keys: a process that was killed may have left the index
+		return 0, err
+	}
 	deleted = len(keys)
-	if err := s.forget(keys); err != nil {
-		return 0, err
-	}
-	if err := s.Compact(ctx); err != nil { // also without any: a process that was killed may have left records
-		return 0, err
-	}
-	s.writes.Lock()
-	defer s.writes.Unlock()
-	s.dropIndex = true
-	return deleted, nil
+	return deleted, s.forget(keys)
 }
 
-// forget makes the index lead to no record of the keys, so that compaction does not copy them.
+// leaveOut has compaction leave out the records of keys.
+func (s *Store) leaveOut(keys []sought) {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	s.deleting = make(map[string]bool, len(keys))
+	for _, k := range keys {
+		s.deleting[string(k.key)] = true
+	}
+}
+
+// forget makes the index lead to no record of the keys, and has Close remove the index.
 func (s *Store) forget(keys []sought) error {
 	s.writes.Lock()
 	defer s.writes.Unlock()
-	if err := s.failure.err(); err != nil {
-		return err
-	}
+	s.dropIndex = true
 	s.ahead.forget(keys)
-	if err := s.index.remove(keys); err != nil {
-		return err
-	}
-	s.replaced.Store(max(1, s.index.state.Replaced)) // compaction asks the index about each record
-	return nil
+	return s.index.remove(keys)
 }

@@ -50,7 +50,8 @@ type Store struct {
 	replaced atomic.Uint64 // as in index.state
 	writes   sync.Mutex    // held by the goroutine that appends to the log, and by scans of the log
 
-	dropIndex bool // Close removes the index, after Delete
+	deleting  map[string]bool // keys whose records compaction leaves out
+	dropIndex bool            // Close removes the index, after Delete
 
 	unreadable error // why, in a store that is only read, an answer that is not found may be there
 }
