@@ -105,15 +105,15 @@ func parseList(list json.RawMessage) (entries []Entry, dropped int, ok bool) {
 
 // ownMember renames Options.CustomMember in the body to the name of the custom classification, so that
 // stored answers can be read without the options.
-func (c *HTTP) ownMember(body []byte, classification string) []byte {
-	if c.options.CustomMember == "" || !strings.HasPrefix(classification, CustomPrefix) {
+func (o *Options) ownMember(body []byte, classification string) []byte {
+	if o.CustomMember == "" || !strings.HasPrefix(classification, CustomPrefix) {
 		return body
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
 		return body
 	}
-	list, ok := members[c.options.CustomMember]
+	list, ok := members[o.CustomMember]
 	if _, has := members[classification]; has || !ok {
 		return body
 	}

@@ -81,12 +81,17 @@ func readErrorBody(ctx context.Context, resp *http.Response, share *room.Share) 
 	return bytes.TrimPrefix(body, byteOrderMark)
 }
 
+// longestSnippet is the length of a snippet in characters.
+const longestSnippet = 160
+
 // snippet returns the service's message for an error: the message member of a JSON body, else the
-// beginning of the body. The text is one line of up to 160 characters without control characters and
-// without the secrets of the request.
-func (c *HTTP) snippet(body []byte) string {
-	const longest = 160
-	text := c.secrets.hide(errorMessage(body, 2)) // first: the cut below may split a secret
+// beginning of the body.
+func (c *HTTP) snippet(body []byte) string { return c.excerpt(errorMessage(body, 2), longestSnippet) }
+
+// excerpt returns the beginning of a text of the service: one line of up to longest characters without control
+// characters and without the secrets of the request.
+func (c *HTTP) excerpt(text string, longest int) string {
+	text = c.secrets.hide(text) // first: the cut below may split a secret
 	text = text[:min(len(text), 1024)]
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")

@@ -38,6 +38,7 @@ type Options struct {
 	WebsiteParam string            // name of the website operation's input; default "url"
 	ProductParam string            // name of the product operation's input; default "query"
 	ParamIn      ParamIn           // place of the parameters; default InQuery
+	Member       string            // path of the entries in an answer: names with dots between, {classification} for the classification's; default {classification}
 	CustomMember string            // member of an answer that holds a custom classification's entries; default: its name
 	Timeout      time.Duration     // of one attempt, header and body included; default 30 s, because a service may crawl a site first
 	Connections  int               // most open connections; use the number of requests in flight; default 32
@@ -90,6 +91,9 @@ func New(options Options) (*HTTP, error) {
 	case InQuery, InForm, InJSON:
 	default:
 		return nil, fmt.Errorf("parameters cannot be sent in %q: choose query, form or json", o.ParamIn)
+	}
+	if err := checkMember(o.Member); err != nil {
+		return nil, err
 	}
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &OptionError{"APIKey", errors.New("the API key has a character that is not allowed in a header: check the API key")}
@@ -173,10 +177,10 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 		share.Release()
 		return Answer{}, err
 	}
-	answer, err := ParseAnswer(c.ownMember(body, r.Classification), r.Classification)
-	if err != nil { // such as a page of HTML or a truncated body
+	answer, err := c.options.parse(body, r.Classification)
+	if err != nil {
 		share.Release()
-		return Answer{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
+		return Answer{}, c.misfit(resp.StatusCode, body, r.Classification, err)
 	}
 	answer.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
 	answer.Limit = parseRateLimit(resp.Header, time.Now())
@@ -246,7 +250,7 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, share *room.Share) (re
 		return nil, nil, c.exchangeError(attempt, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 || resp.StatusCode == http.StatusAccepted {
+	if !isSuccess(resp.StatusCode) {
 		return nil, nil, c.statusError(attempt, resp, share)
 	}
 	if body, err = readBody(attempt, resp, share); err != nil {

@@ -81,7 +81,7 @@ type Error struct {
 	Status     int           // HTTP status; 0 if there was no response
 	RetryAfter time.Duration // wait that the service asked for; 0 if it did not
 	Limit      RateLimit     // the service's limit, as the response gave it
-	Detail     string        // the service's message, in one line of up to 160 characters
+	Detail     string        // the service's message, in one line of up to 160 characters; 500 of an answer for a *ShapeError
 	Err        error         // the cause; nil if the status is the cause
 }
 
@@ -122,7 +122,7 @@ func (e *Error) Refused() bool {
 // answer that cannot be decoded, "timeout", "unsent", or "no response".
 func (e *Error) Label() string {
 	switch {
-	case e.Status == http.StatusOK:
+	case isSuccess(e.Status):
 		return "malformed"
 	case e.Status != 0:
 		return strconv.Itoa(e.Status)
@@ -149,9 +149,12 @@ func (e *Error) advice() string {
 	return ""
 }
 
-// OptionName returns the option that may help: "client.APIKey" or "client.BaseURL"; "" for none.
+// OptionName returns the option that may help: "client.APIKey", "client.BaseURL" or "client.Member"; "" for none.
 func (e *Error) OptionName() string {
-	var option *OptionError
+	var (
+		option *OptionError
+		shape  *ShapeError
+	)
 	switch {
 	case e.Class == Auth:
 		return "client.APIKey"
@@ -159,13 +162,15 @@ func (e *Error) OptionName() string {
 		return "client.BaseURL"
 	case errors.As(e.Err, &option):
 		return option.OptionName()
+	case errors.As(e.Err, &shape):
+		return shape.OptionName()
 	}
 	return ""
 }
 
 // OptionError says that another value of an option is needed.
 type OptionError struct {
-	Option string // the field of Options: APIKey, BaseURL or Headers
+	Option string // the field of Options: APIKey, BaseURL, Headers or Member
 	Err    error
 }
 

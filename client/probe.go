@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -105,6 +106,7 @@ type prober struct {
 	answered      int      // number of requests
 	refused       int      // number of requests
 	badKey        int      // HTTP status
+	nested        string   // see Profile.Member
 	member        string   // see Profile.CustomMember
 	assumed       []string // see Profile.Assumed
 }
@@ -218,6 +220,9 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 		return Answer{}, "", false, err
 	}
 	answer, err = c.categorize(ctx, Request{Kind: s.kind, Input: s.input(), Classification: classification}, names...)
+	if shape, ok := errors.AsType[*ShapeError](err); ok && p.nest(shape.Member) {
+		answer, err = shape.found, nil
+	}
 	if err == nil {
 		p.answered++
 		p.transport.success = p.transport.status
@@ -236,12 +241,34 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 	return Answer{}, seen, false, err
 }
 
+// nest keeps the place at which an answer has its entries, and reports whether it can be kept: the first answer decides.
+// A custom classification may have another name at the same place.
+func (p *prober) nest(member string) bool {
+	if member == "" {
+		return false
+	}
+	if p.nested == "" {
+		p.nested, p.options.Member = member, member
+		return true
+	}
+	before, after, ok := strings.Cut(p.nested, classificationMark)
+	name := strings.TrimSuffix(strings.TrimPrefix(member, before), after)
+	if !ok || strings.Contains(name, ".") || before+name+after != member {
+		return false
+	}
+	p.member = name
+	return true
+}
+
 func (p *prober) askCustom(ctx context.Context) (string, error) {
 	answer, seen, ok, err := p.ask(ctx, &p.product, p.options.Custom, p.product.place, p.product.found)
 	if err != nil {
 		return "", err
 	}
-	if p.member = memberOf(answer.Body, p.options.Custom); !ok || p.member == "" {
+	if p.member == "" {
+		p.member = memberOf(answer.Body, p.options.Custom)
+	}
+	if !ok || p.member == "" {
 		p.assume("%s was not answered (%s): the probe assumes that the member of its answer has its name, or is the only list of entries", p.options.Custom, seen)
 		return seen, nil
 	}
@@ -277,7 +304,7 @@ func (p *prober) finish() Profile {
 	profile := Profile{
 		Format: profileFormat, BaseURL: p.options.BaseURL,
 		WebsiteParam: p.website.found, ProductParam: p.product.found,
-		SuccessStatus: p.transport.success, BadKeyStatus: p.badKey, CustomMember: p.member,
+		SuccessStatus: p.transport.success, BadKeyStatus: p.badKey, Member: p.options.Member, CustomMember: p.member,
 		RateLimit: p.transport.limit, RateHeaders: p.transport.rateHeaders(),
 		Charges:  p.charges(),
 		ProbedAt: time.Now().UTC().Truncate(time.Second),

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ type foreign struct {
 	strict           bool   // refuses unknown parameters
 	status           int    // of an answer; 0 for 200
 	badKey           int    // HTTP status of a wrong key; 0 if the service accepts any key
+	nested           string // format of the answer around the list; "" for the interface's
 	custom           string // member of a custom classification's answer
 	header           http.Header
 	usage            string // quota before the first request; a word for no limit
@@ -86,7 +88,7 @@ func (f *foreign) categorize(w http.ResponseWriter, r *http.Request) {
 	if f.status != 0 {
 		w.WriteHeader(f.status)
 	}
-	fmt.Fprintf(w, `{"id":1,%q:[{"value":"A > B","confidence":0.5}]}`, member)
+	fmt.Fprintf(w, cmp.Or(f.nested, `{"id":1,%s}`), fmt.Sprintf(`%q:[{"value":"A > B","confidence":0.5}]`, member))
 }
 
 // params returns the parameters in the place that the service reads.
@@ -173,6 +175,12 @@ func TestProbe(t *testing.T) {
 			Profile{WebsiteParam: "query", ProductParam: "title", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 401}, 11},
 		{"custom member", &foreign{website: "url", product: "query", custom: "categories"}, func(o *ProbeOptions) { o.Custom = custom },
 			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, CustomMember: "categories"}, 5},
+		{"nested", &foreign{website: "url", product: "query", nested: `{"data":{%s}}`}, nil,
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "data.{classification}"}, 4},
+		{"nested custom member", &foreign{website: "url", product: "query", nested: `{"data":{%s}}`, custom: "categories"}, func(o *ProbeOptions) { o.Custom = custom },
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "data.{classification}", CustomMember: "categories"}, 5},
+		{"in an array", &foreign{website: "url", product: "query", nested: `[{%s}]`}, nil,
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "0.{classification}"}, 4},
 		{"rate", &foreign{website: "url", product: "query", header: http.Header{"Ratelimit-Policy": {`"d";q=600;w=60`}}}, nil,
 			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, RateLimit: 10, RateHeaders: []string{"RateLimit-Policy"}}, 4},
 	} {

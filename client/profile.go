@@ -20,6 +20,7 @@ type Profile struct {
 	ParamIn       ParamIn   `json:"param_in,omitempty"`
 	SuccessStatus int       `json:"success_status,omitempty"` // HTTP status of an answer
 	BadKeyStatus  int       `json:"bad_key_status,omitempty"` // HTTP status of a request with a wrong key
+	Member        string    `json:"member,omitempty"`         // see Options.Member
 	CustomMember  string    `json:"custom_member,omitempty"`  // see Options.CustomMember
 	RateLimit     float64   `json:"rate_limit,omitempty"`     // requests per second; 0 if the service does not report it
 	RateHeaders   []string  `json:"rate_headers,omitempty"`   // names of the limit's headers in the responses
@@ -66,6 +67,9 @@ func (p Profile) check() error {
 	case "", InQuery, InForm, InJSON:
 	default:
 		return errors.New("param_in must be query, form or json")
+	}
+	if err := checkMember(p.Member); err != nil {
+		return fmt.Errorf("member: %w", err)
 	}
 	if p.RateLimit < 0 || math.IsInf(p.RateLimit, 0) {
 		return errors.New("rate_limit must not be negative")

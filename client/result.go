@@ -25,6 +25,9 @@ func ResultOf(answer Answer, err error) limits.Result {
 	switch e.Class {
 	case Rejected:
 		result.Signal = limits.Answered
+		if isSuccess(e.Status) { // an answer of another shape: see Error.Rejection
+			result.Signal = limits.Canceled
+		}
 	case Transient:
 		result.Signal = limits.Failed
 		result.Broken = e.Status == 0 && !e.Timeout()

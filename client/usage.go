@@ -51,6 +51,9 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 	}
 	usage, err := parseUsage(body)
 	if err != nil {
+		if json.Valid(body) {
+			return Usage{}, c.shapeError(resp.StatusCode, body, err, `{"plan": "basic", "remaining": "1000"}`)
+		}
 		return Usage{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
 	usage.Gateway = resp.Header.Get(GatewayHeader) != ""
@@ -60,7 +63,7 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 // GatewayHeader is the header that only a gateway sends, with every answer.
 const GatewayHeader = "X-Bulkcat-Gateway"
 
-var errUsage = errors.New(`the answer is not {"plan": ..., "remaining": ...}`)
+var errUsage = errors.New("the answer does not say how many requests remain")
 
 func parseUsage(body []byte) (Usage, error) {
 	var wire struct {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -42,6 +43,9 @@ type ServiceError struct {
 }
 
 func (e *ServiceError) Error() string {
+	if _, misfit := errors.AsType[*client.ShapeError](e.Err); misfit {
+		return fmt.Sprintf("the answer for %q cannot be used: %v", e.Input, e.Err)
+	}
 	return fmt.Sprintf("the service refused %q: %v", e.Input, e.Err)
 }
 

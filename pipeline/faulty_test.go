@@ -29,7 +29,8 @@ type wholeRun struct {
 	limits  limits.Options
 	timeout time.Duration
 	inputs  []string
-	files   vfs.FS // of the store
+	pause   time.Duration // before each input is read
+	files   vfs.FS        // of the store
 
 	counters *Counters
 	sink     *rows
@@ -66,7 +67,7 @@ func (n *wholeRun) runAt(t *testing.T, baseURL string, dial client.Dialer) error
 	defer store.Close()
 	n.counters, n.sink, n.client, n.control = new(Counters), new(rows), c, limits.New(n.limits, time.Now())
 	parts := Parts{
-		Source: &records{inputs: n.inputs}, Categorizer: client.NewDiagnoser(c), Store: store, Sink: n.sink, Counters: n.counters,
+		Source: &records{inputs: n.inputs, pause: n.pause}, Categorizer: client.NewDiagnoser(c), Store: store, Sink: n.sink, Counters: n.counters,
 		Limits: n.control, Usage: c.Usage,
 	}
 	_, err = Run(t.Context(), parts, Options{
@@ -437,6 +438,32 @@ func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
 			t.Errorf("%d requests", made)
 		}
 	})
+}
+
+// TestEnoughRequestsAreEnough runs over many records with few requests, as many as the bound allows: such a run is
+// complete, although records are still looked up when the last request has been sent.
+func TestEnoughRequestsAreEnough(t *testing.T) {
+	const distinct = 3
+	for name, bound := range map[string]limits.Options{
+		"max requests": {MaxRequests: distinct},
+		"reserve":      {KeepReserve: true, Reserve: 7, CanAsk: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newWholeRun(clienttest.Options{Quota: distinct + 7, Latency: 30 * time.Millisecond}, 0)
+				for i := range 300 {
+					n.inputs = append(n.inputs, fmt.Sprint("title ", i%distinct))
+				}
+				n.limits, n.pause = bound, time.Millisecond
+				if err := n.run(t); err != nil {
+					t.Error(err)
+				}
+				if made := len(n.server.Audit().Arrivals); made != distinct || n.counters.Snapshot().OK != 300 {
+					t.Errorf("%d requests, %d records have an answer", made, n.counters.Snapshot().OK)
+				}
+			})
+		})
+	}
 }
 
 func TestReserveIsNeverTouched(t *testing.T) {

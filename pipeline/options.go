@@ -28,7 +28,7 @@ type Options struct {
 	SourceName      string // of the service, for the column `source`
 
 	Offline      bool          // ask nothing: records without a stored answer are pending
-	KeepGoing    bool          // every rejection is about the input, even if the service rejects every input
+	KeepGoing    bool          // every rejection is about the input, even if the service rejects every input; a service that has never answered is waited for
 	Strict       bool          // the first invalid record fails the run
 	Limit        int64         // records read at most; 0 for all
 	Shard        Shard         // the records to ask for; zero for all
@@ -37,6 +37,9 @@ type Options struct {
 	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
 	Grace        time.Duration // for requests in flight once the run is stopped; default 20s
 
+	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace; nil for never
+
+	reached  bool             // the service has told its quota, so its address is right
 	manifest *manifest        // of an output folder, with the parts to keep; nil for other outputs
 	refresh  *refresh.Refresh // the stored answers to be asked again; nil for none
 

@@ -150,6 +150,18 @@ func (o *SessionOptions) makeFolder() error {
 	return objects.MakeFolder(all.Path)
 }
 
+// checkStream refuses a pipe or a device that has a name: rows would replace it, or get lost with the run.
+func (o *OutputOptions) checkStream() error {
+	if objects.IsURL(o.Path) {
+		return nil
+	}
+	info, err := os.Stat(o.Path)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return nil // the output is made, or another check refuses it
+	}
+	return &OptionError{"Output.Path", fmt.Errorf("%s is no regular file: for a pipe or a device name -, and redirect standard output", o.Path)}
+}
+
 // checkFolder wants the folder that the output lies in to exist. For an object it creates the folder of the local files.
 func (o *OutputOptions) checkFolder() error {
 	if objects.IsURL(o.Path) {

@@ -12,7 +12,8 @@ type Progress struct {
 	Since time.Time // when State began; of an outage, when the service last answered before it
 
 	Counts   Snapshot
-	Total    int64         // records of the input, estimated from the bytes read; 0 if unknown
+	Total    int64         // records of the input; 0 if unknown
+	About    bool          // Total is estimated from the bytes read
 	Rate     float64       // records a second that this run has settled lately; 0 while the run waits
 	Requests float64       // requests a second that have ended lately with an outcome; 0 while the run waits
 	Allowed  float64       // requests a second that the run may send at present, as learned so far; +Inf without a limit
@@ -47,7 +48,8 @@ func (s *Session) Progress() Progress {
 	p := Progress{Counts: s.counters.Snapshot(), Allowed: status.Rate}
 	p.Quota, p.Metered = s.quotaLeft()
 	p.State = stateOf(status, p.Counts.Finishing)
-	p.Total = p.Counts.ofShard(estimateTotal(p.Counts.Read+p.Counts.Others, read, total, s.options.Limit))
+	p.Total, p.About = s.records.of(estimateTotal(p.Counts.Read+p.Counts.Others, read, total, s.options.Limit), s.options.Limit)
+	p.Total, p.About = p.Counts.ofShard(p.Total), p.About || p.Counts.Others > 0
 	s.total.Store(p.Total)
 	s.eta.estimate(&p, time.Now(), status, &s.options)
 	return p

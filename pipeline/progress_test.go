@@ -1,11 +1,16 @@
 package pipeline
 
 import (
+	"context"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 func TestTotalIsEstimatedFromBytes(t *testing.T) {
@@ -19,6 +24,40 @@ func TestTotalIsEstimatedFromBytes(t *testing.T) {
 		if got := estimateTotal(100, tt.read, tt.total, tt.limit); got != tt.want {
 			t.Errorf("%s: got %d, want %d", name, got, tt.want)
 		}
+	}
+}
+
+// An estimate changes only by more than a tenth, and ends with the count.
+func TestTotalDoesNotWobble(t *testing.T) {
+	var records total
+	for i, tt := range []struct{ estimate, counted, limit, want int64 }{
+		{0, 0, 0, 0}, {38567, 0, 0, 38567}, {39090, 0, 0, 38567}, {46498, 0, 0, 46498}, {43000, 0, 0, 46498}, {40621, 0, 0, 40621},
+		{40621, 50000, 0, 50000}, {46498, 50000, 0, 50000}, {46498, 50000, 300, 300},
+	} {
+		if tt.counted > 0 {
+			records.counted.Store(tt.counted + 1)
+		}
+		got, about := records.of(tt.estimate, tt.limit)
+		if got != tt.want || about != (tt.counted == 0 && got > 0) {
+			t.Errorf("%d: got %d, %t, want %d", i, got, about, tt.want)
+		}
+	}
+}
+
+func TestCountRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.csv")
+	text := "title\n" + strings.Repeat("shoe\n\"a\nb\"\n", 2000)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := reader.Options{Paths: []string{path}, Column: "title"}
+	if n, ok := countRecords(t.Context(), o, 0); !ok || n != 4000 {
+		t.Errorf("got %d, %t", n, ok)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ok := countRecords(ctx, o, 0); ok {
+		t.Error("a count that was ended is taken for the number")
 	}
 }
 

@@ -123,15 +123,17 @@ func (q *quota) refresh(timeout time.Duration) {
 	}
 }
 
-// final asks for the quota after a run, and gives what the service told last, with the time since.
-func (q *quota) final() (usage client.Usage, since time.Duration) {
+// final asks for the quota after a run, if asking, and gives what the service told last, with the time since.
+func (q *quota) final(asking bool) (usage client.Usage, since time.Duration) {
 	if !q.known() {
 		return client.Usage{}, 0
 	}
-	q.refresh(lastTimeout)
+	if asking {
+		q.refresh(lastTimeout)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.told.Equal(q.asked) {
+	if !asking || !q.told.Equal(q.asked) {
 		since = time.Since(q.told)
 	}
 	return q.usage, since

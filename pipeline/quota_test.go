@@ -41,12 +41,12 @@ func TestFinalQuota(t *testing.T) {
 				t.Fatal(err)
 			}
 			remaining = tt.after
-			if got, since := q.final(); got.Remaining != tt.want || (since > 0) != tt.late {
+			if got, since := q.final(true); got.Remaining != tt.want || (since > 0) != tt.late {
 				t.Errorf("got %q, %v ago; want %q", got.Remaining, since, tt.want)
 			}
 		})
 	}
-	if got, _ := newQuota(Service{}, nil, nil).final(); got != (client.Usage{}) {
+	if got, _ := newQuota(Service{}, nil, nil).final(true); got != (client.Usage{}) {
 		t.Errorf("the embedded service has %v", got)
 	}
 }

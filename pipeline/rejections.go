@@ -19,10 +19,15 @@ import (
 // equal rejections, a request that was answered before is repeated. If the service rejects that request
 // as well, the service is out, and the tasks are asked again when the service is back; in a run without
 // any answer the settings are wrong, and the run ends.
+//
+// An answer of another shape (client.ShapeError) is charged, and so is not asked for again like a failure. In a
+// classification in which the service has given answers that fit, the answer of another shape is a rejection of its
+// input; in one in which it never has, the settings are wrong, and the run ends after three.
 type rejections struct {
 	known    atomic.Pointer[client.Request] // a request that was answered, in this run or an earlier run
 	answered atomic.Bool                    // the service has answered in this run
 	odd      atomic.Int64                   // odd responses before the first answer: see tolerate
+	fitted   sync.Map                       // the names of classifications in which the service has answered in this run
 	count    atomic.Int64                   // length of held
 
 	mu     sync.Mutex
@@ -62,9 +67,13 @@ func (f *rejections) learn(request client.Request) {
 // hold holds a rejected task, and has the service checked after a long series.
 func (r *run) hold(t *task, e *client.Error) error {
 	f := &r.rejections
-	series, long := f.add(t, e.Label())
+	least := firstSeries
+	if isMisfit(e) && !f.fits(t) {
+		least = mostOdd
+	}
+	series, long := f.add(t, e.Label(), least)
 	switch {
-	case r.options.KeepGoing:
+	case r.options.KeepGoing && !isMisfit(e):
 		if long {
 			r.Log.Warn("the service rejects one input after another", "series", series, "last", t.place(), "error", e)
 		}
@@ -81,8 +90,8 @@ func (r *run) hold(t *task, e *client.Error) error {
 	return nil
 }
 
-// add holds a task. It gives the length of the series, and says whether it is long enough for a check.
-func (f *rejections) add(t *task, kind string) (series int, long bool) {
+// add holds a task. It gives the length of the series, and says whether it is long enough for a check: least at least.
+func (f *rejections) add(t *task, kind string, least int) (series int, long bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if kind != f.kind {
@@ -91,7 +100,7 @@ func (f *rejections) add(t *task, kind string) (series int, long bool) {
 	f.series++
 	f.held = append(f.held, t)
 	f.count.Add(1)
-	if f.series < max(f.check, firstSeries) {
+	if f.series < max(f.check, least) {
 		return f.series, false
 	}
 	f.check = f.series + min(f.series, mostSeries)
@@ -127,6 +136,9 @@ func (r *run) confirm(by time.Time) {
 func (r *run) confirmBefore(t *task) {
 	f := &r.rejections
 	f.answered.Store(true)
+	if !f.fits(t) {
+		f.fitted.Store(t.request.Classification, true)
+	}
 	f.learn(t.request)
 	f.mu.Lock()
 	f.kind, f.series = "", 0
@@ -136,12 +148,36 @@ func (r *run) confirmBefore(t *task) {
 	}
 }
 
-// tolerate makes an odd response, which no service of this kind gives, a failed attempt. A run that gets
-// several odd responses and no answer ends.
-func (r *run) tolerate(err error) error {
+// fits says whether the service has given answers that fit in the classification of a task, in this run.
+func (f *rejections) fits(t *task) bool {
+	_, ok := f.fitted.Load(t.request.Classification)
+	return ok
+}
+
+// isMisfit says whether a rejection is an answer of another shape.
+func isMisfit(e *client.Error) bool {
+	return e.Class == client.Rejected && e.Label() == malformed
+}
+
+const malformed = "malformed" // the label of an answer of another shape
+
+// tolerate makes an odd response, which no service of this kind gives, a failed attempt, or a rejection if it is an
+// answer of another shape. A run that gets several odd responses and no answer ends.
+func (r *run) tolerate(t *task, err error) error {
 	e, ok := errors.AsType[*client.Error](err)
+	if !ok || e.Class != client.Fatal {
+		return err
+	}
 	f := &r.rejections
-	if !ok || e.Class != client.Fatal || !f.answered.Load() && f.odd.Add(1) >= mostOdd {
+	answers := f.answered.Load()
+	if shape, misfit := errors.AsType[*client.ShapeError](err); misfit {
+		known := f.known.Load()
+		answers = f.fits(t)
+		if !shape.Worded && (answers || known != nil && known.Classification == t.request.Classification) {
+			return e.Rejection()
+		}
+	}
+	if !answers && f.odd.Add(1) >= mostOdd {
 		return err
 	}
 	passing := *e
@@ -154,7 +190,8 @@ func (r *run) tolerate(err error) error {
 func (r *run) recheck(t *task, permit limits.Permit) error {
 	r.Counters.Rechecks.Add(1)
 	answer, err := r.exchange(t)
-	err = r.tolerate(err)
+	original, _ := errors.AsType[*client.Error](err)
+	err = r.tolerate(t, err)
 	result := client.ResultOf(answer, err)
 	e, failed := errors.AsType[*client.Error](err)
 	refused := failed && e.Class == client.Rejected
@@ -174,6 +211,8 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	r.report(r.Limits.End(time.Now(), permit, result))
 	switch {
 	case err == nil:
+	case failed && isMisfit(e):
+		return &ServiceError{Input: t.request.Input, Err: original}
 	case !failed:
 		r.Counters.attempts.add("canceled")
 	case refused && !r.rejections.answered.Load():
@@ -223,8 +262,13 @@ func (r *run) wakeAtLast(open int64) {
 // wrong.
 func (r *run) endSeries() {
 	f := &r.rejections
+	f.mu.Lock()
+	kind := f.kind
+	f.mu.Unlock()
 	switch n := f.count.Load(); {
 	case n == 0 || n != r.open.Load():
+	case kind == malformed && !f.answered.Load():
+		r.Limits.Suspect(time.Now())
 	case !f.answered.Load():
 		for _, t := range f.take(time.Now()) {
 			r.complete(t)

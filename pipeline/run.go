@@ -41,6 +41,7 @@ type run struct {
 	workers     workers
 	parking     parking
 	rejections  rejections
+	silence     silence
 	lastError   atomic.Pointer[client.Error] // of a failed attempt
 
 	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
@@ -60,7 +61,7 @@ type run struct {
 // Run reads all records, asks for the answers and writes the rows. It closes the sink if the run is
 // complete, and aborts the sink otherwise. When ctx ends, the run stops: requests in flight get the
 // grace period, and their answers are stored. The error is nil, an *[OptionError], a *[StopError], a *[ServiceError], a
-// *[MisconfiguredError], an *[InputChangedError], or that of a part. A [Session] opens the parts.
+// *[MisconfiguredError], an *[UnreachableError], an *[InputChangedError], or that of a part. A [Session] opens the parts.
 func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
 	options = options.withDefaults()
 	if got, want := len(options.Carry), len(options.Schema.Carry); got != want {
@@ -183,6 +184,9 @@ func (r *run) finishBy() error {
 	return nil
 }
 
+// HurriedGrace is the longest grace period once the caller hurries: most answers come within that time.
+const HurriedGrace = 2 * time.Second
+
 // endGrace cuts off the requests that are in flight at the end of the grace period.
 func (r *run) endGrace(cutOff context.CancelFunc) error {
 	select {
@@ -192,10 +196,16 @@ func (r *run) endGrace(cutOff context.CancelFunc) error {
 	}
 	timer := time.NewTimer(r.options.Grace)
 	defer timer.Stop()
-	select {
-	case <-r.quiet:
-	case <-timer.C:
-		cutOff()
+	for hurry := r.options.Hurry; ; {
+		select {
+		case <-r.quiet:
+			return nil
+		case <-timer.C:
+			cutOff()
+			return nil
+		case <-hurry:
+			hurry = nil
+			timer.Reset(min(r.options.Grace, HurriedGrace))
+		}
 	}
-	return nil
 }

@@ -28,11 +28,13 @@ import (
 // records is a Source of inputs, with an error instead of the end if there is one.
 type records struct {
 	inputs []string
+	pause  time.Duration // before each record
 	err    error
 	read   atomic.Int64 // so far
 }
 
 func (s *records) Read() (reader.Record, error) {
+	time.Sleep(s.pause)
 	read := s.read.Load()
 	if read == int64(len(s.inputs)) {
 		if s.err != nil {
@@ -119,14 +121,15 @@ func (s *rows) Abort() error                     { s.aborted = true; return nil 
 
 // testRun is a run with test doubles for its parts.
 type testRun struct {
-	source   *records
-	service  *service
-	sink     *rows
-	counters *Counters
-	store    *answers.Store
-	limits   limits.Options
-	options  Options
-	log      *slog.Logger
+	source      *records
+	service     *service
+	sink        *rows
+	counters    *Counters
+	categorizer client.Categorizer // nil for service
+	store       *answers.Store
+	limits      limits.Options
+	options     Options
+	log         *slog.Logger
 }
 
 func newTestRun(inputs ...string) *testRun {
@@ -140,8 +143,12 @@ func newTestRun(inputs ...string) *testRun {
 }
 
 func (x *testRun) run(ctx context.Context) error {
+	var categorizer client.Categorizer = x.service
+	if x.categorizer != nil {
+		categorizer = x.categorizer
+	}
 	_, err := Run(ctx, Parts{
-		Source: x.source, Categorizer: x.service, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Log: x.log,
+		Source: x.source, Categorizer: categorizer, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Log: x.log,
 	}, x.options)
 	return err
 }

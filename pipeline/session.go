@@ -35,6 +35,7 @@ type Session struct {
 	claimed   bool     // this run may write the output
 	account   *Account // nil before Run
 	final     atomic.Pointer[Status]
+	records   total        // of the input
 	total     atomic.Int64 // see Progress.Total, as estimated last
 }
 
@@ -66,6 +67,9 @@ func newSession(options SessionOptions) *Session {
 func (s *Session) open(ctx context.Context) (err error) {
 	o := &s.options
 	if o.Output.Path != "-" {
+		if err := o.Output.checkStream(); err != nil {
+			return err
+		}
 		if err := o.makeFolder(); err != nil {
 			return err
 		}
@@ -103,7 +107,7 @@ func (s *Session) Close() error {
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
 // *[OutputTakenError], a *[ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
-// *[ServiceError], *[MisconfiguredError], *[InputChangedError], and those of the store, the input and the output. With a
+// *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those of the store, the input and the output. With a
 // nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*Account, error) {
 	account := s.newAccount()
@@ -199,6 +203,7 @@ func (s *Session) ask(ctx, out context.Context, account *Account, options Option
 			return published, err
 		}
 		s.shareLimits()
+		options.reached = s.quota.known()
 	}
 	if s.limits, err = s.newLimits(parts); err != nil {
 		return published, err
@@ -212,6 +217,7 @@ func (s *Session) ask(ctx, out context.Context, account *Account, options Option
 	}
 	ended := func() {}
 	if o.Watch != nil {
+		defer s.startCount(ctx)()
 		ended = o.Watch(s)
 	}
 	s.monitor.start()
@@ -254,7 +260,7 @@ func (s *Session) runOptions(settings Settings) (Options, error) {
 	options.Strict = o.Strict
 	options.KeepGoing = o.KeepGoing || !o.Service.Hosted
 	options.Offline = o.Offline && !o.Service.Free
-	options.Grace = o.Grace
+	options.Grace, options.Hurry = o.Grace, o.Hurry
 	options.Schema, options.Carry = schema, places
 	if o.Output.content() == writer.Parquet {
 		options.types = schema.CarryTypes
@@ -265,6 +271,11 @@ func (s *Session) runOptions(settings Settings) (Options, error) {
 // openStore gives nil where there is no place for a store, or nothing to store.
 func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, error) {
 	o := &s.options
+	if o.inStateFolder() {
+		if err := stores.MakeStateFolder(!offline); err != nil {
+			return nil, err
+		}
+	}
 	stored, ok := o.stored()
 	stored.MustExist, stored.Log = offline && o.Service.Hosted, o.Log
 	if o.Store.Backup != "" {
@@ -279,14 +290,25 @@ func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, e
 		}
 		return nil, nil
 	}
-	return stores.Open(ctx, stored)
+	store, err := stores.Open(ctx, stored)
+	if err == nil && o.inStateFolder() {
+		o.Log.Info("the output is a stream, so the answers are kept in the state folder of the user", "store", store.Dir)
+	}
+	return store, err
 }
+
+// trial is how many requests are in flight before the first answer: if the answers do not fit, few are paid for in
+// vain.
+const trial = 3
 
 // newLimits gives the limits of the run. The embedded service has none, so that nothing has to be
 // learned.
 func (s *Session) newLimits(parts Parts) (*limits.Controller, error) {
 	o, service := s.options.Limits, &s.options.Service
 	o.CanAsk = s.quota.known()
+	if service.Hosted {
+		o.Trial = trial
+	}
 	if service.Hosted && o.Rate == 0 && parts.Store != nil {
 		learned, err := parts.Store.Learned()
 		if err != nil {
@@ -357,11 +379,16 @@ func (s *Session) Shard() Shard { return s.options.Shard }
 func (s *Session) Counts() Snapshot { return s.counters.Snapshot() }
 
 // LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service
-// said last, with the time since: 0 if the service has just said so. The usage is zero if the service
+// said last, with the time since: 0 if the service has just said so. In a hurry the service is not asked. The usage is zero if the service
 // did not say at the run's beginning either, or nothing was to be asked.
 func (s *Session) LastUsage() (usage client.Usage, since time.Duration) {
 	if s.options.Offline {
 		return client.Usage{}, 0
 	}
-	return s.quota.final()
+	select {
+	case <-s.options.Hurry:
+		return s.quota.final(false)
+	default:
+		return s.quota.final(true)
+	}
 }

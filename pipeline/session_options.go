@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -44,11 +45,13 @@ type SessionOptions struct {
 
 	Offline   bool          // ask nothing: records without a stored answer are pending
 	Strict    bool          // the first invalid record fails the run
-	KeepGoing bool          // go on though the service rejects every input
+	KeepGoing bool          // go on though the service rejects every input, or has never answered
 	Limit     int64         // records read at most; 0 for all
 	Shard     Shard         // the run is one of the shards in the folder Output.Path; zero for a run of its own
 	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
 	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
+
+	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace, and to ask nothing after the run; nil for never
 
 	Program string   // the program and its version, for the account
 	Reads   []string // further files that the program reads; the session refuses to write over these
@@ -286,17 +289,30 @@ func (o *SessionOptions) requests() Options {
 	return options
 }
 
-// stored says where the store is, or would be; false if there is no place for one: the output is a
-// stream and no folder is named.
+// inStateFolder says whether the store is in the state folder of the user: the output is a stream, no folder is named,
+// and answers may be charged.
+func (o *SessionOptions) inStateFolder() bool {
+	return o.Output.Path == "-" && o.Store.Dir == "" && o.Service.Hosted
+}
+
+// stored says where the store is, or would be; false if there is no place for one: there is no output, or a stream
+// whose answers cost nothing, and no folder is named.
 func (o *SessionOptions) stored() (stores.Options, bool) {
-	dir := o.Store.Dir
+	dir, output := o.Store.Dir, o.Output.Path
+	if o.inStateFolder() {
+		folder, err := stores.StateFolder()
+		if err != nil {
+			return stores.Options{}, false
+		}
+		output = filepath.Join(folder, "-")
+	}
 	if o.Shard != (Shard{}) && o.Output.Path != "" {
 		dir = o.Shard.Store(dir, o.Output.Path)
 	}
 	return stores.Options{
 		Options: answers.Options{Dir: dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
-		Output:  objects.Local(o.Output.Path),
-	}, o.Store.Dir != "" || o.Output.Path != "-" && o.Output.Path != ""
+		Output:  objects.Local(output),
+	}, dir != "" || output != "-" && output != ""
 }
 
 // keepsAnswers says whether a run may have answers to store. The embedded service's answers to product

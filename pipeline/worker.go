@@ -119,6 +119,7 @@ func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
 			return q, time.Time{}
 		}
 		if t.due.After(now) {
+			q.Later = !t.spent
 			return q, t.due
 		}
 		if r.settleFailure(now, t, q) {
@@ -193,8 +194,11 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		return r.recheck(t, permit)
 	}
 	answer, err := r.exchange(t)
-	err = r.tolerate(err)
+	err = r.tolerate(t, err)
 	r.report(r.Limits.End(time.Now(), permit, client.ResultOf(answer, err)))
+	if err := r.hear(time.Now(), err); err != nil {
+		return err
+	}
 	var e *client.Error
 	switch {
 	case err == nil:
@@ -266,6 +270,9 @@ func (r *run) askQuota() {
 	usage, err := r.Usage(r.soft)
 	if r.soft.Err() != nil {
 		return
+	}
+	if err == nil {
+		_ = r.hear(time.Now(), nil)
 	}
 	account := limits.Quota{Err: err, Transient: client.ClassOf(err) == client.Transient}
 	account.Left, account.Metered = usage.Requests()

@@ -48,7 +48,9 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		}
 		at, records = c.to, records+uint64(c.count)
 		for _, r := range c.records {
-			to.add(r.key, r.record)
+			if !s.deleting[string(r.key)] {
+				to.add(r.key, r.record)
+			}
 		}
 		if err := to.commit(); err != nil {
 			return err

@@ -248,7 +248,24 @@ func (x *index) apply(records []sought, indexed place, sum uint32) error {
 	return x.write(s, records)
 }
 
-// write writes the places of records together with the new state.
+// remove removes the keys that it has, for good. The records that they led to count as replaced.
+func (x *index) remove(keys []sought) error {
+	if err := x.find(keys); err != nil {
+		return err
+	}
+	keys = slices.DeleteFunc(keys, func(k sought) bool { return k.place == 0 })
+	for i := range keys {
+		keys[i].place = 0
+	}
+	s := x.state
+	s.Replaced += uint64(len(keys))
+	if err := x.write(s, keys); err != nil {
+		return err
+	}
+	return x.flush()
+}
+
+// write writes the places of records together with the new state. It removes records without a place.
 func (x *index) write(s state, records []sought) error {
 	err := x.call(func() error {
 		if x.tail != nil {
@@ -261,7 +278,11 @@ func (x *index) write(s state, records []sought) error {
 		var memory []byte
 		for _, r := range records {
 			memory = r.place.append(memory[:0])
-			if err := batch.Set(r.key, memory, nil); err != nil {
+			err := batch.Set(r.key, memory, nil)
+			if r.place == 0 {
+				err = batch.Delete(r.key, nil)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -51,6 +51,9 @@ type Store struct {
 	writes   sync.Mutex    // held by the goroutine that appends to the log or makes the index anew, and by scans of the log
 	making   sync.RWMutex  // held by lookups while they use the index, and while the index is made anew
 
+	deleting  map[string]bool // keys whose records compaction leaves out
+	dropIndex bool            // Close removes the index, after Delete
+
 	unreadable error // why, in a store that is only read, an answer that is not found may be there
 }
 
@@ -256,6 +259,9 @@ func (s *Store) close() error {
 	var err error
 	if s.index != nil {
 		err = s.index.close()
+	}
+	if err == nil && s.dropIndex {
+		err = s.options.FS.RemoveAll(s.index.dir)
 	}
 	err = errors.Join(err, s.log.close())
 	if failed := s.failure.err(); failed != nil {

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
@@ -72,9 +73,10 @@ func (a *Key) Charge() {
 func newAPIKeys(o Options) apiKeys {
 	all := apiKeys{}
 	for key, quota := range o.Keys {
-		all[digestOf(key)] = newAPIKey(Grant{Key: key, Quota: quota})
+		all[digestOf(key)] = newAPIKey(Grant{Key: key, Quota: quota, Plan: o.Plan})
 	}
 	for _, grant := range o.Grants {
+		grant.Plan = cmp.Or(grant.Plan, o.Plan)
 		all[digestOf(grant.Key)] = newAPIKey(grant)
 	}
 	if o.Ledger != nil {
@@ -100,7 +102,9 @@ func newAPIKey(g Grant) *Key {
 }
 
 // anonymous is the key of all requests to a service without keys.
-func anonymous() *Key { return newAPIKey(Grant{Name: "anyone", Quota: Unlimited}) }
+func anonymous(plan string) *Key {
+	return newAPIKey(Grant{Name: "anyone", Quota: Unlimited, Plan: plan})
+}
 
 // byName returns the keys sorted by name.
 func (all apiKeys) byName() []*Key {

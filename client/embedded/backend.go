@@ -13,12 +13,13 @@ import (
 // Backend answers the categorizations of a [Service] in place of its taxonomies. The Service checks the
 // keys and the form of the requests, and writes the responses. The methods are safe for concurrent use.
 type Backend interface {
-	// Answer returns the body of the answer to a request of a key, and may set headers of the response,
+	// Answer returns the body of the answer to a request of a key, and a function that is called once the
+	// body is not used any more; the function may be nil if there is an error. Answer may set headers of the response,
 	// also with an error. It reads nothing but the header and the context of r. It applies the limits of
 	// the key and charges the key. The input is not normalized, and the classification may be unknown. The
 	// error is a *client.Error, which has the status, the message and the Retry-After of the response, or
 	// the cause of the context.
-	Answer(h http.Header, r *http.Request, key *Key, request client.Request) ([]byte, error)
+	Answer(h http.Header, r *http.Request, key *Key, request client.Request) (body []byte, release func(), err error)
 
 	// Exhausted reports whether no key can get an answer that costs something. The usage operation then
 	// says that nothing is left.
@@ -28,8 +29,8 @@ type Backend interface {
 	prometheus.Collector
 }
 
-// forward has the backend answer a categorization.
-func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *operation, key *Key) ([]byte, *apiError) {
+// forward has the backend answer a categorization. A problem is appended to b.
+func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *operation, o *access) ([]byte, *apiError) {
 	params, problem := readParams(w, r, op.input)
 	if problem != nil {
 		return b, problem
@@ -38,11 +39,12 @@ func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *
 	if request.Classification == "" {
 		return b, missing("classification")
 	}
-	body, err := s.opts.Backend.Answer(w.Header(), r, key, request)
+	body, release, err := s.opts.Backend.Answer(w.Header(), r, o.key, request)
 	if err != nil {
 		return b, problemOf(err)
 	}
-	return append(b, body...), nil
+	o.release = release
+	return body, nil
 }
 
 // problemOf returns the response for an error of a backend.

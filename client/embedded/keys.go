@@ -28,7 +28,7 @@ const mostPriority = 1000
 type Grant struct {
 	Key   string
 	Name  string // unique; replaces the key in logs and metrics; default: made from the key's digest
-	Plan  string // in the answer of the usage operation; default "embedded"
+	Plan  string // in the answer of the usage operation; default Options.Plan
 	Quota Quota  // 0 allows no answer
 	Rate  Rate
 	Burst int // requests at once; default: the requests of a second, 1 at least
@@ -164,9 +164,6 @@ func (g *Grant) set(attribute, value string) (problem string) {
 func (g Grant) applyDefaults() Grant {
 	if g.Name == "" {
 		g.Name = "key-" + digestOf(g.Key).String()[:8]
-	}
-	if g.Plan == "" {
-		g.Plan = "embedded"
 	}
 	if g.Rate.Requests > 0 {
 		g.Rate.Window = max(g.Rate.Window, time.Second).Truncate(time.Second)

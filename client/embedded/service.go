@@ -49,6 +49,8 @@ type Options struct {
 	WebsiteParam string
 	// ProductParam is the name of the product operation's input. Default "query".
 	ProductParam string
+	// Plan is the plan of keys without a plan of their own. Default "embedded".
+	Plan string
 	// Backend answers the categorizations; nil for the taxonomies of this package.
 	Backend Backend
 	// Logger defaults to slog.Default().
@@ -61,6 +63,9 @@ func (o Options) applyDefaults() Options {
 	}
 	if o.ProductParam == "" {
 		o.ProductParam = "query"
+	}
+	if o.Plan == "" {
+		o.Plan = "embedded"
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -88,7 +93,7 @@ type operation struct {
 // New returns a Service. It builds its engines when they are first needed; see [Service.WarmUp].
 func New(opts Options) *Service {
 	opts = opts.applyDefaults()
-	s := &Service{opts: opts, keys: newAPIKeys(opts), anonymous: anonymous()}
+	s := &Service{opts: opts, keys: newAPIKeys(opts), anonymous: anonymous(opts.Plan)}
 	s.operations = map[string]*operation{
 		UsagePath: {name: "usage"},
 		WebsitePath: {
@@ -129,6 +134,8 @@ type access struct {
 	key       *Key   // nil if the key was not accepted or not checked
 	status    int
 	bytes     int // of the body
+
+	release func() // of the body's memory, if the body is a Backend's; else nil
 }
 
 func (s *Service) serve(w http.ResponseWriter, r *http.Request) access {
@@ -136,7 +143,12 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request) access {
 	defer buffers.Put(buffer)
 	var o access
 	body, problem := s.answer((*buffer)[:0], w, r, &o)
-	*buffer = s.send(w, r, body, problem, &o) // append may have allocated a larger buffer
+	sent := s.send(w, r, body, problem, &o)
+	if o.release != nil {
+		o.release()
+	} else {
+		*buffer = sent // append may have allocated a larger buffer
+	}
 	return o
 }
 
@@ -154,10 +166,29 @@ func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, prob
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(o.status)
-	if _, err := w.Write(body); err != nil {
+	if err := deliver(w, body); err != nil {
 		s.opts.Logger.Debug("an answer was not delivered", "path", r.URL.Path, "error", err)
 	}
 	return body
+}
+
+const (
+	deliverStep = 64 << 10         // bytes
+	stepTimeout = 10 * time.Second // a client that reads less in that time holds the memory of the answer in vain
+)
+
+// deliver writes a body. A client that stops reading a long body is cut off early.
+func deliver(w http.ResponseWriter, body []byte) error {
+	control := http.NewResponseController(w)
+	for len(body) > deliverStep {
+		_ = control.SetWriteDeadline(time.Now().Add(stepTimeout)) // a writer without deadlines has no stalled reader
+		if _, err := w.Write(body[:deliverStep]); err != nil {
+			return err
+		}
+		body = body[deliverStep:]
+	}
+	_, err := w.Write(body)
+	return err
 }
 
 // answer appends the body of a successful answer to b, and sets its headers.
@@ -178,7 +209,7 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 		return o.key.appendUsage(b, s.opts.Backend != nil && s.opts.Backend.Exhausted()), nil
 	}
 	if s.opts.Backend != nil {
-		return s.forward(b, w, r, op, o.key)
+		return s.forward(b, w, r, op, o)
 	}
 	if problem := o.key.limit.admit(w.Header()); problem != nil {
 		return b, problem

@@ -11,6 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/internal/room"
 )
 
 // The response headers of a cache. Age is in whole seconds (RFC 9111 §5.1).
@@ -22,14 +23,51 @@ const (
 // patience is how long a request waits for its flight. Clients of this project wait for 30 seconds.
 const patience = 25 * time.Second
 
+const (
+	// allBodies bounds the memory of all answers that clients are reading. Clients can stop reading, and an answer may
+	// have megabytes.
+	allBodies = 64 << 20
+
+	// freeBody is the length of answers that do not count; nearly all are shorter.
+	freeBody = 8 << 10
+)
+
 // Answer returns the body of the answer to a request: from the store, or from the upstream once the
 // answer is durable. It implements [embedded.Backend].
-func (g *Gateway) Answer(h http.Header, r *http.Request, key *embedded.Key, request client.Request) ([]byte, error) {
+func (g *Gateway) Answer(h http.Header, r *http.Request, key *embedded.Key, request client.Request) (body []byte, release func(), err error) {
 	arrived := time.Now()
-	request, err := normalize(request)
-	if err != nil {
+	if request, err = normalize(request); err != nil {
+		return nil, nil, err
+	}
+	if body, err = g.answer(h, r, key, request, arrived); err != nil {
+		return nil, nil, err
+	}
+	share := g.bodies.Share()
+	if size := int64(len(body)); size > freeBody && !share.TryGrow(size) {
+		body = nil // not held while it waits
+		body, err = g.readAgain(r.Context(), share, size, request)
+	}
+	return body, share.Release, err
+}
+
+// readAgain returns the body of an answer that is stored, once there is memory for so many bytes.
+func (g *Gateway) readAgain(ctx context.Context, share *room.Share, size int64, request client.Request) ([]byte, error) {
+	if err := share.Grow(ctx, size); err != nil {
 		return nil, err
 	}
+	o, found, err := g.lookUp(request, time.Time{})
+	if err == nil && !(found && o.Rejection == nil) { // damaged, or replaced
+		err = unavailable("the stored answer cannot be read")
+	}
+	if err != nil {
+		share.Release()
+		return nil, err
+	}
+	return o.Answer.Body, nil
+}
+
+// answer returns the body of an answer, of which others may be reading the same memory.
+func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, request client.Request, arrived time.Time) ([]byte, error) {
 	oldest := arrived.Add(-g.maxAge(r.Header))
 	o, found, err := g.lookUp(request, oldest)
 	if err != nil {
@@ -94,7 +132,7 @@ func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
 	h.Set(cacheHeader, "hit")
 	h.Set(ageHeader, strconv.Itoa(max(0, int(now.Sub(o.AskedAt()).Seconds()))))
 	if o.Rejection != nil {
-		return nil, o.Rejection
+		return nil, refusal(o.Rejection)
 	}
 	return o.Answer.Body, nil
 }

@@ -82,7 +82,7 @@ func (g *Gateway) gather(first *flight) []*flight {
 
 func (g *Gateway) endCommitted(f *flight) {
 	if e := f.outcome.Rejection; e != nil {
-		g.end(f, false, nil, e)
+		g.end(f, false, nil, refusal(e))
 		return
 	}
 	body := f.outcome.Answer.Body

@@ -126,6 +126,11 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 	g.metrics.attempts.Add(1)
 	answer, err := g.options.Upstream.Categorize(ctx, f.request)
 	var e *client.Error
+	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.fits.Load()) {
+		g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
+		g.endMisfit(ctx, f, err)
+		return
+	}
 	if errors.As(err, &e) && (e.Class == client.Auth || e.Class == client.Fatal) {
 		passing := *e // the operator can mend it while the gateway runs
 		passing.Class = client.Transient
@@ -134,13 +139,13 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 	g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
 	switch {
 	case err == nil:
+		g.fits.Store(true)
 		f.outcome.Answer = answer
 		g.save(ctx, f)
 	case e == nil: // ctx has ended
 		g.end(f, false, nil, stopping())
 	case e.Class == client.Rejected:
-		f.outcome.Rejection, f.outcome.Answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
-		g.save(ctx, f)
+		g.reject(ctx, f, e)
 	case e.Class == client.Unsent:
 		f.attempts--
 		g.park(f, 0)
@@ -162,6 +167,26 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 		f.spent = !again
 		g.park(f, wait)
 	}
+}
+
+// endMisfit ends a flight that got an answer of another shape: with a rejection once other answers fit.
+func (g *Gateway) endMisfit(ctx context.Context, f *flight, err error) {
+	e, _ := errors.AsType[*client.Error](err)
+	if g.fits.Load() {
+		g.reject(ctx, f, e.Rejection())
+		return
+	}
+	g.end(f, false, nil, unusable())
+	if g.misfits.Add(1) == mostMisfits {
+		g.log.Error("the answers of the upstream cannot be used: no more requests are sent until the gateway is started again", "error", e)
+		g.endAll(unusable())
+	}
+}
+
+// reject has a rejection committed.
+func (g *Gateway) reject(ctx context.Context, f *flight, e *client.Error) {
+	f.outcome.Rejection, f.outcome.Answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
+	g.save(ctx, f)
 }
 
 // askQuota asks how much of the upstream's quota is left, for the limits.

@@ -57,6 +57,8 @@ func (g *Gateway) admit(now time.Time, key *embedded.Key, request client.Request
 	switch {
 	case g.Exhausted():
 		return noUpstreamQuota()
+	case g.isUnusable():
+		return unusable()
 	case g.isDown() && len(g.flights) > 0: // without flights a new one shows when the outage ends
 		return outage()
 	case g.queue.full(key, g.limits.Rate()):

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/internal/room"
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
@@ -38,6 +40,7 @@ type Gateway struct {
 	limits  *limits.Controller
 	service *embedded.Service
 	metrics metrics
+	bodies  *room.Room // memory of long answers that clients read
 
 	wake    chan struct{} // of capacity 1: the dispatcher is to look again
 	commits chan *flight  // answered or rejected
@@ -45,6 +48,8 @@ type Gateway struct {
 	stopped chan struct{} // closed when no flight ends any more
 
 	used    atomic.Bool                  // the upstream's quota is used up for good
+	fits    atomic.Bool                  // the upstream has given an answer of the expected shape
+	misfits atomic.Int64                 // its answers of another shape before that
 	usage   atomic.Pointer[client.Usage] // of the upstream, as told last
 	lastErr atomic.Pointer[client.Error] // of a failed attempt
 
@@ -64,7 +69,7 @@ const commitsQueued = 1024
 func New(ctx context.Context, o Options) (*Gateway, error) {
 	g := &Gateway{
 		options: o, log: o.Logger,
-		wake: make(chan struct{}, 1), commits: make(chan *flight, commitsQueued), stopped: make(chan struct{}),
+		bodies: room.New(allBodies), wake: make(chan struct{}, 1), commits: make(chan *flight, commitsQueued), stopped: make(chan struct{}),
 		flights: map[client.Request]*flight{}, queue: newFairQueue(), failed: failures{}, down: make(chan struct{}),
 	}
 	usage, err := g.askUsage(ctx)
@@ -80,12 +85,12 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, storeErr
 	}
 	l := o.Limits
-	l.CanAsk, l.WaitForQuota, l.Background = err == nil || isPassing(err), true, learned.Background
+	l.Trial, l.CanAsk, l.WaitForQuota, l.Background = mostMisfits, err == nil || isPassing(err), true, learned.Background
 	if l.Rate == 0 {
 		l.Learned = learned.Rate
 	}
 	g.limits = limits.New(l, time.Now())
-	g.service = embedded.New(embedded.Options{Grants: o.Grants, Ledger: o.Ledger, Backend: g, Logger: o.Logger})
+	g.service = embedded.New(embedded.Options{Plan: cmp.Or(usage.Plan, "gateway"), Grants: o.Grants, Ledger: o.Ledger, Backend: g, Logger: o.Logger})
 	g.log.Info("the gateway asks the upstream", "quota", usage.Remaining)
 	return g, nil
 }
@@ -178,6 +183,13 @@ func (g *Gateway) askUsage(ctx context.Context) (client.Usage, error) {
 func isPassing(err error) bool {
 	return client.ClassOf(err) == client.Transient || errors.Is(err, context.DeadlineExceeded)
 }
+
+// mostMisfits answers of another shape, and none of the expected shape, show that the settings are wrong. As many
+// requests are in flight before the first answer.
+const mostMisfits = 3
+
+// isUnusable reports whether the answers of the upstream do not fit. They are charged, so no more are asked for.
+func (g *Gateway) isUnusable() bool { return !g.fits.Load() && g.misfits.Load() >= mostMisfits }
 
 // Exhausted reports whether the upstream's quota is used up, up to the reserve.
 func (g *Gateway) Exhausted() bool { return g.used.Load() || g.limits.Status().Empty }

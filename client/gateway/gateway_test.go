@@ -94,7 +94,7 @@ type response struct {
 	cache, age, retry string
 	message           string // of an error
 	value             string // of the first category
-	remaining         string
+	remaining, plan   string
 }
 
 // ask sends a request for a product, or with "/" at the start for a path.
@@ -114,9 +114,10 @@ func (r *rig) ask(key, title string, cacheControl ...string) response {
 		Error struct{ Message string }
 		List  []struct{ Value string } `json:"product_taxonomy"`
 		Left  string                   `json:"remaining"`
+		Plan  string
 	}
 	_ = json.Unmarshal(rec.Body.Bytes(), &body)
-	got := response{status: rec.Code, cache: rec.Header().Get("X-Cache"), age: rec.Header().Get("Age"), retry: rec.Header().Get("Retry-After"), message: body.Error.Message, remaining: body.Left}
+	got := response{status: rec.Code, cache: rec.Header().Get("X-Cache"), age: rec.Header().Get("Age"), retry: rec.Header().Get("Retry-After"), message: body.Error.Message, remaining: body.Left, plan: body.Plan}
 	if len(body.List) > 0 {
 		got.value = body.List[0].Value
 	}

@@ -38,6 +38,20 @@ func tooFast(wait time.Duration) *client.Error {
 
 func outage() *client.Error { return unavailable("the upstream service is out") }
 
+func unusable() *client.Error {
+	return &client.Error{Class: client.Transient, Status: http.StatusBadGateway, Detail: "the answers of the upstream service cannot be used; the log of the gateway says why"}
+}
+
+// refusal returns a rejection as the gateway answers it. An answer of another shape has the status of a success.
+func refusal(e *client.Error) *client.Error {
+	if e.Status/100 != 2 {
+		return e
+	}
+	refused := *e
+	refused.Status = http.StatusUnprocessableEntity
+	return &refused
+}
+
 func notReady() *client.Error {
 	return unavailable("the answer is not ready; it is still being asked for")
 }

@@ -43,6 +43,23 @@ func TestMaxRequests(t *testing.T) {
 	}
 }
 
+// A bound that is reached stops a run only if another request waits, be it for its retry.
+func TestBudgetWithoutNeed(t *testing.T) {
+	for _, o := range []Options{{MaxRequests: 1}, {KeepReserve: true, Reserve: 5}} {
+		c, now := newController(o)
+		if c.budget.reserve >= 0 {
+			c.next(t, now, AskQuota)
+			c.ReportQuota(now, Quota{Left: 6, Metered: true})
+		}
+		c.End(now, c.next(t, now, SendFirst).Permit, Result{Signal: Answered})
+		for queue, goesOn := range map[Queue]bool{{}: true, {First: true}: false, {Retry: true}: false, {Later: true}: false} {
+			if d := c.Next(now, queue); (d.Action == Wait) != goesOn {
+				t.Errorf("%+v, %+v: got %+v", o, queue, d)
+			}
+		}
+	}
+}
+
 // A shard that has used up its part of the quota names its part, and an option only if that helps.
 func TestPartOfAShard(t *testing.T) {
 	for quota, want := range map[Quota]struct{ message, option string }{

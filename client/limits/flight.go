@@ -26,7 +26,7 @@ const (
 )
 
 func newFlight(o Options, now time.Time) flight {
-	return flight{limit: o.InFlight, most: o.InFlight, cutAt: now, grown: now, rotated: now, queue: newQueue(now)}
+	return flight{limit: o.InFlight, most: o.InFlight, cutAt: now, grown: now, rotated: now, queue: newQueue(o.Trial, now)}
 }
 
 // blocks reports whether the number in flight is at a bound.

@@ -12,6 +12,7 @@ type Options struct {
 	Rate     float64 // the most requests a second; 0 to learn the rate; math.Inf(1) to start without a limit
 	Burst    int     // requests at once within Rate; default 1: requests are evenly spaced
 	Learned  float64 // the rate, in requests a second, that an earlier run has learned; 0 for none
+	Trial    int     // the most attempts at once before the first answer; default 1024
 	InFlight int     // the most attempts at once; default DefaultInFlight
 
 	// Background is the share of first attempts that fails at any rate, as an earlier run has learned.
@@ -103,6 +104,7 @@ type Decision struct {
 type Queue struct {
 	First bool // a first attempt
 	Retry bool // a retry that is due
+	Later bool // a retry that is not due yet
 }
 
 // Change says what an event has changed.
@@ -176,8 +178,10 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 // decide also reports whether the decision is to wait for the pace: events hardly shorten such a
 // wait.
 func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
-	if d, decided := c.budget.decide(now, c.inFlight); decided {
-		return d, false
+	if c.budget.empty || q != (Queue{}) || c.health.suspect { // else nothing needs a request: the last may have been sent
+		if d, decided := c.budget.decide(now, c.inFlight); decided {
+			return d, false
+		}
 	}
 	switch {
 	case c.health.state != Up:

@@ -8,6 +8,7 @@ import "time"
 // again in dips: short periods with half the number in flight.
 type queue struct {
 	bound int
+	trial int           // the bound before the first answer
 	mean  time.Duration // moving average of the latency; 0 before the first answer
 	idle  time.Duration // idle latency
 	held  time.Time     // when the bound last held a request back
@@ -31,12 +32,19 @@ const (
 	dipAnswers   = 20 // latencies between dips, at least
 )
 
-func newQueue(now time.Time) queue {
-	return queue{bound: beforeAnswers, began: now, dipped: now}
+func newQueue(trial int, now time.Time) queue {
+	if trial <= 0 {
+		trial = beforeAnswers
+	}
+	return queue{bound: beforeAnswers, trial: trial, began: now, dipped: now}
 }
 
 func (q *queue) blocks(now time.Time, inFlight int) bool {
-	if inFlight < q.bound {
+	bound := q.bound
+	if q.mean == 0 {
+		bound = min(bound, q.trial)
+	}
+	if inFlight < bound {
 		return false
 	}
 	q.held = now
@@ -47,7 +55,9 @@ func (q *queue) answered(now time.Time, p Permit) {
 	took := now.Sub(p.sent)
 	if q.mean == 0 {
 		q.mean = took
-		q.bound = max(leastQueue, q.peak)
+		if q.trial == beforeAnswers {
+			q.bound = max(leastQueue, q.peak)
+		}
 	}
 	q.mean += (took - q.mean) / 16
 	if p.sent.Before(q.began) {

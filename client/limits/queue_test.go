@@ -10,7 +10,7 @@ import (
 func TestDipLeavesTheBound(t *testing.T) {
 	const work = time.Second / 300
 	now := time.Unix(0, 0)
-	q := newQueue(now)
+	q := newQueue(0, now)
 	free := now // when the worker is free
 	type request struct{ sent, done time.Time }
 	var pending []request

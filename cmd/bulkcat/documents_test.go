@@ -172,7 +172,7 @@ func newShell(t *testing.T) *shell {
 		"https://api.example.com", hosted.URL,
 		"API_KEY=...", "API_KEY="+testKey,
 		"127.0.0.1:8080", s.listen, "0.0.0.0:8080", s.listen)
-	s.env = append(os.Environ(), "BULKCAT_FETCH=never")
+	s.env = append(os.Environ(), "BULKCAT_FETCH=never", "XDG_STATE_HOME="+t.TempDir())
 	return s
 }
 

@@ -48,6 +48,7 @@ var adviceOf = map[string]string{
 	"client.APIKey":       " in BULKCAT_API_KEY or --api-key-file",
 	"client.BaseURL":      ": check --base-url or BULKCAT_BASE_URL",
 	"client.Headers":      ", and name the file with --header-file",
+	"client.Member":       ": see --member",
 	"limits.MaxOutage":    "; the limit is --max-outage",
 	"limits.MaxRequests":  " (--max-requests)",
 	"limits.Reserve":      " (--reserve)",
@@ -112,6 +113,8 @@ func flagged(err error) error {
 		return fmt.Errorf("%w: use --overwrite to write the folder anew", err)
 	case *pipeline.NoStoreError:
 		return fmt.Errorf("%w: name their folder with --store", err)
+	case *pipeline.UnreachableError:
+		return fmt.Errorf("%w: check --base-url or BULKCAT_BASE_URL, the network and the proxy (HTTPS_PROXY); to wait for the service, use --keep-going", err)
 	case *pipeline.MisconfiguredError:
 		return fmt.Errorf("%w: see with 'bulkcat probe' how the service wants to be asked; if the inputs are to blame, use --keep-going", err)
 	}

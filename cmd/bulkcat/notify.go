@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -35,17 +34,11 @@ func (f *notifyFlags) bind(flags *pflag.FlagSet) {
 // notifySecret is the variable with the secret that signs messages.
 const notifySecret = "BULKCAT_NOTIFY_SECRET"
 
-// quitLimit is the longest time for the message after the second signal: the user wants to quit.
-const quitLimit = 3 * time.Second
-
 // notices posts the messages about one run, and runs the command of --on-end.
 type notices struct {
 	flags    *runFlags
 	notifier *notify.Notifier // nil without --notify
 	started  time.Time
-	session  atomic.Pointer[pipeline.Session] // nil before the session watches
-	ending   atomic.Bool                      // end was called
-	ended    chan struct{}                    // closed when end returns
 }
 
 // notified runs the run, and then posts the message about its end.
@@ -58,24 +51,15 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 		return flagged(run())
 	}
 	f.notices = n
-	leave := f.streams.signals.atQuit(func(s os.Signal) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), quitLimit)
-		defer cancel()
-		if n.ending.CompareAndSwap(false, true) {
-			n.end(ctx, &pipeline.StopError{Cause: pipeline.Interrupted}, exitStatusOf(s))
-		}
-	})
-	defer leave()
 	err = flagged(run())
-	if n.ending.CompareAndSwap(false, true) {
-		n.end(context.WithoutCancel(ctx), err, exitStatus(err, signalOf(ctx)))
-	}
-	<-n.ended
+	ending, cancel := f.endings.endContext(ctx)
+	defer cancel()
+	n.end(ending, err, exitStatus(err, signalOf(ctx)))
 	return err
 }
 
 func (f *runFlags) openNotices() (*notices, error) {
-	n := &notices{flags: f, started: time.Now(), ended: make(chan struct{})}
+	n := &notices{flags: f, started: time.Now()}
 	on, err := notify.ParseOccasions(f.notify.on)
 	if err != nil {
 		return nil, fmt.Errorf("--notify-on: %w", err)
@@ -123,7 +107,6 @@ func (f *runFlags) hide(text string) string {
 
 // end posts the message about the end, and then runs the command, which may take long.
 func (n *notices) end(ctx context.Context, err error, status int) {
-	defer close(n.ended)
 	occasion, facts := notify.End, n.facts()
 	if status == exitStopped || status == exitInterrupted || status == exitTerminated {
 		occasion = notify.Stop
@@ -139,6 +122,7 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 		cancel()
 	}
 	if line := n.flags.notify.onEnd; line != "" {
+		n.flags.endings.command.Store(true)
 		command := notify.Command{Line: line, Output: n.flags.streams.err, Without: []string{variable("on-end")}}
 		if err := command.Run(ctx, occasion, facts); err != nil {
 			n.flags.log.logger(n.flags.streams.err).Warn("the command of --on-end failed", "error", err)
@@ -163,7 +147,7 @@ func (n *notices) facts() notify.Facts {
 		Bulkcat: version(), Kind: string(f.Kind), Inputs: f.input.Paths, Output: f.Output.Path,
 		Seconds: time.Since(n.started).Seconds(),
 	}
-	session := n.session.Load()
+	session := f.session.Load()
 	if session == nil {
 		return facts
 	}
@@ -181,7 +165,6 @@ func (n *notices) watch(session *pipeline.Session) (ended func()) {
 	if n == nil {
 		return func() {}
 	}
-	n.session.Store(session)
 	return n.notifier.Watch(func() notify.State {
 		p := session.Progress()
 		return notify.State{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: n.facts()}

@@ -122,6 +122,9 @@ func printProfile(out io.Writer, p client.Profile) {
 	line("place", string(p.ParamIn))
 	line("success", statusCode(p.SuccessStatus))
 	line("wrong key", statusCode(p.BadKeyStatus))
+	if p.Member != "" {
+		line("member", p.Member)
+	}
 	if p.CustomMember != "" {
 		line("custom member", p.CustomMember)
 	}

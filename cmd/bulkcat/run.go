@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,9 @@ type runFlags struct {
 	log            logFlags
 	notify         notifyFlags
 	listen         listenFlags
-	notices        *notices // nil without messages and without a command
+	notices        *notices                         // nil without messages and without a command
+	session        atomic.Pointer[pipeline.Session] // nil before it is open
+	endings        endings
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
 	classification string            // several with a comma between
@@ -53,6 +56,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 		Args: operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
+			defer f.attend()()
 			return f.notified(cmd.Context(), func() error {
 				return f.run(cmd.Context(), cmd.Flags().Changed("classification"))
 			})
@@ -94,7 +98,7 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.Limit, "limit", 0, "read only the first `N` records")
 	flags.StringVar(&f.shard, "shard", "", "ask only for the `K/N`th part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish")
 	flags.BoolVar(&f.Strict, "strict", false, "stop at the first invalid record")
-	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input: the inputs are wrong, not the settings")
+	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered")
 	flags.BoolVar(&f.NoSpool, "no-spool", false, "keep no copy of standard input beside the output during the run")
 	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write the answers so far, and the other records as pending")
 	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write the answers of a finished run again, in another format or with other columns")
@@ -171,6 +175,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	if err != nil {
 		return err
 	}
+	f.session.Store(session)
 	defer func() { err = errors.Join(err, session.Close()) }()
 	profiled, err := f.profiling.start()
 	if err != nil {
@@ -232,12 +237,11 @@ func (f *runFlags) ending(account *pipeline.Account, err error) error {
 
 // watch reports signals and progress until the run has ended.
 func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
-	leave, unshown := func() {}, func() {}
+	unshown := func() {}
 	if f.Output.Path == "-" && terminal.Width(f.streams.out) > 0 {
 		f.streams.err.NoBar() // the rows are on the same terminal
 	}
 	if !f.log.quiet {
-		leave = f.streams.signals.attend(func() { f.tellStop(session) }, func() { f.tellQuit(session) })
 		unshown = f.streams.err.ShowProgress(f.Log, session.Progress)
 	}
 	noticed := f.notices.watch(session)
@@ -246,34 +250,7 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 		shown()
 		noticed()
 		unshown()
-		leave()
 	}
-}
-
-// tellStop reports the stop after the first signal.
-func (f *runFlags) tellStop(session *pipeline.Session) {
-	stopping := "stopping"
-	if requests := session.Counts().InFlight; requests > 0 {
-		stopping = "finishing " + inFlight(requests)
-	}
-	fmt.Fprintln(f.streams.err, stopping+"; press again to quit")
-}
-
-// tellQuit reports the quit at the second signal, and the command that goes on.
-func (f *runFlags) tellQuit(session *pipeline.Session) {
-	f.streams.err.EndBar()
-	text := "quit with " + inFlight(session.Counts().InFlight) + "\n"
-	if command := resumeCommand(session, &pipeline.StopError{Cause: pipeline.Interrupted}); command != "" {
-		text += "  resume    " + command + "\n"
-	}
-	fmt.Fprint(f.streams.err, text)
-}
-
-func inFlight(requests int64) string {
-	if requests == 1 {
-		return "1 request in flight"
-	}
-	return fmt.Sprintf("%d requests in flight", requests)
 }
 
 func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, rate rateValue) {
@@ -355,7 +332,7 @@ func parseDelimiter(text string) (rune, error) {
 
 // bindStore binds the flags that say where answers are stored, and which stored answers count.
 func (f *runFlags) bindStore(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Store.Dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output)")
+	flags.StringVar(&f.Store.Dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output; with -o - and a hosted service, in the state folder of the user)")
 	flags.Var((*ageValue)(&f.Store.MaxAge), "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
 	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that have changed most probably")
 	flags.BoolVar(&f.Store.RetryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")

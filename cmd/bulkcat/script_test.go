@@ -69,6 +69,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SAMPLES", samples)
 			env.Setenv("KEY", testKey)
 			env.Setenv("BULKCAT_FETCH", "never") // no test uses the network
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".tmp", "state"))
 			env.Setenv("ADDR", freeAddress(t))
 			env.Setenv("GATEWAY", freeAddress(t))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
@@ -287,7 +288,7 @@ func await(ended <-chan struct{}, isSo func() bool) {
 // scriptEnv gives commands the environment of the script.
 func scriptEnv(ts *testscript.TestScript) []string {
 	env := []string{}
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "BULKCAT_BASE_URL", "BULKCAT_API_KEY", "BULKCAT_FETCH", "GORACE", "TESTSCRIPT_COVER_DIR", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "XDG_STATE_HOME", "WORK", "BULKCAT_BASE_URL", "BULKCAT_API_KEY", "BULKCAT_FETCH", "GORACE", "TESTSCRIPT_COVER_DIR", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

@@ -58,6 +58,7 @@ func (f *serviceFlags) bindRequests(flags *pflag.FlagSet) {
 	flags.StringVar(&f.WebsiteParam, "website-param", "url", "`name` of the website operation's input")
 	flags.StringVar(&f.ProductParam, "product-param", "query", "`name` of the product operation's input")
 	flags.StringVar((*string)(&f.ParamIn), "param-in", "query", "`place` of the parameters: query, form or json")
+	flags.StringVar(&f.Member, "member", "", "the `PATH` of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})")
 	flags.DurationVar(&f.Timeout, "timeout", 30*time.Second, "for one request, with its answer")
 }
 
@@ -146,6 +147,7 @@ func (f *serviceFlags) readProfile(log *slog.Logger) error {
 		{"base-url", &f.BaseURL, f.profile.BaseURL},
 		{"website-param", &f.WebsiteParam, f.profile.WebsiteParam},
 		{"product-param", &f.ProductParam, f.profile.ProductParam},
+		{"member", &f.Member, f.profile.Member},
 		{"param-in", (*string)(&f.ParamIn), string(f.profile.ParamIn)},
 	} {
 		if setting.found != "" && !f.flags.Lookup(setting.flag).Changed {

@@ -9,17 +9,23 @@ import (
 	"syscall"
 )
 
-// signals end the program: in order at the first signal, at once at the second.
+// signals end the program: in order at the first signal, soon at the second, at once at the third.
 type signals struct {
 	mu       sync.Mutex
-	stopping func()          // reports the first signal; may be nil
-	quitting func()          // reports the second; may be nil
-	last     func(os.Signal) // runs after the second signal was reported; may be nil
+	attended attendance
+}
+
+// attendance are the functions of a run that act on signals. Each may be nil.
+type attendance struct {
+	stopping func() // reports the first signal
+	hurrying func() // has the run end soon, at the second
+	quitting func() // reports the third, before the process ends
 }
 
 // watch ends the context at the first SIGINT, SIGTERM or SIGHUP, so that the run stops in order. At the second
-// signal it ends the process, which is as safe as a kill: committed answers stay. SIGHUP never counts as the
-// second signal: the shell and the system each send SIGHUP when a terminal closes.
+// signal a run hurries: programs such as GNU timeout send two at once. The third signal ends the process, which is as
+// safe as a kill: committed answers stay. Commands that are no run end at the second. SIGHUP counts as the first
+// signal only: the shell and the system each send SIGHUP when a terminal closes.
 func (s *signals) watch(parent context.Context) context.Context {
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM)
@@ -35,49 +41,54 @@ func (s *signals) watch(parent context.Context) context.Context {
 		case first = <-hangUp:
 		}
 		s.stop(func() { cancel(&signalError{first}) })
-		second := <-received
-		s.quit(second)
-		os.Exit(exitStatusOf(second))
+		last := <-received
+		if s.hurry() {
+			last = <-received
+		}
+		s.quit()
+		os.Exit(exitStatusOf(last))
 	}()
 	return ctx
 }
 
-// attend sets the functions that report the signals, until leave is called.
-func (s *signals) attend(stopping, quitting func()) (leave func()) {
-	s.set(func() { s.stopping, s.quitting = stopping, quitting })
-	return func() { s.set(func() { s.stopping, s.quitting = nil, nil }) }
-}
-
-// atQuit sets the function that runs before the second signal ends the process, until leave is called.
-func (s *signals) atQuit(last func(os.Signal)) (leave func()) {
-	s.set(func() { s.last = last })
-	return func() { s.set(func() { s.last = nil }) }
+// attend sets the functions that act on the signals, until leave is called.
+func (s *signals) attend(functions attendance) (leave func()) {
+	s.set(functions)
+	return func() { s.set(attendance{}) }
 }
 
 // set changes the functions, once none of them runs.
-func (s *signals) set(change func()) {
+func (s *signals) set(functions attendance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	change()
+	s.attended = functions
 }
 
 func (s *signals) stop(cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cancel()
-	if s.stopping != nil {
-		s.stopping()
+	if s.attended.stopping != nil {
+		s.attended.stopping()
 	}
 }
 
-func (s *signals) quit(signal os.Signal) {
+// hurry reports whether a run hurries.
+func (s *signals) hurry() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.quitting != nil {
-		s.quitting()
+	if s.attended.hurrying == nil {
+		return false
 	}
-	if s.last != nil {
-		s.last(signal)
+	s.attended.hurrying()
+	return true
+}
+
+func (s *signals) quit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.attended.quitting != nil {
+		s.attended.quitting()
 	}
 }
 

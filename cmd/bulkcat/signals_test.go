@@ -10,22 +10,27 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
-// TestSecondSignal sends two signals to a run, the second once the first was reported.
-func TestSecondSignal(t *testing.T) {
+// TestSignals sends signals to a run whose service does not answer, each once the one before was reported.
+func TestSignals(t *testing.T) {
 	hearHangups()
 	bulkcat := selfAsBulkcat(t)
 	for name, tt := range map[string]struct {
-		first, second syscall.Signal
-		status        int
-		want          string
+		signals []syscall.Signal
+		status  int
+		clean   bool // no lock and no temporary file is left
+		want    string
 	}{
-		"Ctrl-C twice":   {syscall.SIGINT, syscall.SIGINT, exitInterrupted, "quit with 1 request in flight\n  resume    bulkcat product in.txt -o out.csv --workers 1\n"},
-		"killed at last": {syscall.SIGINT, syscall.SIGTERM, exitTerminated, "quit with 1 request in flight\n"},
-		"hung up twice":  {syscall.SIGHUP, syscall.SIGHUP, exitTerminated, "Stopped (interrupted), resumable,"},
+		"Ctrl-C twice":   {signals: repeat(syscall.SIGINT, 2), status: exitInterrupted, clean: true, want: "  resume    bulkcat product in.txt -o out.csv --workers 1\n"},
+		"ended twice":    {signals: repeat(syscall.SIGTERM, 2), status: exitTerminated, clean: true, want: "Stopped (interrupted), resumable,"},
+		"ended at last":  {signals: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, status: exitInterrupted, clean: true, want: "Stopped (interrupted), resumable,"},
+		"Ctrl-C thrice":  {signals: repeat(syscall.SIGINT, 3), status: exitInterrupted, want: "quit with 1 request in flight\n  resume    bulkcat product in.txt -o out.csv --workers 1\n"},
+		"killed at last": {signals: []syscall.Signal{syscall.SIGINT, syscall.SIGINT, syscall.SIGTERM}, status: exitTerminated, want: "quit with 1 request in flight\n"},
+		"hung up twice":  {signals: repeat(syscall.SIGHUP, 2), status: exitTerminated, clean: true, want: "Stopped (interrupted), resumable,"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,13 +53,14 @@ func TestSecondSignal(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			send(tt.first)
+			left, hangUp := tt.signals[1:], tt.signals[0] == syscall.SIGHUP
+			send(tt.signals[0])
 			var told strings.Builder
 			for lines := bufio.NewScanner(stderr); lines.Scan(); {
 				told.WriteString(lines.Text() + "\n")
-				if strings.HasSuffix(lines.Text(), "press again to quit") {
-					send(tt.second)
-					if tt.second == syscall.SIGHUP {
+				if strings.Contains(lines.Text(), "press again to quit") && len(left) > 0 {
+					send(left[0])
+					if left = left[1:]; hangUp {
 						close(service.release)
 					}
 				}
@@ -62,11 +68,55 @@ func TestSecondSignal(t *testing.T) {
 			if got := statusOf(cmd.Wait()); got != tt.status {
 				t.Errorf("exit status %d, want %d", got, tt.status)
 			}
-			if tt.second != syscall.SIGHUP {
+			if !hangUp {
 				close(service.release)
+			}
+			if hidden, _ := filepath.Glob(filepath.Join(dir, ".*")); tt.clean && len(hidden) > 0 {
+				t.Errorf("%q are left", hidden)
 			}
 			if !strings.Contains(told.String(), tt.want) {
 				t.Errorf("got %q, want %q in it", told.String(), tt.want)
+			}
+		})
+	}
+}
+
+func repeat(s syscall.Signal, n int) (signals []syscall.Signal) {
+	for range n {
+		signals = append(signals, s)
+	}
+	return signals
+}
+
+// TestCommandEndsWithTheRun sends two signals, and one more, while the command of --on-end runs.
+func TestCommandEndsWithTheRun(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	for name, n := range map[string]int{"soon": 2, "at once": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			writeTitles(t, filepath.Join(dir, "in.txt"), 2)
+			cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--on-end", "echo begins; exec sleep 600")
+			cmd.Dir = dir
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			for lines := bufio.NewScanner(stderr); lines.Scan(); {
+				if text := lines.Text(); n > 0 && (text == "begins" || strings.Contains(text, "press again")) {
+					n--
+					if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			_ = cmd.Wait()
+			if took := time.Since(start); n > 0 || took > time.Minute {
+				t.Errorf("ended after %v, %d signals later", took, n)
 			}
 		})
 	}

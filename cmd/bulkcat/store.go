@@ -20,14 +20,14 @@ import (
 func newStore(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Show, export, import and restore stored answers",
+		Short: "Show, export, import, delete and restore stored answers",
 		Example: `  bulkcat store stats bulkcat.answers
   bulkcat store export bulkcat.answers -o answers.jsonl
   bulkcat store import new/bulkcat.answers answers.jsonl`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newStoreStats(s), newStoreCompact(s), newStoreExport(s), newStoreImport(s), newStoreRestore(s))
+	cmd.AddCommand(newStoreStats(s), newStoreCompact(s), newStoreExport(s), newStoreImport(s), newStoreDelete(s), newStoreRestore(s))
 	return cmd
 }
 

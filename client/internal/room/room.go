@@ -49,6 +49,15 @@ func (s *Share) Grow(ctx context.Context, bytes int64) error {
 	}
 }
 
+// TryGrow adds bytes to the share if they are free, and reports whether they were.
+func (s *Share) TryGrow(bytes int64) bool {
+	ok := s.room.free.TryAcquire(bytes)
+	if ok {
+		s.held += bytes
+	}
+	return ok
+}
+
 // Release returns the share's memory to the room. It does nothing for a nil share.
 func (s *Share) Release() {
 	if s == nil {

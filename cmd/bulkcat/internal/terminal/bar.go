@@ -49,7 +49,11 @@ func drawBar(n, total int64, width int, words string) string {
 func (s status) words() []string {
 	count := short(s.Counts.Settled())
 	if s.Total > 0 {
-		count += "/" + short(s.Total)
+		about := ""
+		if s.About {
+			about = "~" // one column wide in every terminal
+		}
+		count += "/" + about + short(s.Total)
 	}
 	words := []string{count}
 	add := func(wanted bool, format string, args ...any) {

@@ -49,6 +49,9 @@ func (s status) log(log *slog.Logger) {
 		"records", s.Counts.Settled(), "total", s.Total, "rate", fmt.Sprintf("%.1f/s", s.Rate),
 		"requests", s.Counts.Requests, "retries", s.Counts.Retries, "unanswered", s.Counts.Unanswered(),
 	}
+	if s.About {
+		args[2] = "total_about"
+	}
 	if s.Left > 0 {
 		args = append(args, "left", s.Left.Round(time.Second).String())
 	}

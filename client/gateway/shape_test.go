@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
+)
+
+// misfits is an upstream that answers in another shape, except for some titles.
+type misfits struct {
+	except string // the beginning of titles that next answers
+	next   client.Categorizer
+	asked  int
+}
+
+func (m *misfits) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+	m.asked++
+	if m.except != "" && strings.HasPrefix(r.Input, m.except) {
+		return m.next.Categorize(ctx, r)
+	}
+	return client.Answer{}, &client.Error{Class: client.Fatal, Status: 200, Err: &client.ShapeError{Reason: "the answer has no list", Want: "{...}"}, Detail: `got {"data":{}}`}
+}
+
+func TestUpstreamOfAnotherShape(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=100")
+		log := new(bytes.Buffer)
+		r.log = slog.New(slog.NewTextHandler(log, nil))
+		r.run(t, func() {
+			r.ask("alice", "stored").check(t, response{status: 200, cache: "miss"})
+		})
+		r.run(t, func() {
+			upstream := &misfits{}
+			r.Gateway.options.Upstream = upstream
+			for i := range 50 {
+				if got := r.ask("alice", fmt.Sprint("title ", i)); got.status != 502 || !strings.Contains(got.message, "cannot be used") {
+					t.Fatalf("got %+v", got)
+				}
+			}
+			if upstream.asked != mostMisfits || strings.Count(log.String(), "level=ERROR") != 1 || !strings.Contains(log.String(), "no list") {
+				t.Errorf("%d requests:\n%s", upstream.asked, log)
+			}
+			r.ask("alice", "stored").check(t, response{status: 200, cache: "hit"})
+			if left := r.left("alice"); left != "99" {
+				t.Errorf("%s left, want 99", left)
+			}
+		})
+	})
+}
+
+// Among answers that fit, one of another shape is a rejection of its input.
+func TestOneAnswerOfAnotherShape(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=100")
+		r.run(t, func() {
+			upstream := &misfits{except: "sound", next: r.Gateway.options.Upstream}
+			r.Gateway.options.Upstream = upstream
+			refused := response{status: 422, cache: "miss", message: "the answer has no list: "}
+			r.ask("alice", "sound 1").check(t, response{status: 200, cache: "miss"})
+			r.ask("alice", "odd").check(t, refused)
+			r.ask("alice", "sound 2").check(t, response{status: 200, cache: "miss"})
+			refused.cache = "hit"
+			r.ask("alice", "odd").check(t, refused)
+			if upstream.asked != 3 {
+				t.Errorf("%d requests", upstream.asked)
+			}
+		})
+	})
+}
+
+// The plan is the upstream's.
+func TestUsageNamesTheUpstreamsPlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=100")
+		r.run(t, func() {
+			if got := r.ask("alice", "/api/usage"); got.plan != "test" || got.remaining != "100" {
+				t.Errorf("got %+v", got)
+			}
+		})
+		r = newRig(clienttest.Options{UsageBroken: true}, "alice quota=100")
+		r.run(t, func() {
+			if got := r.ask("alice", "/api/usage"); got.plan != "gateway" {
+				t.Errorf("got %+v", got)
+			}
+		})
+	})
+}

@@ -1,0 +1,228 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ShapeError says that the service has answered with whole JSON that is not of the expected shape. The service has
+// probably charged the answer, and the next answer will have the same shape.
+type ShapeError struct {
+	Reason string // what does not fit
+	Want   string // an example of the expected shape
+	Member string // the value of Options.Member with which this answer can be read; "" if there is none
+	Worded bool   // the answer has a message in words, such as {"error":"try again later"}
+
+	member bool   // Options.Member says where the expected part is
+	brief  string // the beginning of the answer, for a rejection
+	found  Answer // the answer as read at Member
+}
+
+// Error returns the reason, the expected shape, and where the answer has a list of entries.
+func (e *ShapeError) Error() string {
+	text := e.Reason + "; expected " + e.Want
+	if e.Member != "" {
+		text += "; the answer has a list of entries at " + e.Member
+	}
+	return text
+}
+
+// OptionName returns "client.Member" if that option says where the expected part is.
+func (e *ShapeError) OptionName() string {
+	if e.member {
+		return "client.Member"
+	}
+	return ""
+}
+
+// Rejection returns the error as a rejection of one input. It is for an answer of another shape among answers that fit:
+// the input is the cause. The store keeps all of the result.
+func (e *Error) Rejection() *Error {
+	rejection := &Error{Class: Rejected, Status: e.Status, Detail: e.Detail}
+	if shape, ok := errors.AsType[*ShapeError](e.Err); ok {
+		rejection.Detail = shape.Reason + ": " + shape.brief
+	}
+	return rejection
+}
+
+// classificationMark stands in Options.Member for the name of the classification.
+const classificationMark = "{classification}"
+
+// topMember is the value of Options.Member for an answer that is the list itself.
+const topMember = "."
+
+var errMember error = &OptionError{"Member", fmt.Errorf("the path of the entries must be names with dots between, such as data.%s, or a dot for the whole answer", classificationMark)}
+
+// checkMember checks a value of Options.Member.
+func checkMember(member string) error {
+	if member != "" && member != topMember && slices.Contains(strings.Split(member, "."), "") {
+		return errMember
+	}
+	return nil
+}
+
+// pathOf returns the names of the members that lead to the entries of a classification.
+func (o *Options) pathOf(classification string) []string {
+	name := classification
+	if o.CustomMember != "" && strings.HasPrefix(classification, CustomPrefix) {
+		name = o.CustomMember
+	}
+	if o.Member == topMember {
+		return nil
+	}
+	return strings.Split(strings.ReplaceAll(o.Member, classificationMark, name), ".")
+}
+
+// atPath returns the part of a JSON value that the names of members, and the numbers of elements, lead to.
+func atPath(value json.RawMessage, path []string) (json.RawMessage, bool) {
+	for _, name := range path {
+		var (
+			members  map[string]json.RawMessage
+			elements []json.RawMessage
+			ok       bool
+		)
+		if json.Unmarshal(value, &members) == nil {
+			value, ok = members[name]
+		} else if n, err := strconv.Atoi(name); err == nil && json.Unmarshal(value, &elements) == nil && n >= 0 && n < len(elements) {
+			value, ok = elements[n], true
+		}
+		if !ok {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// parse decodes the body of an answer. The Body of the result can be read without the options. The error says why the
+// answer does not fit.
+func (o *Options) parse(body []byte, classification string) (Answer, error) {
+	own := o.ownMember(body, classification)
+	if o.Member != "" {
+		path := o.pathOf(classification)
+		list, ok := atPath(body, path)
+		if !ok {
+			return Answer{}, fmt.Errorf("the answer has nothing at %s", strings.Join(path, "."))
+		}
+		own = underName(list, classification)
+	}
+	answer, err := ParseAnswer(own, classification)
+	if err == nil {
+		err = answer.checkNames(classification)
+	}
+	return answer, err
+}
+
+// underName returns the answer with a list under the name of the classification.
+func underName(list json.RawMessage, classification string) []byte {
+	name, _ := json.Marshal(classification) // a string always marshals
+	return slices.Concat([]byte("{"), name, []byte(":"), list, []byte("}"))
+}
+
+// checkNames refuses an answer whose entries have other members. An entry without a value, but with the member, counts
+// as dropped only.
+func (a *Answer) checkNames(classification string) error {
+	if len(a.Entries) > 0 || a.Dropped == 0 {
+		return nil
+	}
+	list, _ := atPath(a.Body, []string{classification})
+	var entries []map[string]json.RawMessage
+	if json.Unmarshal(list, &entries) != nil {
+		return nil // the only list of a custom classification has another name
+	}
+	for _, e := range entries {
+		for name := range e {
+			if strings.EqualFold(name, "value") {
+				return nil
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(entries[0]))
+	return fmt.Errorf("the entries have no member %q, but %q", "value", names)
+}
+
+// misfit returns the error of a body that is no answer: a *ShapeError of the class Fatal if the body is whole JSON. A
+// page of HTML and a truncated body may pass.
+func (c *HTTP) misfit(status int, body []byte, classification string, reason error) *Error {
+	if !json.Valid(body) {
+		return &Error{Class: Transient, Status: status, Err: reason, Detail: c.snippet(body)}
+	}
+	e := c.shapeError(status, body, reason, fmt.Sprintf(`{%q: [{"value": "A > B", "confidence": 0.9}]}`, classification))
+	shape := e.Err.(*ShapeError)
+	shape.member = true
+	if path, ok := onlyPath(body, classification); ok {
+		o := c.options
+		o.Member = path
+		if found, err := o.parse(body, classification); err == nil {
+			shape.Member, shape.found = path, found
+		}
+	}
+	return e
+}
+
+// bodyShown is the longest part of an answer of another shape that its error shows, in bytes.
+const bodyShown = 500
+
+func (c *HTTP) shapeError(status int, body []byte, reason error, want string) *Error {
+	shape := &ShapeError{Reason: reason.Error(), Want: want, brief: c.excerpt(string(body), longestSnippet)}
+	shape.Worded = errorMessage(body, 2) != string(body)
+	return &Error{Class: Fatal, Status: status, Err: shape, Detail: "got " + c.excerpt(string(body), bodyShown)}
+}
+
+// mostPathDepth is the deepest nesting of a list of entries that is found.
+const mostPathDepth = 4
+
+// onlyPath returns the value of Options.Member that leads to the only list of entries in a body. Of several lists, that
+// of the classification's name counts.
+func onlyPath(body []byte, classification string) (member string, ok bool) {
+	var paths, named []string
+	for _, path := range listPaths(body, nil) {
+		if len(path) > 0 && path[len(path)-1] == classification {
+			path[len(path)-1] = classificationMark
+			named = append(named, strings.Join(path, "."))
+		}
+		paths = append(paths, strings.Join(path, "."))
+	}
+	if len(named) == 1 {
+		paths = named
+	}
+	if len(paths) != 1 {
+		return "", false
+	}
+	if paths[0] == "" {
+		return topMember, true
+	}
+	return paths[0], true
+}
+
+// listPaths returns the paths of the lists in a JSON value that have entries with values.
+func listPaths(value json.RawMessage, path []string) (paths [][]string) {
+	if entries, _, ok := parseList(value); ok && len(entries) > 0 {
+		return [][]string{slices.Clone(path)}
+	}
+	if len(path) == mostPathDepth {
+		return nil
+	}
+	var elements []json.RawMessage
+	if json.Unmarshal(value, &elements) == nil && len(elements) == 1 {
+		return listPaths(elements[0], append(path, "0"))
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(value, &members) != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if name != "" && !strings.Contains(name, ".") {
+			paths = append(paths, listPaths(members[name], append(path, name))...)
+		}
+	}
+	return paths
+}
+
+// isSuccess reports whether a status is that of an answer.
+func isSuccess(status int) bool { return status/100 == 2 && status != http.StatusAccepted }

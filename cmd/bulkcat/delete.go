@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/backup"
+)
+
+// deleteFlags say which stored answers are deleted.
+type deleteFlags struct {
+	inputs         []string
+	inputFile      string
+	domains        []string
+	kind           string
+	classification string
+}
+
+func newStoreDelete(s streams) *cobra.Command {
+	var f deleteFlags
+	cmd := &cobra.Command{
+		Use:   "delete DIR [INPUT...]",
+		Short: "Delete the answers for inputs or domains, for good",
+		Long: `Delete the stored answers for inputs, or for all websites of domains, in all
+classifications, and write the files of the store again without them. Each INPUT stands for
+all its spellings. The answers in outputs, and in copies of the store, stay.`,
+		Example: `  bulkcat store delete bulkcat.answers example.com "men's trail running shoes"
+  bulkcat store delete bulkcat.answers --domain example.com --domain example.org
+  bulkcat store delete bulkcat.answers --input-file requests.txt --kind website`,
+		Args: operands(1, 0, noStoreNamed),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.inputs = args[1:]
+			return f.run(cmd.Context(), s, args[0])
+		},
+	}
+	addGroup(cmd, "Answers", func(flags *pflag.FlagSet) {
+		flags.StringVar(&f.inputFile, "input-file", "", "delete for the inputs in `FILE`, one on a line")
+		flags.StringArrayVar(&f.domains, "domain", nil, "delete for all websites of this `DOMAIN` and of those below it; may be given several times")
+		flags.StringVar(&f.kind, "kind", "", "only answers of this kind: website or product")
+		flags.StringVar(&f.classification, "classification", "", "only answers in the classification of this `name`")
+	})
+	return cmd
+}
+
+func (f *deleteFlags) run(ctx context.Context, s streams, dir string) error {
+	match, err := f.matcher()
+	if err != nil {
+		return &usageError{err}
+	}
+	return withStore(s, answers.Options{Dir: dir, MustExist: true}, func(store *answers.Store) error {
+		var deleted []string
+		n, err := store.Delete(ctx, func(_ string, r client.Request) bool {
+			ok := match(r)
+			if ok {
+				deleted = append(deleted, fmt.Sprintf("%s %s (%s)", r.Kind, r.Input, r.Classification))
+			}
+			return ok
+		})
+		if err != nil {
+			return fmt.Errorf("the answers are not deleted for certain: delete them again: %w", err)
+		}
+		slices.Sort(deleted)
+		for _, line := range slices.Compact(deleted) {
+			fmt.Fprintln(s.text(), "deleted", line)
+		}
+		fmt.Fprintf(s.err, "deleted %d answers\n%s", n, remaining(dir))
+		return nil
+	})
+}
+
+// remaining says where deleted answers may still be.
+func remaining(dir string) string {
+	text := "outputs keep their rows: write them again, or remove them\n"
+	if numbered, _ := filepath.Glob(filepath.Clean(dir) + ".[0-9]*"); len(numbered) > 0 {
+		text += "other stores are not changed: " + strings.Join(numbered, ", ") + "\n"
+	}
+	if backup.HasCopy(dir) {
+		text += "the copy of this store (--store-backup) has the answers until the next run or gateway copies the store; exports of the store keep them\n"
+	}
+	return text
+}
+
+// matcher returns a function that says whether an answer is deleted.
+func (f *deleteFlags) matcher() (func(client.Request) bool, error) {
+	kinds := []client.Kind{client.Website, client.Product}
+	if f.kind != "" {
+		kinds = []client.Kind{client.Kind(f.kind)}
+	}
+	if !kinds[0].Known() {
+		return nil, fmt.Errorf("--kind: %q must be %s or %s", f.kind, client.Website, client.Product)
+	}
+	inputs := f.inputs
+	if f.inputFile != "" {
+		lines, err := readLines(f.inputFile)
+		if err != nil {
+			return nil, fmt.Errorf("--input-file: %w", err)
+		}
+		inputs = append(inputs, lines...)
+	}
+	if len(inputs) == 0 && len(f.domains) == 0 {
+		return nil, errors.New("nothing to delete: name inputs, --input-file or --domain")
+	}
+	domains, err := domainNames(f.domains)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make(map[client.Request]bool)
+	for _, input := range inputs {
+		if err := addSpellings(wanted, input, kinds); err != nil {
+			return nil, err
+		}
+	}
+	return func(r client.Request) bool {
+		if !slices.Contains(kinds, r.Kind) || f.classification != "" && r.Classification != f.classification {
+			return false
+		}
+		return wanted[keyOf(r)] || slices.ContainsFunc(domains, func(domain string) bool { return isOf(domain, r.Input) })
+	}, nil
+}
+
+// keyOf is the request that stands for all spellings of an input, in any classification.
+func keyOf(r client.Request) client.Request {
+	r.Classification = ""
+	return client.Normalizer{}.Site(r)
+}
+
+// addSpellings adds the keys of an input. A bare host is a website with either scheme.
+func addSpellings(keys map[client.Request]bool, input string, kinds []client.Kind) error {
+	var refused error
+	for _, kind := range kinds {
+		for _, scheme := range []string{"https", "http"} {
+			r, err := client.Normalizer{Scheme: scheme}.Request(kind, input, client.Classifications(kind)[0])
+			if err != nil {
+				refused = err
+				continue
+			}
+			keys[keyOf(r)] = true
+		}
+	}
+	if len(kinds) > 1 { // a title is no website
+		return nil
+	}
+	return refused
+}
+
+// domainNames are the names of domains as they are in stored inputs.
+func domainNames(domains []string) (names []string, err error) {
+	for _, domain := range domains {
+		r, err := client.Normalizer{}.Request(client.Website, domain, client.TaxonomyV3)
+		host := hostOf(r.Input)
+		if err != nil || host == "" || strings.ContainsAny(domain, "/:") {
+			return nil, fmt.Errorf("--domain: %q must be a name such as example.com", domain)
+		}
+		names = append(names, host)
+	}
+	return names, nil
+}
+
+// isOf reports whether an input is a website of a domain.
+func isOf(domain, input string) bool {
+	host := hostOf(input)
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
+
+// hostOf is the host of a stored website; "" for a title.
+func hostOf(input string) string {
+	if !strings.HasPrefix(input, "http://") && !strings.HasPrefix(input, "https://") {
+		return ""
+	}
+	u, err := url.Parse(input)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// readLines reads the lines of a file that are not empty.
+func readLines(path string) (lines []string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // only read from
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		if line := strings.TrimSpace(scanner.Text()); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines, scanner.Err()
+}

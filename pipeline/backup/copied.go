@@ -1,0 +1,12 @@
+package backup
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// HasCopy reports whether a store has been copied, and the copy may have answers that the store has no more.
+func HasCopy(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, identityName))
+	return err == nil
+}

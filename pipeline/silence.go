@@ -1,0 +1,90 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+// silence is the time without any response of a service, before its first answer ever. A service that has answered
+// before is waited for: see package limits. One that never has, and does not respond, is probably not at this address.
+type silence struct {
+	mu    sync.Mutex
+	since time.Time // of the first attempt without a response; zero after a response
+	never bool      // the service is known: it is waited for without end
+}
+
+// mostSilence is long enough for a service, a proxy or a network that is being started.
+const mostSilence = time.Minute
+
+// UnreachableError says that a service has never answered, in this run or an earlier run, and does not respond.
+type UnreachableError struct {
+	Service string
+	Silent  time.Duration
+	Err     *client.Error // of the last attempt
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("%s has never answered, and has not responded for %v, most lately with: %v", e.Service, e.Silent.Round(time.Second), e.Err)
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// hear notes how an attempt ended; err is nil for an answer. The error is an *UnreachableError, or that of the store.
+func (r *run) hear(now time.Time, err error) error {
+	s := &r.silence
+	e, failed := errors.AsType[*client.Error](err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.never || r.options.reached || r.options.KeepGoing || err != nil && !failed:
+		return nil
+	case err == nil:
+		s.never = true
+		return nil
+	case !isSilent(e):
+		s.since = time.Time{}
+		return nil
+	case s.since.IsZero():
+		s.since = now
+	}
+	silent := now.Sub(s.since)
+	if silent < mostSilence {
+		return nil
+	}
+	var storeErr error
+	if s.never, storeErr = r.isKnown(); s.never || storeErr != nil {
+		return storeErr
+	}
+	return &UnreachableError{Service: r.options.SourceName, Silent: silent, Err: e}
+}
+
+// isSilent says whether an attempt got no response, or a page that no service of this kind sends, such as that of a
+// captive portal.
+func isSilent(e *client.Error) bool {
+	return e.Class == client.Transient && (e.Status == 0 || e.Label() == malformed)
+}
+
+// errFound ends a scan of the store.
+var errFound = errors.New("found")
+
+// isKnown says whether the service has answered before: the store has an outcome.
+func (r *run) isKnown() (bool, error) {
+	if r.Store == nil {
+		return false, nil
+	}
+	err := r.Store.Scan(func(s answers.Stored) error {
+		if s.Source == r.options.SourceName {
+			return errFound
+		}
+		return nil
+	})
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
