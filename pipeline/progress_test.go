@@ -50,7 +50,7 @@ func TestCountRecords(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := reader.Options{Paths: []string{path}, Column: "title"}
+	o := reader.Options{Paths: []string{path}, Columns: []string{"title"}}
 	if n, ok := countRecords(t.Context(), o, 0); !ok || n != 4000 {
 		t.Errorf("got %d, %t", n, ok)
 	}
