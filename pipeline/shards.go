@@ -141,6 +141,10 @@ func startShards(folder string, shard Shard, common *Account) error {
 		}
 	}
 	if other != "" {
+		// The other folders may be those of shards that have started meanwhile, after the file: read the file then.
+		if found, err := objects.Exists(path); err != nil || found {
+			return err
+		}
 		return fmt.Errorf("%s has files of another run, such as %s: shards need a new or an empty folder", folder, other)
 	}
 	s := Shards{Format: shardsFormat, Count: shard.Count, Split: splitName, Bulkcat: common.Bulkcat, Service: common.Service, Settings: common.Settings}

@@ -6,18 +6,20 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
-	_ "github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -257,6 +259,25 @@ func TestFirstShardFixesTheCount(t *testing.T) {
 			s.t.Errorf("%d counts were fixed", started)
 		}
 	})
+}
+
+// TestShardsStartTogether has a shard start between two looks of another at the folder: after the file of the shards was
+// found missing, and before the folder is listed.
+func TestShardsStartTogether(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	bucket, root := objectstest.New()
+	s := newSharded(t, root)
+	var started atomic.Bool
+	bucket.Disturb(func(op, key string) error {
+		if op != "stat" || key != "out/_shards.json" || started.Swap(true) {
+			return nil
+		}
+		s.check(s.run(1, 2, s.folder+"/"))
+		return fs.ErrNotExist
+	})
+	if err := s.run(1, 3, s.folder+"/"); errorAs[*pipeline.ShardCountError](err) == nil {
+		t.Errorf("got %v", err)
+	}
 }
 
 // What Run refuses to write.

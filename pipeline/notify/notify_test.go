@@ -284,15 +284,18 @@ func TestCommand(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no sh")
 	}
-	t.Setenv("BULKCAT_ON_END", "recursion")
+	for _, name := range []string{"ON_END", "OUTPUT", "STORE", "API_KEY", "NOTIFY", "NOTIFY_SECRET", "HEADER_FILE", "RUN_OUTPUT", "OF_LATER_VERSIONS"} {
+		t.Setenv("BULKCAT_"+name, "inherited")
+	}
+	t.Setenv("BULKCATALOG", "of another program")
 	var out bytes.Buffer
 	status := 75
-	c := Command{Line: `echo "$BULKCAT_EVENT $BULKCAT_STATUS $BULKCAT_OUTPUT $BULKCAT_RECORDS [$BULKCAT_ON_END]"; echo oops >&2; exit 7`, Output: &out, Without: []string{"BULKCAT_ON_END"}}
+	c := Command{Line: `echo "$BULKCAT_RUN_EVENT $BULKCAT_RUN_STATUS $BULKCAT_RUN_OUTPUT $BULKCAT_RUN_RECORDS"; env | grep inherited; echo "$BULKCATALOG" >&2; exit 7`, Output: &out}
 	err := c.Run(t.Context(), Stop, Facts{Status: &status, Output: "a b.csv", Counts: Counts{Records: 12}})
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 7 {
 		t.Errorf("got %v", err)
 	}
-	if want := "stop 75 a b.csv 12 []\noops\n"; out.String() != want {
+	if want := "stop 75 a b.csv 12\nof another program\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
