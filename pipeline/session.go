@@ -31,7 +31,9 @@ type Session struct {
 	eta       eta
 	monitor   *monitor // nil until the output is claimed, and for standard output
 	claimed   bool     // this run may write the output
-	account   *Account // nil before Run
+	opened    time.Time
+	asking    atomic.Bool // account and limits are set
+	account   *Account    // nil before Run
 	final     atomic.Pointer[Status]
 	total     atomic.Int64 // see Progress.Total, as estimated last
 }
@@ -52,7 +54,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 }
 
 func newSession(options SessionOptions) *Session {
-	s := &Session{options: options.withDefaults().inShard(), counters: new(Counters)}
+	s := &Session{options: options.withDefaults().inShard(), counters: new(Counters), opened: time.Now()}
 	s.options.shareQuota()
 	if options.Details {
 		s.counters.details = newDetails()
@@ -187,6 +189,7 @@ func (s *Session) ask(ctx context.Context, account *Account, options Options) (p
 	if parts.Sink, err = o.Output.open(options.Schema, account.Settings.Metadata(), options.manifest); err != nil {
 		return published, err
 	}
+	s.asking.Store(true)
 	ended := func() {}
 	if o.Watch != nil {
 		ended = o.Watch(s)

@@ -85,7 +85,8 @@ func (s Status) write(path string) error {
 }
 
 // Status is how far the run is, as the file of StatusPath says, and with Details. It may be called from several
-// goroutines, from the call of Watch on; after Run it is how the run has ended.
+// goroutines and at any time: before the call of Watch the state is Starting, and after Run the status says how the run
+// has ended.
 func (s *Session) Status() Status {
 	if final := s.final.Load(); final != nil {
 		return *final
@@ -94,11 +95,18 @@ func (s *Session) Status() Status {
 }
 
 func (s *Session) status(p Progress) Status {
-	status := newStatus(s.account, p, time.Now())
+	var account *Account
+	if p.State == Starting { // Run may be about to set the account
+		account = s.newAccount()
+		account.Started = s.opened.UTC()
+	} else {
+		account = s.account
+	}
+	status := newStatus(account, p, time.Now())
 	if s.counters.details != nil {
 		d := s.counters.details.list()
-		d.Service, d.Settings = s.account.Service, s.account.Settings
-		for _, e := range s.account.Earlier {
+		d.Service, d.Settings = account.Service, account.Settings
+		for _, e := range account.Earlier {
 			d.Earlier = append(d.Earlier, EarlierStart{e.Started, e.Ended, e.Ending, e.Counts.Requests})
 		}
 		status.Details = &d

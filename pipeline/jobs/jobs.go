@@ -13,6 +13,7 @@
 package jobs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -104,13 +105,14 @@ func (f *File) readLines(text []byte) error {
 	var p unstable.Parser
 	p.Reset(text)
 	var current *table
+	line, counted := 1, 0 // the line at an offset; Parser.Shape counts from the beginning of the file each time
 	for p.NextExpression() {
 		node := p.Expression()
 		var key []string
-		line := 0
 		for parts := node.Key(); parts.Next(); {
-			if line == 0 {
-				line = p.Shape(parts.Node().Raw).Start.Line
+			if at := int(parts.Node().Raw.Offset); len(key) == 0 {
+				line += bytes.Count(text[counted:at], []byte{'\n'})
+				counted = at
 			}
 			key = append(key, string(parts.Node().Data))
 		}
