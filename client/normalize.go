@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,9 +26,9 @@ type InputError struct {
 	Reason string // one line, without the input
 }
 
-// Error returns the reason and up to 100 characters of the input, unless the input contains a password.
+// Error returns the reason and up to 100 characters of the input, unless the input may contain a password.
 func (e *InputError) Error() string {
-	if e.Reason == errCredentials.Error() {
+	if e.Reason == errCredentials.Error() || e.Reason == errMail.Error() {
 		return e.Reason
 	}
 	return fmt.Sprintf("%s: %.100q", e.Reason, e.Input)
@@ -53,6 +54,7 @@ var (
 	errScheme      = errors.New("not a website URL: the scheme must be http or https")
 	errProductURL  = errors.New("a product that begins with http:// or https:// is a URL, and this one is malformed")
 	errCredentials = errors.New("a URL with a user name or password is not sent to a service")
+	errMail        = errors.New("a name and @ before the host: a mail address is no website, and a user name is not sent to a service")
 	errNoDot       = errors.New("not a website: a bare domain needs a dot")
 )
 
@@ -128,6 +130,9 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 	if err != nil {
 		return "", errNotURL
 	}
+	if _, hasPassword := u.User.Password(); u.User != nil && !hasPassword && !strings.Contains(input, "://") {
+		return "", errMail
+	}
 	if u.User != nil {
 		return "", errCredentials
 	}
@@ -153,6 +158,10 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 	return u.Scheme + "://" + host + port + path + query, nil
 }
 
+// opaqueSchemes are schemes that occur in columns of links and have no "//" after them. Other text before a colon may be a
+// host or a user name.
+var opaqueSchemes = []string{"about", "data", "fax", "file", "ftp", "javascript", "mailto", "news", "sip", "skype", "sms", "tel", "urn", "whatsapp"}
+
 // withScheme adds the scheme to a bare domain ("example.com", "//example.com"). It refuses text that
 // url.Parse would accept although it is no URL.
 func (n Normalizer) withScheme(text string) (string, error) {
@@ -168,6 +177,9 @@ func (n Normalizer) withScheme(text string) (string, error) {
 			return "", errScheme
 		}
 		return scheme + "://" + rest, nil
+	}
+	if scheme, _, ok := strings.Cut(text, ":"); ok && slices.Contains(opaqueSchemes, strings.ToLower(scheme)) {
+		return "", errScheme
 	}
 	bare := strings.TrimPrefix(text, "//")
 	if host, _, _ := strings.Cut(bare, "/"); !strings.ContainsAny(host, ".。．｡[") {

@@ -2,10 +2,14 @@ package pipeline
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Status is how far a run is, for other programs, in the file of StatusPath. The file is replaced atomically each
@@ -73,13 +77,18 @@ func (s Status) write(path string) error {
 	if err != nil {
 		return err
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp") // hidden; the lock on the output guards the name
-	err = os.WriteFile(temp, append(text, '\n'), 0o666)
-	if err == nil {
-		err = os.Rename(temp, path)
+	return writer.ReplaceFile(path, append(text, '\n'))
+}
+
+// checkStatus returns an error if the file at path is there and no status.
+func checkStatus(path string) error {
+	text, err := regular.Read(path, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if err != nil {
-		_ = os.Remove(temp) // a leftover file does no harm
+	var s Status
+	if err == nil && (json.Unmarshal(text, &s) != nil || s.Format == 0 || s.Updated.IsZero()) {
+		err = errors.New("it is no status of bulkcat: move it elsewhere")
 	}
 	return err
 }

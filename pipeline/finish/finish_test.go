@@ -280,6 +280,52 @@ func TestShardsStartTogether(t *testing.T) {
 	}
 }
 
+// TestManifestsAreChecked damages the manifest of a shard, without which the shard cannot be started again.
+func TestManifestsAreChecked(t *testing.T) {
+	for name, damage := range map[string]func(s *sharded, path string) error{
+		"missing": func(_ *sharded, path string) error { return objects.Remove(path) },
+		"cut off": func(s *sharded, path string) error {
+			text := s.read(path)
+			return objects.Publish(path, text[:len(text)/2])
+		},
+		"changed": func(s *sharded, path string) error {
+			return objects.Publish(path, bytes.Replace(s.read(path), []byte(`"rows": `), []byte(`"rows": 1`), 1))
+		},
+		"empty": func(_ *sharded, path string) error { return objects.Publish(path, nil) },
+		"of another shard": func(s *sharded, path string) error {
+			return objects.Publish(path, s.read(strings.Replace(path, "shard=02", "shard=01", 1)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			everywhere(t, func(s *sharded) {
+				s.runAll()
+				s.check(damage(s, pipeline.ManifestPath(writer.Join(s.folder, pipeline.Shard{Number: 2, Count: shards}.Folder()))))
+				report, err := s.finish("")
+				s.check(err)
+				if report.Balanced || s.finished() || len(report.Findings) != 1 || report.Findings[0].What != "manifest" {
+					s.t.Errorf("got %+v", report.Findings)
+				}
+			})
+		})
+	}
+}
+
+// TestLinksIntoTheFolder names a file in the folder of the shards by way of links.
+func TestLinksIntoTheFolder(t *testing.T) {
+	s := newSharded(t, inFiles(t))
+	s.runAll()
+	s.check(os.Symlink(s.folder, s.beside("link")))
+	s.check(os.Symlink(filepath.Join(s.folder, pipeline.Shard{Number: 2, Count: shards}.Folder()), s.beside("deep")))
+	for _, output := range []string{"link/rows.csv", "deep/rows.csv", "link/../out/rows.csv"} {
+		if _, err := s.finish(filepath.Dir(s.folder) + "/" + output); err == nil || !strings.Contains(err.Error(), "would read its rows twice") {
+			t.Errorf("%s: got %v", output, err)
+		}
+	}
+	if _, err := s.finish(""); err != nil || !s.finished() {
+		t.Errorf("got %v", err)
+	}
+}
+
 // What Run refuses to write.
 func TestRefused(t *testing.T) {
 	everywhere(t, func(s *sharded) {

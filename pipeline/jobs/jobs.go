@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // File is a file of jobs.
@@ -64,9 +64,12 @@ const (
 	inputKey = "input"
 )
 
+// mostBytes are the most bytes of a file, which are enough for 100,000 jobs.
+const mostBytes = 16 << 20
+
 // Read reads a file, which has at least one job. An error in the file names the file and the line.
 func Read(path string) (*File, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, mostBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Files is all object storage, as reader.Storage and writer.Storage. Its paths are URLs.
@@ -131,22 +131,26 @@ func Stat(url string) (info Info, err error) {
 	return info, failed("stat", url, err)
 }
 
-// OpenFile opens a file or an object.
+// OpenFile opens a regular file or an object.
 func OpenFile(path string) (reader.Source, error) {
 	if IsURL(path) {
 		return openSource(path)
 	}
-	return os.Open(path)
+	return regular.Open(path)
 }
 
-// ReadFile reads a file or an object.
+// mostBytes bounds what ReadFile reads. The largest files of this program are the manifests of folders with a hundred
+// thousand parts, which have some hundred bytes for each part.
+const mostBytes = 256 << 20
+
+// ReadFile reads a file of this program, or an object, which has 256 MiB at most.
 func ReadFile(path string) ([]byte, error) {
 	f, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read from
-	return io.ReadAll(f)
+	return regular.ReadAll(f, path, mostBytes)
 }
 
 // Exists reports whether there is a file, a folder or an object at path.
