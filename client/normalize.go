@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,9 +25,9 @@ type InputError struct {
 	Reason string // one line, without the input
 }
 
-// Error returns the reason and up to 100 characters of the input, unless the input contains a password.
+// Error returns the reason and up to 100 characters of the input, unless the input may contain a password.
 func (e *InputError) Error() string {
-	if e.Reason == errCredentials.Error() {
+	if e.Reason == errCredentials.Error() || e.Reason == errMail.Error() {
 		return e.Reason
 	}
 	return fmt.Sprintf("%s: %.100q", e.Reason, e.Input)
@@ -57,6 +58,7 @@ var (
 	errProductURL  = errors.New("a product that begins with http:/ or https:/ is a URL, and this one is malformed")
 	errCredentials = errors.New("a URL with a user name or password is not sent to a service")
 	errNumber      = errors.New("not a website URL: " + weburl.ErrNumber.Error())
+	errMail        = errors.New("a name and @ before the host: a mail address is no website, and a user name is not sent to a service")
 	errNoDot       = errors.New("not a website: a bare domain needs a dot")
 )
 
@@ -137,6 +139,8 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 	}
 	u, err := weburl.Parse(text)
 	switch {
+	case u.User != "" && isBare && !strings.Contains(u.User, ":"):
+		return "", errMail
 	case u.User != "":
 		return "", errCredentials
 	case errors.Is(err, weburl.ErrNumber):
@@ -149,12 +153,19 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 	return u.String(), nil
 }
 
+// opaqueSchemes are schemes that occur in columns of links and have no "//" after them. Other text before a colon may be a
+// host or a user name.
+var opaqueSchemes = []string{"about", "data", "fax", "file", "ftp", "javascript", "mailto", "news", "sip", "skype", "sms", "tel", "urn", "whatsapp"}
+
 // withScheme adds the scheme to a bare domain ("example.com", "//example.com").
 func (n Normalizer) withScheme(text string) (_ string, isBare bool, err error) {
 	if _, _, ok := weburl.CutScheme(text); ok {
 		return text, false, nil
 	}
 	if scheme, _, ok := strings.Cut(text, "://"); ok && !strings.ContainsAny(scheme, "/?#.") {
+		return "", false, errScheme
+	}
+	if scheme, _, ok := strings.Cut(text, ":"); ok && slices.Contains(opaqueSchemes, strings.ToLower(scheme)) {
 		return "", false, errScheme
 	}
 	bare := strings.TrimPrefix(text, "//")

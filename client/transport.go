@@ -97,6 +97,11 @@ func LoadRootCAs(path string) (*x509.CertPool, error) {
 	if err != nil {
 		return nil, err // the error names the file
 	}
+	return RootCAs(path, text)
+}
+
+// RootCAs is LoadRootCAs for the content of a file that the caller has read.
+func RootCAs(path string, text []byte) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil { // the system has no certificate authorities
 		pool = x509.NewCertPool()

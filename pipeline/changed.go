@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // warnChanged warns of inputs whose beginning has changed since the last run. The rows follow the
@@ -41,10 +41,7 @@ func changedInputs(output string, inputs []Input) []string {
 
 // digestOfStart digests the first n bytes of a regular file, or all of a shorter one.
 func digestOfStart(path string, n int64) (sum string, ok bool) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", false
-	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", false
 	}

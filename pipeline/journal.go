@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // journal is the record of a run on disk while the run goes on: JSON lines in OUTPUT.run.journal. Each start of
@@ -53,9 +55,9 @@ const (
 )
 
 // openJournal opens the journal of a run and gives the earlier starts. What follows the last whole line is cut
-// off. A journal of another run is emptied.
+// off. A journal of another run is emptied, and the error of a file that is no journal is errForeign.
 func openJournal(path, run string) (*journal, []EarlierRun, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	file, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,16 +74,21 @@ func openJournal(path, run string) (*journal, []EarlierRun, error) {
 
 // read reads the starts, and sets the size. A damaged line between whole lines is left out.
 func (j *journal) read(run string) (starts []EarlierRun, err error) {
-	lines, offset := bufio.NewReader(j.file), int64(0)
+	lines, offset := bufio.NewReaderSize(j.file, mostOfLine), int64(0)
+	isOurs := false
 	for {
-		text, err := lines.ReadBytes('\n')
+		text, size, err := nextLine(lines)
 		if err == io.EOF {
+			if !isOurs && offset+size > 0 && !isOfJournal(text) {
+				return nil, errForeign
+			}
 			return starts, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		offset += int64(len(text))
+		offset += size
+		isOurs = isOurs || isOfJournal(text)
 		var line journalLine
 		switch {
 		case json.Unmarshal(text, &line) != nil:
@@ -96,6 +103,33 @@ func (j *journal) read(run string) (starts []EarlierRun, err error) {
 		}
 		j.size = offset
 	}
+}
+
+// errForeign is the error of a file at the path of a journal that is another file.
+var errForeign = errors.New("it is no journal of bulkcat: move it elsewhere")
+
+const (
+	lineBegin  = `{"at":"` // of each line
+	mostOfLine = 64 << 10  // bytes; a line of this program has less than a thousand
+)
+
+// isOfJournal reports whether a text is the beginning of a line of a journal, or the zeros that a loss of power leaves.
+func isOfJournal(text []byte) bool {
+	n := min(len(text), len(lineBegin))
+	return n > 0 && (string(text[:n]) == lineBegin[:n] || text[0] == 0)
+}
+
+// nextLine returns the next line, with its end, and its size. The text of a longer line is cut off; that of the last line
+// without an end comes with io.EOF.
+func nextLine(lines *bufio.Reader) (text []byte, size int64, err error) {
+	text, err = lines.ReadSlice('\n')
+	for size = int64(len(text)); errors.Is(err, bufio.ErrBufferFull); {
+		text = text[:0:0]
+		var rest []byte
+		rest, err = lines.ReadSlice('\n')
+		size += int64(len(rest))
+	}
+	return text, size, err
 }
 
 // addTo brings a start up to date.

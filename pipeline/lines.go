@@ -3,7 +3,8 @@ package pipeline
 import (
 	"bytes"
 	"io"
-	"os"
+
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // mostRequests is a number of requests that the run does not exceed: the number of lines of the input,
@@ -24,12 +25,9 @@ func (o *SessionOptions) mostRequests() (most int64, ok bool) {
 }
 
 func countLines(path string) (lines int64, ok bool) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return 0, false // a pattern, perhaps, or a pipe
-	}
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
-		return 0, false
+		return 0, false // a pattern, perhaps, or a pipe
 	}
 	defer file.Close() // only read from
 	lines = 1          // the last may have no end

@@ -145,22 +145,12 @@ func (e *InputChangedError) Error() string {
 // their types have changed with the input, so that all parts have the same columns.
 func openManifest(ctx context.Context, folder string, account *Account, overwrite bool, keeps func(statuses) bool) (*manifest, error) {
 	m := &manifest{ctx: ctx, Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried, path: writer.Join(folder, manifestName)}
-	text, err := objects.ReadFile(ctx, m.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && overwrite {
+	last, err := readManifest(ctx, folder)
+	if errors.Is(err, fs.ErrNotExist) || overwrite {
 		return m, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
-	}
-	var last manifest
-	if err := json.Unmarshal(text, &last); err != nil {
-		return nil, &OutputTakenError{Path: folder, Reason: "has a damaged manifest (" + err.Error() + ")"}
-	}
-	if last.Checksum != last.seal() {
-		return nil, &OutputTakenError{Path: folder, Reason: "has a manifest that is not as it was written"}
-	}
-	if last.Format != manifestFormat {
-		return nil, &OutputTakenError{Path: folder, Reason: fmt.Sprintf("has a manifest of format %d, not %d", last.Format, manifestFormat)}
+		return nil, err
 	}
 	if changes := account.changes(last.Service, last.Settings); len(changes) > 0 {
 		return nil, &OutputTakenError{Path: folder, Reason: writtenByAnother, Changes: changes}
@@ -179,6 +169,55 @@ func openManifest(ctx context.Context, folder string, account *Account, overwrit
 	m.kept = slices.Clone(m.Parts)
 	return m, nil
 }
+
+// readManifest reads the manifest of a folder. The errors are those of objects.ReadFile, and an *OutputTakenError for a
+// file that is no manifest.
+func readManifest(ctx context.Context, folder string) (*manifest, error) {
+	text, err := objects.ReadFile(ctx, writer.Join(folder, manifestName))
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	m := new(manifest)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, &OutputTakenError{Path: folder, Reason: "has a damaged manifest (" + err.Error() + ")"}
+	}
+	if m.Checksum != m.seal() {
+		return nil, &OutputTakenError{Path: folder, Reason: "has a manifest that is not as it was written"}
+	}
+	if m.Format != manifestFormat {
+		return nil, &OutputTakenError{Path: folder, Reason: fmt.Sprintf("has a manifest of format %d, not %d", m.Format, manifestFormat)}
+	}
+	return m, nil
+}
+
+// CheckManifest says in a few words how the manifest of a folder differs from the one that the run has written; "" if it
+// does not. The account is that of the complete run. The error is that of reading the manifest.
+func (a *Account) CheckManifest(ctx context.Context, folder string) (problem string, err error) {
+	m, err := readManifest(ctx, folder)
+	if taken, ok := errors.AsType[*OutputTakenError](err); ok {
+		return taken.Reason, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "is missing", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if changes := a.changes(m.Service, m.Settings); len(changes) > 0 {
+		return "is that of another run: " + changes[0].String(), nil
+	}
+	same := slices.EqualFunc(m.Parts, a.Outputs, func(p publishedPart, o Output) bool {
+		p.Name, o.Name = filepath.Base(p.Name), filepath.Base(o.Name)
+		return p.Output == o
+	})
+	if !same {
+		return "has other parts than the account", nil
+	}
+	return "", nil
+}
+
+// ManifestPath is the path of the manifest of a folder.
+func ManifestPath(folder string) string { return writer.Join(folder, manifestName) }
 
 // ends gives the last records of the parts that are full: all but the last part of a run.
 func (m *manifest) ends() []int64 {

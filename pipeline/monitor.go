@@ -15,6 +15,8 @@ type monitor struct {
 	account *Account
 	shown   time.Time // when the status was written
 
+	statusless bool // the place of the status has another file
+
 	mu       sync.Mutex      // not held while the disk syncs
 	journal  *journal        // nil if it cannot be opened
 	last     Progress        // in a line that stays
@@ -37,6 +39,9 @@ func newMonitor(s *Session, account *Account) *monitor {
 		return nil
 	}
 	m := &monitor{session: s, account: account, warned: make(map[string]bool), done: make(chan struct{})}
+	status := StatusPath(s.options.Output.Path)
+	m.warn(status, checkStatus(status))
+	m.statusless = len(m.warned) > 0
 	path := JournalPath(s.options.Output.Path)
 	journal, starts, err := openJournal(path, account.run())
 	if err != nil {
@@ -146,7 +151,9 @@ func lineOf(event journalEvent, p Progress, now time.Time) journalLine {
 func (m *monitor) show(p Progress, ending Ending, now time.Time) {
 	path, status := StatusPath(m.session.options.Output.Path), newStatus(m.account, p, now)
 	status.Ending = ending
-	m.warn(path, status.write(path))
+	if !m.statusless {
+		m.warn(path, status.write(path))
+	}
 }
 
 // append appends a line to the journal. The caller holds the mutex once the run has workers.

@@ -188,6 +188,9 @@ func (o *OutputOptions) claim(ctx context.Context, account *Account, lock *write
 			return fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path)
 		}
 	}
+	if _, err := ReadAccount(ctx, AccountPath(o.Path)); err != nil && !o.Overwrite {
+		return unreadableAccount(o.Path, err) // it may be another file
+	}
 	occupied, err := o.occupied(ctx)
 	if err != nil {
 		return err
@@ -223,13 +226,17 @@ func (o *OutputOptions) checkOwner(ctx context.Context, account *Account) error 
 	last, err := ReadAccount(ctx, AccountPath(o.Path))
 	switch {
 	case err != nil:
-		return &OutputTakenError{Path: o.Path, Reason: "has an account that cannot be read (" + err.Error() + ")"}
+		return unreadableAccount(o.Path, err)
 	case last == nil && account.Settings.Shard != "":
 		return nil // by the file of the shards, the parts are this run's: a machine that was lost has left them
 	case last == nil:
 		return &OutputTakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
 	}
 	return account.takenBy(last, o.Path)
+}
+
+func unreadableAccount(output string, err error) error {
+	return &OutputTakenError{Path: output, Reason: "has an account that cannot be read (" + err.Error() + ")"}
 }
 
 // occupied says whether the output exists; an empty folder, and one with the store of a shard, do not count.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"math"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
@@ -28,6 +29,7 @@ type State string
 
 // The states of a run.
 const (
+	Starting   State = "starting" // nothing can be asked yet: the store is being opened, for example
 	Asking     State = "asking"
 	Congested  State = "congested"   // nothing has succeeded for a while, or the service asks to wait: one request is sent at a time
 	Outage     State = "outage"      // nothing succeeds, even with one request at a time
@@ -39,10 +41,13 @@ const (
 // waits says whether the run sends no requests but to find out whether it can go on.
 func (s State) waits() bool { return s == Outage || s == QuotaPause }
 
-// Progress says how far the run is. It may be called from several goroutines, between the call of Watch and the
-// end of Run. The rates are measured from call to call. During a run that asks, the service is asked for the
+// Progress says how far the run is. It may be called from several goroutines and at any time; before the call of Watch
+// the state is Starting. The rates are measured from call to call. During a run that asks, the service is asked for the
 // quota each minute, in the background.
 func (s *Session) Progress() Progress {
+	if !s.asking.Load() {
+		return Progress{State: Starting, Since: s.opened, Counts: s.counters.Snapshot(), Allowed: math.Inf(1)}
+	}
 	read, total := s.input.Progress()
 	status := s.limits.Status()
 	p := Progress{Counts: s.counters.Snapshot(), Allowed: status.Rate}

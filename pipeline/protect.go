@@ -162,6 +162,24 @@ func checkSame(input string, info fs.FileInfo, targets []openFile) error {
 	return nil
 }
 
+// IsWithin reports whether a file would be in a folder, or in a folder below, if it were created: links among the folders
+// of both are followed.
+func IsWithin(path, folder string) bool {
+	inside, err := os.Stat(folder)
+	if err != nil {
+		rest, err := filepath.Rel(resolved(folder), resolved(path))
+		return err == nil && rest != "." && filepath.IsLocal(rest)
+	}
+	for dir := filepath.Dir(resolved(path)); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && os.SameFile(info, inside) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
 // protectWithin looks for a target among the folders above an input.
 func (t targets) protectWithin(input string) error {
 	path, err := filepath.EvalSymlinks(input)

@@ -33,7 +33,9 @@ type Session struct {
 	eta       eta
 	monitor   *monitor // nil until the output is claimed, and for standard output
 	claimed   bool     // this run may write the output
-	account   *Account // nil before Run
+	opened    time.Time
+	asking    atomic.Bool // account and limits are set
+	account   *Account    // nil before Run
 	final     atomic.Pointer[Status]
 	records   total        // of the input
 	total     atomic.Int64 // see Progress.Total, as estimated last
@@ -55,7 +57,7 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 }
 
 func newSession(options SessionOptions) *Session {
-	s := &Session{options: options.withDefaults().inShard(), counters: new(Counters)}
+	s := &Session{options: options.withDefaults().inShard(), counters: new(Counters), opened: time.Now()}
 	s.options.shareQuota()
 	if options.Details {
 		s.counters.details = newDetails()
@@ -77,7 +79,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := s.openSpool(); err != nil {
+	if err := s.openSpool(ctx); err != nil {
 		return err
 	}
 	return s.openInput(ctx)
@@ -215,6 +217,7 @@ func (s *Session) ask(ctx, out context.Context, account *Account, options Option
 	if parts.Sink, err = o.Output.open(out, options.Schema, account.Settings.Metadata(), options.manifest); err != nil {
 		return published, err
 	}
+	s.asking.Store(true)
 	ended := func() {}
 	if o.Watch != nil {
 		defer s.startCount(ctx)()

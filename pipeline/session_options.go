@@ -178,7 +178,10 @@ func (o SessionOptions) Check() error {
 		return err
 	}
 	o = o.inShard().withStreams()
-	return o.protect()
+	if err := o.protect(); err != nil {
+		return err
+	}
+	return o.checkPlaces()
 }
 
 // settled takes the parameters off the URLs among the paths.

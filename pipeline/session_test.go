@@ -134,3 +134,60 @@ func TestSessionErrorsNameOptions(t *testing.T) {
 		})
 	}
 }
+
+// TestStatusBeforeRun asks a session that has not begun, and one whose run could not begin, how far it is.
+func TestStatusBeforeRun(t *testing.T) {
+	o := products(t, new(counting))
+	o.Details = true
+	session, err := pipeline.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	check := func() {
+		t.Helper()
+		if p := session.Progress(); p.State != pipeline.Starting || p.Since.IsZero() {
+			t.Errorf("got the progress %+v", p)
+		}
+		if s := session.Status(); s.State != pipeline.Starting || s.Output != o.Output.Path || s.Started.IsZero() || s.Details == nil || s.Details.Settings.Kind != "product" {
+			t.Errorf("got the status %+v", s)
+		}
+	}
+	check()
+	if err := os.WriteFile(o.Output.Path, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Run(t.Context()); err == nil {
+		t.Error("the run has replaced a file")
+	}
+	check()
+}
+
+// TestStatusWhileRunBegins has the race detector watch a page that asks while the run begins.
+func TestStatusWhileRunBegins(t *testing.T) {
+	session, err := pipeline.Open(t.Context(), products(t, new(counting)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	ended, asked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(asked)
+		for {
+			_ = session.Status()
+			select {
+			case <-ended:
+				return
+			default:
+			}
+		}
+	}()
+	if _, err := session.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	close(ended)
+	<-asked
+	if s := session.Status(); s.State != pipeline.Ended {
+		t.Errorf("after the run: %s", s.State)
+	}
+}

@@ -142,6 +142,10 @@ func startShards(ctx context.Context, folder string, shard Shard, common *Accoun
 		}
 	}
 	if other != "" {
+		// The other folders may be those of shards that have started meanwhile, after the file: read the file then.
+		if found, err := objects.Exists(ctx, path); err != nil || found {
+			return err
+		}
 		return fmt.Errorf("%s has files of another run, such as %s: shards need a new or an empty folder", folder, other)
 	}
 	s := Shards{Format: shardsFormat, Count: shard.Count, Split: splitName, Bulkcat: common.Bulkcat, Service: common.Service, Settings: common.Settings}

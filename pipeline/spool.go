@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,16 +49,36 @@ func isRegular(in io.Reader) bool {
 }
 
 // openSpool puts a spool between a pipe and the run, if one is needed.
-func (s *Session) openSpool() (err error) {
+func (s *Session) openSpool(ctx context.Context) (err error) {
 	path := s.options.spoolPath()
 	if path == "" {
 		return nil
+	}
+	if err := s.checkSpool(ctx, path); err != nil {
+		return err
 	}
 	if s.spool, err = reader.NewSpool(s.options.Input.Stdin, path); err != nil {
 		return err
 	}
 	s.options.Input.Stdin, s.interrupt = s.spool, s.spool.Interrupt
 	return nil
+}
+
+// checkSpool refuses to replace a file that is no copy of standard input: no earlier run of the output has read standard
+// input, and none was killed.
+func (s *Session) checkSpool(ctx context.Context, path string) error {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || s.options.Output.Overwrite || s.lock.Claimed() != "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	last, err := ReadAccount(ctx, AccountPath(s.options.Output.Path))
+	if err == nil && last != nil && slices.Contains(last.Settings.Inputs, "-") {
+		return nil
+	}
+	return &OutputTakenError{Path: path, Reason: "is where the run keeps standard input, and is not the copy of an earlier run"}
 }
 
 // endSpool removes the spool of a complete run. Other runs need the spool to be started again.

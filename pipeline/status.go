@@ -2,10 +2,14 @@ package pipeline
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Status is how far a run is, for other programs, in the file of StatusPath. The file is replaced atomically each
@@ -73,19 +77,25 @@ func (s Status) write(path string) error {
 	if err != nil {
 		return err
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp") // hidden; the lock on the output guards the name
-	err = os.WriteFile(temp, append(text, '\n'), 0o666)
-	if err == nil {
-		err = os.Rename(temp, path)
+	return writer.ReplaceFile(path, append(text, '\n'))
+}
+
+// checkStatus returns an error if the file at path is there and no status.
+func checkStatus(path string) error {
+	text, err := regular.Read(path, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if err != nil {
-		_ = os.Remove(temp) // a leftover file does no harm
+	var s Status
+	if err == nil && (json.Unmarshal(text, &s) != nil || s.Format == 0 || s.Updated.IsZero()) {
+		err = errors.New("it is no status of bulkcat: move it elsewhere")
 	}
 	return err
 }
 
 // Status is how far the run is, as the file of StatusPath says, and with Details. It may be called from several
-// goroutines, from the call of Watch on; after Run it is how the run has ended.
+// goroutines and at any time: before the call of Watch the state is Starting, and after Run the status says how the run
+// has ended.
 func (s *Session) Status() Status {
 	if final := s.final.Load(); final != nil {
 		return *final
@@ -94,11 +104,18 @@ func (s *Session) Status() Status {
 }
 
 func (s *Session) status(p Progress) Status {
-	status := newStatus(s.account, p, time.Now())
+	var account *Account
+	if p.State == Starting { // Run may be about to set the account
+		account = s.newAccount()
+		account.Started = s.opened.UTC()
+	} else {
+		account = s.account
+	}
+	status := newStatus(account, p, time.Now())
 	if s.counters.details != nil {
 		d := s.counters.details.list()
-		d.Service, d.Settings = s.account.Service, s.account.Settings
-		for _, e := range s.account.Earlier {
+		d.Service, d.Settings = account.Service, account.Settings
+		for _, e := range account.Earlier {
 			d.Earlier = append(d.Earlier, EarlierStart{e.Started, e.Ended, e.Ending, e.Counts.Requests})
 		}
 		status.Details = &d

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"time"
+
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Moment is a line of a journal: a start, its counts and state at that time, or its end.
@@ -26,7 +27,7 @@ type Moment struct {
 // ReadJournal calls use for each line of the journal at path, in order. It leaves out damaged lines, and calls use for
 // no line if the file is missing, or is the journal of another run than the account's; account may be nil.
 func ReadJournal(path string, account *Account, use func(Moment)) error {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -34,8 +35,8 @@ func ReadJournal(path string, account *Account, use func(Moment)) error {
 		return err
 	}
 	defer file.Close()
-	for lines := bufio.NewReader(file); ; {
-		text, err := lines.ReadBytes('\n')
+	for lines := bufio.NewReaderSize(file, mostOfLine); ; {
+		text, _, err := nextLine(lines)
 		if err == io.EOF {
 			return nil
 		}

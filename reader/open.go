@@ -110,6 +110,11 @@ func (o *Options) expand() ([]string, error) {
 				return nil, &OpenError{path, err}
 			}
 			slices.Sort(matches)
+			for _, match := range matches {
+				if err := checkRegular(match); err != nil {
+					return nil, err
+				}
+			}
 		}
 		for _, match := range matches {
 			if match == stdinPath || !isFolder(match) {
@@ -140,13 +145,25 @@ func partsOf(folder string) ([]string, error) {
 			return nil
 		}
 		names = append(names, path)
-		return nil
+		return checkRegular(path)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return names, checkParts(folder, names)
 }
+
+// checkRegular returns an *OpenError for a pipe or a device: opening it may wait forever, so that it is read only if it is
+// named itself. The error of a missing file is that of open.
+func checkRegular(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return &OpenError{path, errSpecial}
+	}
+	return nil
+}
+
+var errSpecial = errors.New("is a pipe or a device, which is read only if it is named itself")
 
 // isHidden reports whether a name in a folder is not that of a part. As in Spark and DuckDB, these names begin with _
 // or a dot.

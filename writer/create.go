@@ -7,6 +7,23 @@ import (
 	"path/filepath"
 )
 
+// ReplaceFile writes data to path whole or not at all, in place of an earlier file. Unlike PublishFile it does not wait
+// until the data is durable. The error is an *Error.
+func ReplaceFile(path string, data []byte) error {
+	file, err := os.OpenFile(tempName(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return failed("opening", path, err)
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // a leftover file does no harm
+	}
+	return failed("writing", path, err)
+}
+
 // CreateFile writes data to path whole or not at all, unless a file is there. It reports whether it has created
 // the file; of several processes at the same time, one does. The error is an *Error.
 func CreateFile(path string, data []byte) (created bool, err error) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Lock is the exclusive right of a process to write an output and the files beside it. It is a lock of the operating
@@ -28,9 +30,13 @@ func lock(path string, wait bool) (*Lock, error) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
 	for {
-		f, err := os.OpenFile(filepath.Join(dir, "."+name+".lock"), os.O_RDWR|os.O_CREATE, 0o666)
+		f, err := regular.OpenOwn(filepath.Join(dir, "."+name+".lock"), os.O_RDWR|os.O_CREATE)
 		if err != nil {
 			return nil, failed("locking", path, err)
+		}
+		if !isLock(f) {
+			f.Close() // nothing was written
+			return nil, failed("locking", path, fmt.Errorf("%s is no lock of bulkcat: move it elsewhere", f.Name()))
 		}
 		locked, err := lockFile(f, wait)
 		if err == nil && locked && isInPlace(f) {
@@ -53,8 +59,21 @@ func lock(path string, wait bool) (*Lock, error) {
 // isInPlace reports whether the file still has its name.
 func isInPlace(f *os.File) bool {
 	mine, err := f.Stat()
-	there, statErr := os.Stat(f.Name())
+	there, statErr := os.Lstat(f.Name())
 	return err == nil && statErr == nil && os.SameFile(mine, there)
+}
+
+// isLock reports whether the content of a file may be that of a lock. A process that was killed while it wrote may have
+// left the end of an earlier content, and a loss of power zeros.
+func isLock(f *os.File) bool {
+	const most = 1 << 10
+	info, err := f.Stat()
+	if err != nil || info.Size() > most {
+		return false
+	}
+	first := make([]byte, 1)
+	n, _ := f.ReadAt(first, 0) // none of an empty file
+	return n == 0 || first[0] == 0 || first[0] >= '0' && first[0] <= '9'
 }
 
 // readLock returns the process that held the lock last, or 0, and its claim, or "".

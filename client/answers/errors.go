@@ -9,6 +9,19 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
+// ForeignError says that a place is neither empty nor a store: nothing there is changed.
+type ForeignError struct {
+	Dir  string
+	Name string // of a file in the folder; "" if Dir is no folder
+}
+
+func (e *ForeignError) Error() string {
+	if e.Name == "" {
+		return fmt.Sprintf("%s is no folder: name a new or an empty folder, or a store", e.Dir)
+	}
+	return fmt.Sprintf("%s is no store and has other files, such as %s: name a new or an empty folder, or a store", e.Dir, e.Name)
+}
+
 // LockedError says that another process has the store open.
 type LockedError struct {
 	Dir string

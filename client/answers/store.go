@@ -62,7 +62,7 @@ const (
 	ownerFile = "OWNER" // names the process that has opened the store for writing last
 )
 
-// Open opens the store, or makes it. The error is a *LockedError, a *VersionError, a
+// Open opens the store, or makes it. The error is a *ForeignError, a *LockedError, a *VersionError, a
 // *MissingError, a *DamageError or a *FailedError.
 func Open(o Options) (*Store, error) {
 	if o.FS == nil {
@@ -77,6 +77,9 @@ func Open(o Options) (*Store, error) {
 	}
 	if !slices.ContainsFunc(names, isOurs) && (o.MustExist || o.ReadOnly) {
 		return nil, &MissingError{Dir: o.Dir}
+	}
+	if name := foreign(names); name != "" && !slices.ContainsFunc(names, isOurs) {
+		return nil, &ForeignError{Dir: o.Dir, Name: name}
 	}
 	if !o.ReadOnly {
 		if err := makeFolder(o.FS, o.Dir); err != nil {
@@ -105,6 +108,63 @@ func Open(o Options) (*Store, error) {
 func IsStore(dir string) bool {
 	names, err := vfs.Default.List(dir)
 	return err == nil && slices.ContainsFunc(names, isOurs)
+}
+
+// Foreign returns the name of a file or a folder in dir that does not belong to a store; "" if there is none, or no folder.
+// Hidden files do not count, nor does the folder that file systems keep for themselves.
+func Foreign(dir string) string {
+	names, _ := vfs.Default.List(dir) // to open the store gives the error
+	return foreign(names)
+}
+
+func foreign(names []string) string {
+	for _, name := range names {
+		switch {
+		case isOurs(name), name == lockFile, name == indexDir, name == "BACKUP": // see package backup
+		case strings.HasPrefix(name, "."), name == "lost+found":
+		default:
+			return name
+		}
+	}
+	return ""
+}
+
+// CheckFolder returns a *ForeignError unless a store may be made at dir: there is nothing, an empty folder, or a store.
+func CheckFolder(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return &ForeignError{Dir: dir}
+		}
+		return nil
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &ForeignError{Dir: dir}
+	}
+	if name := Foreign(dir); name != "" && !IsStore(dir) {
+		return &ForeignError{Dir: dir, Name: name}
+	}
+	return nil
+}
+
+// RemoveFolder removes the folder of a store that no process uses, also of an incomplete one, if it is there. The error is
+// a *ForeignError if it is no folder, or has files of others.
+func RemoveFolder(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &ForeignError{Dir: dir}
+	}
+	if name := Foreign(dir); name != "" {
+		return &ForeignError{Dir: dir, Name: name}
+	}
+	return os.RemoveAll(dir)
 }
 
 // isOurs says whether a file belongs to a store, also to one of an older format.

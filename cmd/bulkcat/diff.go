@@ -20,6 +20,7 @@ type diffFlags struct {
 	path, format                   string
 	level                          int
 	matrix, feed, asJSON, exitCode bool
+	replace                        replaceFlag
 }
 
 // errDifferent gives the exit status of --exit-code.
@@ -31,8 +32,8 @@ func newDiff(s streams) *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Compare two outputs: inputs added, removed, and changed in category or confidence",
 		Long: `Compare two outputs: inputs added, removed, and changed in category or confidence. The
-outputs may have other formats and shapes. Inputs are compared as they were read, in each
-classification, by their first category; of equal inputs, the first record counts. The
+outputs may have other formats and shapes. Inputs are compared as the service is asked for
+them, so that blanks and other spellings do not count, in each classification, by their first category; of equal inputs, the first record counts. The
 kinds of changes are added, removed, status (such as from rejected to ok), category, and
 confidence (with the same category).`,
 		Example: `  bulkcat diff monday.parquet tuesday.parquet
@@ -45,6 +46,7 @@ confidence (with the same category).`,
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.StringVarP(&f.path, "output", "o", "", "write the changes as rows to `FILE`, or - for standard output")
 		flags.StringVar(&f.format, "output-format", "", "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)")
+		f.replace.bind(flags)
 		flags.BoolVar(&f.feed, "feed", false, "write rows with valid_from and valid_to: one that ends the old version, and one that begins the new one; the times are those of the answers (answered_at) or of the runs")
 		flags.BoolVar(&f.matrix, "matrix", false, "print the moves between categories as a matrix")
 		flags.IntVar(&f.level, "level", 1, "the level `N` of the categories of the moves")
@@ -64,6 +66,9 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 		return err
 	}
 	if o.New, err = f.open(ctx, fresh); err != nil {
+		return err
+	}
+	if err := f.replace.check("--output", f.path, nil); err != nil {
 		return err
 	}
 	var summary diff.Summary

@@ -89,6 +89,10 @@ func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 		started = time.Now()
 	)
 	for i := range file.Len() {
+		if len(errs) >= mostBroken && i < file.Len()-1 {
+			errs = append(errs, fmt.Errorf("the other %d jobs were not checked, after %d errors", file.Len()-i, mostBroken))
+			break
+		}
 		settings, err := file.Job(i)
 		if err != nil {
 			errs = append(errs, err)
@@ -111,6 +115,10 @@ func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 	}
 	return opened, withoutRepeats(errs)
 }
+
+// mostBroken is the number of broken jobs after which no further jobs are checked: nobody reads more, and programs that
+// write job files make the same error in every job.
+const mostBroken = 100
 
 // openJob makes the command of a job, sets its flags and checks them.
 func openJob(s streams, file *jobs.File, settings jobs.Job, given *pflag.FlagSet, started time.Time) (*job, error) {
@@ -150,9 +158,11 @@ func flagsOfOther(s streams, kind client.Kind) *pflag.FlagSet {
 // withoutRepeats joins errors. An error in the defaults comes back in each job.
 func withoutRepeats(errs []error) error {
 	var lines []string
+	seen := make(map[string]bool)
 	for _, err := range errs {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			if !slices.Contains(lines, line) {
+			if !seen[line] {
+				seen[line] = true
 				lines = append(lines, line)
 			}
 		}

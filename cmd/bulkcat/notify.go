@@ -28,7 +28,7 @@ func (f *notifyFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.urlFile, "notify-url-file", "", "read the URL of --notify from `FILE`")
 	bindList(flags, &f.on, "notify-on", "end,stop", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between")
 	flags.StringVar((*string)(&f.format), "notify-format", string(notify.JSON), "of messages: json or slack")
-	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_STATUS, BULKCAT_OUTPUT, BULKCAT_RECORDS and more in its environment")
+	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys")
 }
 
 // notifySecret is the variable with the secret that signs messages.
@@ -123,7 +123,7 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 	}
 	if line := n.flags.notify.onEnd; line != "" {
 		n.flags.endings.command.Store(true)
-		command := notify.Command{Line: line, Output: n.flags.streams.err, Without: []string{variable("on-end")}}
+		command := notify.Command{Line: line, Output: n.flags.streams.err}
 		if err := command.Run(ctx, occasion, facts); err != nil {
 			n.flags.log.logger(n.flags.streams.err).Warn("the command of --on-end failed", "error", err)
 		}

@@ -93,7 +93,7 @@ func startNotified(t *testing.T, hook, service string, args ...string) *notified
 	r.cmd.Dir, r.cmd.Stderr = dir, &r.stderr
 	r.cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service, "BULKCAT_API_KEY="+testKey, "BULKCAT_FETCH=never",
 		"BULKCAT_NOTIFY="+hook+"/services/h1dden", "BULKCAT_NOTIFY_SECRET="+hookSecret,
-		`BULKCAT_ON_END=echo "$BULKCAT_EVENT $BULKCAT_STATUS $BULKCAT_ENDING $BULKCAT_RECORDS $BULKCAT_OUTPUT" >> ended.txt`)
+		`BULKCAT_ON_END=echo "$BULKCAT_RUN_EVENT $BULKCAT_RUN_STATUS $BULKCAT_RUN_ENDING $BULKCAT_RUN_RECORDS $BULKCAT_RUN_OUTPUT" >> ended.txt`)
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -269,26 +269,29 @@ func TestEventsOfARun(t *testing.T) {
 	}
 }
 
-// TestFactsAreNoFlags keeps the variables of a command apart from the variables of flags: a run that the command
-// starts would take them for flags. The output is the exception: each run names an output of its own.
+// TestFactsAreNoFlags keeps the variables of a command apart from those of flags: a bulkcat that the command starts
+// would take the facts for flags.
 func TestFactsAreNoFlags(t *testing.T) {
 	var out strings.Builder
 	if err := (notify.Command{Line: "env", Output: &out}).Run(t.Context(), notify.End, notify.Facts{}); err != nil {
 		t.Fatal(err)
 	}
-	var facts []string
+	facts := 0
 	for line := range strings.Lines(out.String()) {
-		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "BULKCAT_") && name != "BULKCAT_OUTPUT" {
-			facts = append(facts, name)
+		name, _, _ := strings.Cut(line, "=")
+		if strings.HasPrefix(name, "BULKCAT_RUN_") {
+			facts++
+		} else if strings.HasPrefix(name, "BULKCAT_") {
+			t.Errorf("the command has %s", name)
 		}
 	}
-	if len(facts) < 5 {
-		t.Errorf("the command has only %v", facts)
+	if facts < 5 {
+		t.Errorf("the command has only %d facts", facts)
 	}
 	for _, cmd := range allCommands(newRoot(streams{})) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if slices.Contains(facts, variable(f.Name)) {
-				t.Errorf("%s has --%s", cmd.CommandPath(), f.Name)
+			if strings.HasPrefix(variable(f.Name), "BULKCAT_RUN_") {
+				t.Errorf("%s has --%s, whose variable is that of a fact", cmd.CommandPath(), f.Name)
 			}
 		})
 	}

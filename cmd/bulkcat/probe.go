@@ -21,6 +21,7 @@ type probeFlags struct {
 	service        serviceFlags
 	classification string
 	profile        string
+	replace        replaceFlag
 	dryRun         bool
 }
 
@@ -40,7 +41,8 @@ func newProbe(s streams) *cobra.Command {
 	addGroup(cmd, "Service", f.service.bindService)
 	addGroup(cmd, "Probe", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.classification, "classification", "", "find the member of this custom classification, too: `"+client.CustomPrefix+"NAME`")
-		flags.StringVar(&f.profile, "profile", "", "write the profile to `FILE`, for --profile of the other commands")
+		flags.StringVar(&f.profile, "profile", "", "write the profile to `FILE`, for --profile of the other commands; an earlier profile is replaced")
+		f.replace.bind(flags)
 		flags.BoolVar(&f.dryRun, "dry-run", false, "list the requests, but make none")
 	})
 	return cmd
@@ -53,6 +55,10 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	}
 	if err := pipeline.Protect([]string{f.profile}, f.service.files()); err != nil {
 		return &usageError{fmt.Errorf("--profile: %w", err)}
+	}
+	isProfile := func(text []byte) bool { _, err := client.ParseProfile(text); return err == nil }
+	if err := f.replace.check("--profile", f.profile, isProfile); err != nil {
+		return err
 	}
 	f.printPlan(out, client.PlanProbe(options))
 	if f.dryRun {

@@ -23,6 +23,7 @@ import (
 type reportFlags struct {
 	streams      streams
 	path, format string
+	replace      replaceFlag
 }
 
 func newReport(s streams) *cobra.Command {
@@ -42,6 +43,7 @@ report says what is unknown.`,
 	addGroup(cmd, "Report", func(flags *pflag.FlagSet) {
 		flags.StringVarP(&f.path, "output", "o", "-", "the `FILE` of the report, or - for standard output")
 		flags.StringVar(&f.format, "format", "", "html, md or json (default: by the extension of the file; md on standard output)")
+		f.replace.bind(flags)
 	})
 	return cmd
 }
@@ -56,6 +58,9 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 		return err
 	}
 	if err := notOver(f.path, output, parts); err != nil {
+		return err
+	}
+	if err := f.replace.check("--output", f.path, report.IsReport); err != nil {
 		return err
 	}
 	r, err := report.Build(ctx, output)
@@ -140,7 +145,16 @@ func (f *runFlags) writeRunReport(ctx context.Context, account *pipeline.Account
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
+	if err := f.checkReplaced(); err != nil { // another program may have written the file meanwhile
+		return err
+	}
 	return writeReport(r, f.report, format, f.streams)
+}
+
+// checkReplaced checks that the file of the report is missing or a report.
+func (f *runFlags) checkReplaced() error {
+	replace := replaceFlag{overwrite: f.Output.Overwrite}
+	return replace.check("--report", f.report, report.IsReport)
 }
 
 // checkReport checks the file of the report of a run.
@@ -157,5 +171,5 @@ func (f *runFlags) checkReport() error {
 	if err := notOver(f.report, f.Output.Path, nil); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
-	return nil
+	return f.checkReplaced()
 }

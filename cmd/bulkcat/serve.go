@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // serveFlags are the flags of `serve`.
@@ -161,12 +162,11 @@ func (f *serveFlags) grants() ([]embedded.Grant, error) {
 	if f.apiKeyFile == "" {
 		return nil, errors.New("no API keys: name a file of them with --api-key-file")
 	}
-	file, err := os.Open(f.apiKeyFile)
+	text, err := regular.Read(f.apiKeyFile, mostInSettings)
 	if err != nil {
 		return nil, fmt.Errorf("--api-key-file: %w", err)
 	}
-	defer file.Close()
-	grants, err := embedded.LoadKeys(file)
+	grants, err := embedded.LoadKeys(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("--api-key-file: %s: %w", f.apiKeyFile, err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/x509"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // serviceFlags say which service is asked, and how. Values that are neither on the command line nor in the
@@ -120,7 +122,11 @@ func (f *serviceFlags) rootCAs() (*x509.CertPool, error) {
 	if f.caFile == "" {
 		return nil, nil
 	}
-	pool, err := client.LoadRootCAs(f.caFile)
+	text, err := regular.Read(f.caFile, mostInSettings)
+	if err != nil {
+		return nil, fmt.Errorf("--ca-file: %w", err)
+	}
+	pool, err := client.RootCAs(f.caFile, text)
 	if err != nil {
 		return nil, fmt.Errorf("--ca-file: %w", err)
 	}
@@ -132,7 +138,7 @@ func (f *serviceFlags) readProfile(log *slog.Logger) error {
 	if f.profilePath == "" {
 		return nil
 	}
-	text, err := os.ReadFile(f.profilePath)
+	text, err := regular.Read(f.profilePath, mostInSettings)
 	if err != nil {
 		return fmt.Errorf("--profile: %w", err)
 	}
@@ -173,12 +179,11 @@ func (f *serviceFlags) readHeaders() ([]client.Header, error) {
 	if f.headerFile == "" {
 		return headers, nil
 	}
-	file, err := os.Open(f.headerFile)
+	text, err := regular.Read(f.headerFile, mostInSettings)
 	if err != nil {
 		return nil, fmt.Errorf("--header-file: %w", err)
 	}
-	defer file.Close() // only read from
-	secret, err := client.ReadHeaders(file)
+	secret, err := client.ReadHeaders(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("--header-file: %s: %w", f.headerFile, err)
 	}
@@ -221,9 +226,12 @@ func (f *serviceFlags) apiKey() (string, error) {
 	return "", &usageError{fmt.Errorf("no API key for the service: set BULKCAT_API_KEY or %s", flag)}
 }
 
+// mostInSettings are the most bytes of a file of keys, of headers, of certificates or of a profile.
+const mostInSettings = 1 << 20
+
 // readLine reads the one line of a file that a flag names.
 func readLine(flag, path, what string) (string, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, mostInSettings)
 	if err != nil {
 		return "", &usageError{fmt.Errorf("%s: %w", flag, err)}
 	}

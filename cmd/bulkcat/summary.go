@@ -72,8 +72,8 @@ func (s *summary) print(out io.Writer) {
 	if seconds := s.took().Seconds(); seconds > 0 {
 		line("rate", "%.1f records/s", float64(c.SettledNow())/seconds)
 	}
-	if d := c.Drift; d != (pipeline.DriftCount{}) {
-		line("drift", "%d entries without a value (dropped), %d confidences outside 0 to 1, %d categories that the taxonomy does not have", d.Dropped, d.Confidence, d.Category)
+	for _, text := range drift(c.Drift) {
+		line("drift", "%s", text)
 	}
 	if c.Rechecks > 0 {
 		line("repeated", "%d requests that were answered before, to check the service", c.Rechecks)
@@ -89,6 +89,23 @@ func (s *summary) print(out io.Writer) {
 	} else if s.spool != "" {
 		line("input", "standard input is kept in %s", s.spool)
 	}
+}
+
+// drift tells each departure of the answers from the interface.
+func drift(d pipeline.DriftCount) (list []string) {
+	for _, departure := range []struct {
+		count int64
+		text  string
+	}{
+		{d.Category, "%d entries of answers name a category that is not in the taxonomy as bulkcat knows it; they are in the rows as the service gave them: the service may have another version of the taxonomy"},
+		{d.Confidence, "%d entries of answers have no confidence from 0 to 1; they are in the rows as the service gave them"},
+		{d.Dropped, "%d entries of answers have no category; they are left out"},
+	} {
+		if departure.count > 0 {
+			list = append(list, fmt.Sprintf(departure.text, departure.count))
+		}
+	}
+	return list
 }
 
 func (s *summary) attributes() []any {

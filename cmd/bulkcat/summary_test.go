@@ -3,11 +3,29 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/writer"
 )
+
+// TestDriftTold wants a line for each departure that has occurred.
+func TestDriftTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		drift pipeline.DriftCount
+		want  []string // the beginnings of the lines
+	}{
+		"none":       {pipeline.DriftCount{}, nil},
+		"categories": {pipeline.DriftCount{Category: 9776}, []string{"9776 entries of answers name a category that is not in the taxonomy as bulkcat knows it"}},
+		"others":     {pipeline.DriftCount{Confidence: 2, Dropped: 1}, []string{"2 entries of answers have no confidence", "1 entries of answers have no category"}},
+	} {
+		got := drift(tt.drift)
+		if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
 
 // TestReasonsTold wants the three most frequent reasons of a status, and advice against the most frequent.
 func TestReasonsTold(t *testing.T) {

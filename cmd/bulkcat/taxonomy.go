@@ -147,7 +147,7 @@ func openTaxonomy(name string) (*taxonomy.Custom, error) {
 }
 
 func loadTaxonomy(file string) (*taxonomy.Custom, error) {
-	c, err := taxonomy.LoadCustom(file, file)
+	c, err := loadCustom(file, file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, &usageError{err}
 	}

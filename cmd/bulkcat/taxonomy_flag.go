@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // customFlags are custom taxonomies, which the embedded service answers in beside the published ones.
@@ -57,7 +58,17 @@ func (f *customFlags) loadOne(given string) (*taxonomy.Custom, error) {
 	if f.find(name) != nil {
 		return nil, fmt.Errorf("%s is given twice: choose another name", name)
 	}
-	return taxonomy.LoadCustom(name, file)
+	return loadCustom(name, file)
+}
+
+// loadCustom reads a taxonomy from a regular file.
+func loadCustom(name, path string) (*taxonomy.Custom, error) {
+	file, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // only read from
+	return taxonomy.ReadCustom(name, path, file)
 }
 
 func (f *customFlags) find(name string) *taxonomy.Custom {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 const (
@@ -29,7 +29,7 @@ type identity struct {
 
 // readIdentity makes a new identity for a folder without one.
 func readIdentity(dir string) (id identity, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, identityName))
+	text, err := regular.Read(filepath.Join(dir, identityName), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return identity{Store: rand.Text()}, nil
 	}

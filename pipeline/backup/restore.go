@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -26,7 +27,8 @@ type Restored struct {
 }
 
 // Restore makes the store in dir from its copy, and logs how much that was. It does nothing, and returns nil, if there
-// is a store, or no copy. The errors are *ListError, *DamageError, and those of the place and the disk.
+// is a store, or no copy. The errors are *answers.ForeignError unless dir is empty, *ListError, *DamageError, and those of
+// the place and the disk.
 func Restore(ctx context.Context, from, dir string, log *slog.Logger) (*Restored, error) {
 	p, err := openPlace(ctx, from)
 	if err != nil {
@@ -38,6 +40,12 @@ func Restore(ctx context.Context, from, dir string, log *slog.Logger) (*Restored
 	l, err := p.readList()
 	if err != nil || l == nil {
 		return nil, err
+	}
+	if err := answers.CheckFolder(dir); err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil { // an empty folder elsewhere, by way of a link
+		dir = real
 	}
 	dir = filepath.Clean(dir)
 	parent, name := filepath.Split(dir)
@@ -58,7 +66,7 @@ func Restore(ctx context.Context, from, dir string, log *slog.Logger) (*Restored
 		err = moveInto(dir, draft)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("restore the store %s: %w", dir, errors.Join(err, os.RemoveAll(draft)))
+		return nil, fmt.Errorf("restore the store %s: %w", dir, errors.Join(err, answers.RemoveFolder(draft)))
 	}
 	log.Info("the store is restored from its copy", "store", dir, "copy", p.dir,
 		"files", r.Files, "bytes", r.Bytes, "copied_at", r.Updated, "host", r.Host)
@@ -82,7 +90,7 @@ func (p place) downloadLatest(l *list, dir string) (*Restored, error) {
 
 // download makes the store of a list in a new folder.
 func (p place) download(l *list, dir string) (*Restored, error) {
-	if err := os.RemoveAll(dir); err != nil { // of a process that was killed
+	if err := answers.RemoveFolder(dir); err != nil { // of a process that was killed
 		return nil, err
 	}
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -134,10 +142,10 @@ func (p place) downloadObject(o object, out io.Writer) error {
 	return nil
 }
 
-// moveInto gives a whole store its name. A folder that is there must be empty.
+// moveInto gives a whole store its name. What is there must be an empty folder: Rmdir removes nothing else.
 func moveInto(dir, draft string) error {
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if err := syscall.Rmdir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: "replace", Path: dir, Err: err}
 	}
 	return os.Rename(draft, dir)
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -23,8 +24,10 @@ type Options struct {
 
 // Side is one of the outputs.
 type Side struct {
-	Parts []results.Part
-	Time  time.Time // of versions whose rows have no answered_at: when the run ended; zero if unknown
+	Parts  []results.Part
+	Time   time.Time   // of versions whose rows have no answered_at: when the run ended; zero if unknown
+	Kind   client.Kind // of the run; "" if unknown
+	Scheme string      // of bare domains in the run
 }
 
 // SideOf returns the files of an output, and the time from the account beside the output, if there is one. The errors
@@ -34,7 +37,7 @@ func SideOf(ctx context.Context, output string) (Side, error) {
 	if err != nil || account == nil {
 		return Side{Parts: parts}, err
 	}
-	return Side{parts, account.Ended}, nil
+	return Side{parts, account.Ended, client.Kind(account.Settings.Kind), account.Settings.Scheme}, nil
 }
 
 // Kind is the kind of a change.
@@ -196,6 +199,19 @@ type comparison struct {
 	moves   map[moveKey]int64
 	places  map[placeKey]string // of values, at Level
 	latest  time.Time           // of the times of versions of the side that was read last
+}
+
+// key is the form in which inputs are compared: the one in which the service is asked, whose answer is the same for all
+// spellings. Inputs that cannot be asked, and all inputs of runs of an unknown kind, are compared without the white space
+// around.
+func (c *comparison) key(input string) string {
+	if kind := cmp.Or(c.New.Kind, c.Old.Kind); kind != "" {
+		normalizer := client.Normalizer{Scheme: cmp.Or(c.New.Scheme, c.Old.Scheme)}
+		if request, err := normalizer.Request(kind, input, ""); err == nil {
+			return request.Input
+		}
+	}
+	return strings.TrimSpace(input)
 }
 
 // kindOf compares two versions. Kind is "" if they are equal.

@@ -441,3 +441,49 @@ func TestPartitionsOfObjects(t *testing.T) {
 		t.Errorf("a missing object: %v", err)
 	}
 }
+
+// TestSpellingsAreOneInput compares outputs whose inputs differ only as the lists have them.
+func TestSpellingsAreOneInput(t *testing.T) {
+	outputOf := func(kind client.Kind, inputs ...string) Side {
+		var list []writer.Result
+		for i, input := range inputs {
+			list = append(list, writer.Result{
+				Record: int64(i + 1), Input: input, Status: writer.StatusOK, Classification: "taxonomy_v3",
+				Entries: []writer.Entry{{Value: "A", Confidence: 1}},
+			})
+		}
+		side := write(t, list, writer.ShapeLong, writer.CSV, false)
+		side.Kind = kind
+		return side
+	}
+	for name, tt := range map[string]struct {
+		kind     client.Kind
+		old, new string
+		same     bool
+	}{
+		"blanks around a title":     {client.Product, " Garden hose\t", "Garden hose", true},
+		"blanks in a title":         {client.Product, "Garden  hose", "Garden hose", true},
+		"composed letters":          {client.Product, "Cafe\u0301", "Caf\u00e9", true},
+		"titles in another case":    {client.Product, "Garden hose", "garden hose", false},
+		"a domain and a URL":        {client.Website, "Example.com ", "https://example.com/", true},
+		"two schemes":               {client.Website, "http://example.com", "https://example.com", false},
+		"blanks around no website":  {client.Website, " no website ", "no website", true},
+		"blanks of an unknown kind": {"", " Garden hose", "Garden hose ", true},
+		"a domain of unknown kind":  {"", "example.com", "https://example.com", false},
+	} {
+		var changes []Change
+		s, err := Run(t.Context(), Options{
+			Old: outputOf(tt.kind, tt.old, "gone.example"), New: outputOf(tt.kind, tt.new, " new.example"),
+			Use: func(c Change) error { changes = append(changes, c); return nil },
+		})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if same := s.Unchanged == 1; same != tt.same {
+			t.Errorf("%s: got %+v", name, s)
+		}
+		if tt.same && (len(changes) != 2 || changes[0].Input != " new.example" || changes[1].Input != "gone.example") {
+			t.Errorf("%s: got the changes %+v, whose inputs must be those of the outputs", name, changes)
+		}
+	}
+}

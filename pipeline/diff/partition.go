@@ -10,7 +10,8 @@ import (
 
 // entry is a key of a partition, with the versions of both sides.
 type entry struct {
-	input          []byte
+	key            []byte // see comparison.key
+	input          []byte // as the side that was read last has it; empty if it is the key
 	classification string
 	old, new       Version
 	inOld, inNew   bool
@@ -21,28 +22,33 @@ type entry struct {
 type table struct {
 	first   map[uint64]int32 // by hash
 	entries []entry
-	inputs  []byte // the memory of inputs
+	texts   []byte // the memory of keys and inputs
 }
 
 // find returns the entry of a key, which it adds if there is none.
-func (t *table) find(hash uint64, classification string, input []byte) *entry {
+func (t *table) find(hash uint64, classification string, key []byte) *entry {
 	at, ok := t.first[hash]
 	if !ok {
 		at = -1
 	}
 	for k := at; k >= 0; k = t.entries[k].next {
-		if e := &t.entries[k]; e.classification == classification && string(e.input) == string(input) {
+		if e := &t.entries[k]; e.classification == classification && string(e.key) == string(key) {
 			return e
 		}
 	}
-	if len(t.inputs)+len(input) > cap(t.inputs) {
-		t.inputs = make([]byte, 0, max(1<<20, len(input)))
-	}
-	begin := len(t.inputs)
-	t.inputs = append(t.inputs, input...)
-	t.entries = append(t.entries, entry{input: t.inputs[begin:], classification: classification, next: at})
+	t.entries = append(t.entries, entry{key: t.keep(key), classification: classification, next: at})
 	t.first[hash] = int32(len(t.entries) - 1)
 	return &t.entries[len(t.entries)-1]
+}
+
+// keep copies a text, which is valid until the next block.
+func (t *table) keep(text []byte) []byte {
+	if len(t.texts)+len(text) > cap(t.texts) {
+		t.texts = make([]byte, 0, max(1<<20, len(text)))
+	}
+	begin := len(t.texts)
+	t.texts = append(t.texts, text...)
+	return t.texts[begin:]
 }
 
 // compare compares a partition, and writes its changes, in order, into the partition of changes.
@@ -59,7 +65,11 @@ func (c *comparison) compare(k int, old, fresh, changes *spill) error {
 	var changed []Change
 	for i := range t.entries {
 		e := &t.entries[i]
-		change := Change{Input: string(e.input), Classification: e.classification, Old: &e.old, New: &e.new}
+		input := e.input
+		if len(input) == 0 {
+			input = e.key
+		}
+		change := Change{Input: string(input), Classification: e.classification, Old: &e.old, New: &e.new}
 		if !e.inOld {
 			change.Old = nil
 		}
@@ -97,6 +107,7 @@ func (c *comparison) load(blocks *blockReader, figures *Figures, t *table, of fu
 			hash := readUint64(&block)
 			classification := c.words.read(&block)
 			e := t.find(hash, classification, readBytes(&block))
+			input := readBytes(&block)
 			v := c.words.readVersion(&block)
 			version, is := of(e)
 			figures.Records++
@@ -104,7 +115,7 @@ func (c *comparison) load(blocks *blockReader, figures *Figures, t *table, of fu
 				figures.Duplicates++
 			}
 			if !*is || v.Record < version.Record {
-				*version, *is = v, true
+				*version, *is, e.input = v, true, t.keep(input)
 			}
 		}
 	}

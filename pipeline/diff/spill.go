@@ -211,13 +211,18 @@ func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
 			}
 			input := b.Inputs.At(i)
 			hash.Reset()
-			_, _ = hash.WriteString(input) // never fails
+			key := c.key(input)
+			_, _ = hash.WriteString(key) // never fails
 			_, _ = hash.WriteString("\x00")
 			_, _ = hash.WriteString(name)
 			sum := hash.Sum64()
 			p := &to.partitions[sum%uint64(len(to.partitions))]
 			p.buffer = binary.LittleEndian.AppendUint64(p.buffer, sum)
 			p.buffer = c.words.append(p.buffer, name)
+			p.buffer = appendText(p.buffer, key)
+			if input == key {
+				input = "" // most are: the key need not be kept twice
+			}
 			p.buffer = appendText(p.buffer, input)
 			p.buffer = c.words.appendVersion(p.buffer, &v)
 			if err := to.written(p); err != nil {

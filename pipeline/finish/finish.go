@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -103,13 +102,10 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 	if err := pipeline.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {
 		return err
 	}
-	within, err := isWithin(f.Output, f.Folder)
 	switch {
-	case err != nil:
-		return err
 	case strings.HasSuffix(f.Output, "/"):
 		return fmt.Errorf("%s is a folder: name a file for the rows of all shards", f.Output)
-	case within:
+	case isWithin(f.Output, f.Folder):
 		return fmt.Errorf("%s is in %s, whose readers would read its rows twice: choose a file elsewhere", f.Output, f.Folder)
 	}
 	exists, err := objects.Exists(ctx, f.Output)
@@ -124,19 +120,11 @@ type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string { return e.Path + " exists" }
 
-func isWithin(path, folder string) (bool, error) {
+func isWithin(path, folder string) bool {
 	if objects.IsURL(path) || objects.IsURL(folder) {
-		return strings.HasPrefix(path+"/", folder+"/"), nil
+		return strings.HasPrefix(path+"/", folder+"/")
 	}
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return false, err
-	}
-	path, err = filepath.Abs(path)
-	if err != nil {
-		return false, err
-	}
-	return strings.HasPrefix(path, folder+string(filepath.Separator)), nil
+	return pipeline.IsWithin(path, folder)
 }
 
 func (f *finishing) format() (writer.Format, error) {

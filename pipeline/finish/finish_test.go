@@ -6,18 +6,20 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
-	_ "github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -257,6 +259,71 @@ func TestFirstShardFixesTheCount(t *testing.T) {
 			s.t.Errorf("%d counts were fixed", started)
 		}
 	})
+}
+
+// TestShardsStartTogether has a shard start between two looks of another at the folder: after the file of the shards was
+// found missing, and before the folder is listed.
+func TestShardsStartTogether(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	bucket, root := objectstest.New()
+	s := newSharded(t, root)
+	var started atomic.Bool
+	bucket.Disturb(func(op, key string) error {
+		if op != "stat" || key != "out/_shards.json" || started.Swap(true) {
+			return nil
+		}
+		s.check(s.run(1, 2, s.folder+"/"))
+		return fs.ErrNotExist
+	})
+	if err := s.run(1, 3, s.folder+"/"); errorAs[*pipeline.ShardCountError](err) == nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestManifestsAreChecked damages the manifest of a shard, without which the shard cannot be started again.
+func TestManifestsAreChecked(t *testing.T) {
+	for name, damage := range map[string]func(s *sharded, path string) error{
+		"missing": func(_ *sharded, path string) error { return objects.Remove(t.Context(), path) },
+		"cut off": func(s *sharded, path string) error {
+			text := s.read(path)
+			return objects.Publish(t.Context(), path, text[:len(text)/2])
+		},
+		"changed": func(s *sharded, path string) error {
+			return objects.Publish(t.Context(), path, bytes.Replace(s.read(path), []byte(`"rows": `), []byte(`"rows": 1`), 1))
+		},
+		"empty": func(_ *sharded, path string) error { return objects.Publish(t.Context(), path, nil) },
+		"of another shard": func(s *sharded, path string) error {
+			return objects.Publish(t.Context(), path, s.read(strings.Replace(path, "shard=02", "shard=01", 1)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			everywhere(t, func(s *sharded) {
+				s.runAll()
+				s.check(damage(s, pipeline.ManifestPath(writer.Join(s.folder, pipeline.Shard{Number: 2, Count: shards}.Folder()))))
+				report, err := s.finish("")
+				s.check(err)
+				if report.Balanced || s.finished() || len(report.Findings) != 1 || report.Findings[0].What != "manifest" {
+					s.t.Errorf("got %+v", report.Findings)
+				}
+			})
+		})
+	}
+}
+
+// TestLinksIntoTheFolder names a file in the folder of the shards by way of links.
+func TestLinksIntoTheFolder(t *testing.T) {
+	s := newSharded(t, inFiles(t))
+	s.runAll()
+	s.check(os.Symlink(s.folder, s.beside("link")))
+	s.check(os.Symlink(filepath.Join(s.folder, pipeline.Shard{Number: 2, Count: shards}.Folder()), s.beside("deep")))
+	for _, output := range []string{"link/rows.csv", "deep/rows.csv", "link/../out/rows.csv"} {
+		if _, err := s.finish(filepath.Dir(s.folder) + "/" + output); err == nil || !strings.Contains(err.Error(), "would read its rows twice") {
+			t.Errorf("%s: got %v", output, err)
+		}
+	}
+	if _, err := s.finish(""); err != nil || !s.finished() {
+		t.Errorf("got %v", err)
+	}
 }
 
 // What Run refuses to write.

@@ -13,10 +13,10 @@
 package jobs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +25,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // File is a file of jobs.
@@ -63,9 +64,12 @@ const (
 	inputKey = "input"
 )
 
+// mostBytes are the most bytes of a file, which are enough for 100,000 jobs.
+const mostBytes = 16 << 20
+
 // Read reads a file, which has at least one job. An error in the file names the file and the line.
 func Read(path string) (*File, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, mostBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +108,14 @@ func (f *File) readLines(text []byte) error {
 	var p unstable.Parser
 	p.Reset(text)
 	var current *table
+	line, counted := 1, 0 // the line at an offset; Parser.Shape counts from the beginning of the file each time
 	for p.NextExpression() {
 		node := p.Expression()
 		var key []string
-		line := 0
 		for parts := node.Key(); parts.Next(); {
-			if line == 0 {
-				line = p.Shape(parts.Node().Raw).Start.Line
+			if at := int(parts.Node().Raw.Offset); len(key) == 0 {
+				line += bytes.Count(text[counted:at], []byte{'\n'})
+				counted = at
 			}
 			key = append(key, string(parts.Node().Data))
 		}

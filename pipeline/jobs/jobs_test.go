@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/jobs"
 )
@@ -53,5 +54,21 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
+	}
+}
+
+// TestManyJobs reads a file whose time must not grow with the square of its size.
+func TestManyJobs(t *testing.T) {
+	const n = 100_000
+	start := time.Now()
+	file, err := jobs.Read(write(t, strings.Repeat("[[job]]\nkind = \"web\"\n", n)))
+	if err != nil || file.Len() != n {
+		t.Fatal(err)
+	}
+	if _, err := file.Job(n - 1); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("jobs.toml:%d: ", 2*n)) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
 	}
 }

@@ -41,7 +41,7 @@ func (r *Run) Status() any { return r.status() }
 
 // stateWords are the states in words.
 var stateWords = map[pipeline.State]string{
-	pipeline.Asking: "asking", pipeline.Congested: "congested: one request is sent at a time",
+	pipeline.Starting: "starting", pipeline.Asking: "asking", pipeline.Congested: "congested: one request is sent at a time",
 	pipeline.Outage: "outage: waiting for the service", pipeline.QuotaPause: "waiting for quota",
 	pipeline.Finishing: "finishing: storing answers and writing rows",
 }

@@ -10,7 +10,9 @@ import (
 	"html/template"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,14 +62,18 @@ type Server struct {
 // every is the time between events.
 const every = time.Second
 
-// Listen begins to serve on an address. Show sets the source; before that the page says that the run starts.
-func Listen(addr string) (*Server, error) {
+// Listen begins to serve on an address. Show sets the source; before that the page says that the run starts. In names
+// are further names of the machine, under which browsers and programs may ask.
+func Listen(addr string, names ...string) (*Server, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
 	s := &Server{listener: listener, failed: make(chan error, 1), changed: make(chan struct{})}
-	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		names = append(names, host)
+	}
+	s.http = &http.Server{Handler: named(append(names, "localhost"), s.routes()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	s.Show(starting{})
 	go func() { s.failed <- s.http.Serve(listener) }()
 	return s, nil
@@ -178,11 +184,38 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		promhttp.HandlerFor(s.shown().Metrics(), promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // the reader has gone
 	})
 	return secured(mux)
 }
+
+// named refuses requests for other names of the machine, except healthPath, which tells nothing. Whoever owns a name can
+// have it resolve to an address of this machine after a browser has loaded a page of that name (DNS rebinding), and the
+// page can then read this server. IP addresses cannot be used so, and programs may leave out the name.
+func named(names []string, next http.Handler) http.Handler {
+	allowed := make(map[string]bool)
+	for _, name := range names {
+		allowed[canonical(name)] = true
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+		if err != nil && host != "" && !allowed[canonical(host)] && r.URL.Path != healthPath {
+			http.Error(w, "This page is not served under this name: ask for the IP address, or name the host with --listen-host.", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// canonical is the form of a host name in which names are compared.
+func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+
+const healthPath = "/healthz"
 
 // secured sets the headers that keep a page from loading anything from elsewhere and from being embedded.
 func secured(next http.Handler) http.Handler {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,10 +14,18 @@ import (
 
 // Command is a command line for the shell, which runs at the end of a run.
 type Command struct {
-	Line    string
-	Output  io.Writer // of the command's standard output and standard error
-	Without []string  // variables of this program that the command does not get
+	Line   string
+	Output io.Writer // of the command's standard output and standard error
 }
+
+const (
+	// programPrefix begins the names of the variables that this program reads: those of its flags, and those of its
+	// secrets. The command gets none of them, because a bulkcat that the command starts would take the output and the
+	// store of the run for its own, and because other programs have no use for the secrets.
+	programPrefix = "BULKCAT_"
+	// factPrefix begins the names of the variables with the facts. No flag has a variable of that prefix.
+	factPrefix = programPrefix + "RUN_"
+)
 
 // outputDelay is how long the output of a command is read after the command has ended: a process that the
 // command leaves in the background may keep the output open.
@@ -32,22 +41,15 @@ func (c Command) Run(ctx context.Context, occasion Occasion, facts Facts) error 
 	cmd := exec.CommandContext(ctx, shell[0], shell[1], c.Line)
 	cmd.Stdout, cmd.Stderr = c.Output, c.Output
 	cmd.WaitDelay = outputDelay
-	cmd.Env = append(c.inherited(), environment(occasion, facts)...)
+	cmd.Env = append(inherited(), environment(occasion, facts)...)
 	return cmd.Run()
 }
 
-func (c Command) inherited() []string {
-	var env []string
-	for _, variable := range os.Environ() {
-		kept := true
-		for _, name := range c.Without {
-			kept = kept && !strings.HasPrefix(variable, name+"=")
-		}
-		if kept {
-			env = append(env, variable)
-		}
-	}
-	return env
+// inherited is the environment without the variables of this program. Windows does not distinguish case in names.
+func inherited() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return len(variable) >= len(programPrefix) && strings.EqualFold(variable[:len(programPrefix)], programPrefix)
+	})
 }
 
 // environment has the facts as variables.
@@ -71,7 +73,7 @@ func environment(occasion Occasion, f Facts) []string {
 		{"REQUESTS", number(f.Counts.Requests)},
 		{"SECONDS", strconv.FormatFloat(f.Seconds, 'f', 1, 64)},
 	} {
-		env = append(env, "BULKCAT_"+v[0]+"="+v[1])
+		env = append(env, factPrefix+v[0]+"="+v[1])
 	}
 	return env
 }

@@ -15,6 +15,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -48,6 +50,7 @@ type Options struct {
 type Notifier struct {
 	options   Options
 	url       *url.URL
+	secrets   *strings.Replacer // the parts of url
 	transport *http.Transport
 	ctx       context.Context // of the deliveries in the background
 	cancel    func()
@@ -69,7 +72,7 @@ func New(options Options) (*Notifier, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Notifier{options: options, url: u, transport: http.DefaultTransport.(*http.Transport).Clone()}
+	n := &Notifier{options: options, url: u, secrets: hiding(u), transport: http.DefaultTransport.(*http.Transport).Clone()}
 	n.transport.TLSClientConfig = &tls.Config{RootCAs: options.RootCAs}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	return n, nil
@@ -108,10 +111,38 @@ func (n *Notifier) deliver(ctx context.Context, e Event) {
 }
 
 func (n *Notifier) hide(text string) string {
+	text = n.secrets.Replace(text)
 	if n.options.Hide == nil {
 		return text
 	}
 	return n.options.Hide(text)
+}
+
+// leastSecret is the length of the shortest part of a URL that is hidden by itself, in bytes. To hide shorter parts would
+// make errors illegible.
+const leastSecret = 4
+
+// hiding hides a URL and its parts: a receiver that answers with a part of the request gets it into the error.
+func hiding(u *url.URL) *strings.Replacer {
+	password, _ := u.User.Password()
+	parts := []string{u.String(), u.RequestURI(), u.EscapedPath(), u.RawQuery, u.Fragment, u.User.Username(), password}
+	parts = append(parts, strings.Split(u.Path, "/")...)
+	for name, values := range u.Query() {
+		parts = append(append(parts, name), values...)
+	}
+	var spellings []string
+	for _, part := range parts {
+		quoted := strings.Trim(strconv.Quote(part), `"`)
+		spellings = append(spellings, part, quoted, url.PathEscape(part), url.QueryEscape(part))
+	}
+	slices.SortFunc(spellings, func(a, b string) int { return len(b) - len(a) }) // so that none is hidden in part
+	var pairs []string
+	for _, text := range spellings {
+		if len(text) >= leastSecret {
+			pairs = append(pairs, text, "[secret]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // attempts posts an event until the receiver has it, or refuses the event, or ctx ends. The error is that of

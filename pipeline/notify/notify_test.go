@@ -284,15 +284,18 @@ func TestCommand(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no sh")
 	}
-	t.Setenv("BULKCAT_ON_END", "recursion")
+	for _, name := range []string{"ON_END", "OUTPUT", "STORE", "API_KEY", "NOTIFY", "NOTIFY_SECRET", "HEADER_FILE", "RUN_OUTPUT", "OF_LATER_VERSIONS"} {
+		t.Setenv("BULKCAT_"+name, "inherited")
+	}
+	t.Setenv("BULKCATALOG", "of another program")
 	var out bytes.Buffer
 	status := 75
-	c := Command{Line: `echo "$BULKCAT_EVENT $BULKCAT_STATUS $BULKCAT_OUTPUT $BULKCAT_RECORDS [$BULKCAT_ON_END]"; echo oops >&2; exit 7`, Output: &out, Without: []string{"BULKCAT_ON_END"}}
+	c := Command{Line: `echo "$BULKCAT_RUN_EVENT $BULKCAT_RUN_STATUS $BULKCAT_RUN_OUTPUT $BULKCAT_RUN_RECORDS"; env | grep inherited; echo "$BULKCATALOG" >&2; exit 7`, Output: &out}
 	err := c.Run(t.Context(), Stop, Facts{Status: &status, Output: "a b.csv", Counts: Counts{Records: 12}})
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 7 {
 		t.Errorf("got %v", err)
 	}
-	if want := "stop 75 a b.csv 12 []\noops\n"; out.String() != want {
+	if want := "stop 75 a b.csv 12\nof another program\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -300,5 +303,50 @@ func TestCommand(t *testing.T) {
 	start := time.Now()
 	if err := (Command{Line: "sleep 60", Output: &out}).Run(ctx, End, Facts{}); err == nil || time.Since(start) > 30*time.Second {
 		t.Errorf("got %v after %v", err, time.Since(start))
+	}
+}
+
+// TestErrorsHideTheParts has a receiver answer with parts of the URL, which get into the error of net/http.
+func TestErrorsHideTheParts(t *testing.T) {
+	for name, tt := range map[string]struct{ url, answer, secret string }{
+		"path":            {"/hook/s3cr3t", "GARBAGE /hook/s3cr3t", "s3cr3t"},
+		"segment":         {"/hook/s3cr3t/more", "GARBAGE s3cr3t", "s3cr3t"},
+		"escaped segment": {"/a%2Bs3cr3t", "GARBAGE a+s3cr3t", "s3cr3t"},
+		"value":           {"/?token=s3cr3t", "GARBAGE s3cr3t", "s3cr3t"},
+		"escaped value":   {"/?token=a%2Fs3cr3t", "GARBAGE a/s3cr3t", "s3cr3t"},
+		"query":           {"/?s3cr3t", "GARBAGE ?s3cr3t", "s3cr3t"},
+		"user":            {"@s3cr3t:pass/", "GARBAGE s3cr3t", "s3cr3t"},
+		"password":        {"@user:s3cr3t/", "GARBAGE s3cr3t", "s3cr3t"},
+		"odd password":    {"@user:s3%22cr3t/", `GARBAGE s3"cr3t`, "cr3t"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newReceiver(t)
+			r.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					panic(err)
+				}
+				_, _ = io.WriteString(conn, tt.answer+"\r\n\r\n")
+				conn.Close()
+			})
+			to := r.URL + tt.url
+			if user, path, ok := strings.Cut(strings.TrimPrefix(tt.url, "@"), "/"); ok && tt.url[0] == '@' {
+				to = strings.Replace(r.URL, "://", "://"+user+"@", 1) + "/" + path
+			}
+			var logged bytes.Buffer
+			n, err := New(Options{URL: to, On: Occasions{End: true}, Log: slog.New(slog.NewTextHandler(&logged, nil))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			again, err := n.attempt(ctx, "id", nil)
+			if !again || err == nil || !strings.Contains(err.Error(), tt.secret) {
+				t.Errorf("the receiver got no secret into the error: %v", err)
+			}
+			cancel()
+			if text := n.hide(err.Error()); strings.Contains(text, tt.secret) || !strings.Contains(text, "malformed HTTP") {
+				t.Errorf("got %s", text)
+			}
+		})
 	}
 }

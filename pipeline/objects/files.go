@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Files is all object storage, as reader.Storage and writer.Storage. Its paths are URLs.
@@ -166,22 +166,26 @@ func Size(ctx context.Context, path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// OpenFile opens a file or an object.
+// OpenFile opens a regular file or an object.
 func OpenFile(ctx context.Context, path string) (reader.Source, error) {
 	if IsURL(path) {
 		return openSource(ctx, path)
 	}
-	return os.Open(path)
+	return regular.Open(path)
 }
 
-// ReadFile reads a file or an object.
+// mostBytes bounds what ReadFile reads. The largest files of this program are the manifests of folders with a hundred
+// thousand parts, which have some hundred bytes for each part.
+const mostBytes = 256 << 20
+
+// ReadFile reads a file of this program, or an object, which has 256 MiB at most.
 func ReadFile(ctx context.Context, path string) ([]byte, error) {
 	f, err := OpenFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read from
-	return io.ReadAll(f)
+	return regular.ReadAll(f, path, mostBytes)
 }
 
 // Exists reports whether there is a file, a folder or an object at path.

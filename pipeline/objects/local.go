@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // state returns the folder of the machine for the files of runs whose outputs are objects: $XDG_STATE_HOME/bulkcat, or
@@ -92,7 +95,7 @@ func noteDraft(url, id string) (leftDraft, error) {
 		err = os.MkdirAll(filepath.Dir(d.note), 0o777)
 	}
 	if err == nil {
-		err = os.WriteFile(d.note, text, 0o666)
+		_, err = writer.CreateFile(d.note, text)
 	}
 	return d, err
 }
@@ -109,7 +112,7 @@ func leftDrafts() []leftDraft {
 	var left []leftDraft
 	for _, note := range notes {
 		d := leftDraft{note: note}
-		if text, err := os.ReadFile(note); err == nil && json.Unmarshal(text, &d) == nil {
+		if text, err := regular.Read(note, mostBytes); err == nil && json.Unmarshal(text, &d) == nil {
 			left = append(left, d)
 		}
 	}

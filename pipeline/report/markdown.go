@@ -48,7 +48,7 @@ func (m *markdown) row(cells ...string) { m.line("| %s |", strings.Join(cells, "
 // WriteMarkdown writes the main figures of the report.
 func (r Report) WriteMarkdown(out io.Writer) error {
 	var m markdown
-	m.line("# Report on %s\n\n%s", escape(r.Output), escape(r.headline()))
+	m.line(markdownBegin+"%s\n\n%s", escape(r.Output), escape(r.headline()))
 	if r.Run != nil {
 		m.run(r.Run)
 	}

@@ -69,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.Dir != shared {
 		numbered = nil
 	}
-	_ = os.RemoveAll(removed(shared)) // left over if a run was killed while it removed a store
+	_ = answers.RemoveFolder(removed(shared)) // left over if a run was killed while it removed a store
 	for _, dir := range append(numbered, own) {
 		if err := s.takeOver(ctx, dir); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -288,11 +288,14 @@ func remove(store *answers.Store, dir string) error {
 	if err := store.Close(); err != nil {
 		return err
 	}
-	err = os.RemoveAll(removed(shared))
+	if answers.Foreign(dir) != "" {
+		return nil // with files of others; the answers are in both stores
+	}
+	err = answers.RemoveFolder(removed(shared))
 	if err == nil {
 		err = os.Rename(dir, removed(shared))
 	}
-	if err = errors.Join(err, os.RemoveAll(removed(shared))); err != nil {
+	if err = errors.Join(err, answers.RemoveFolder(removed(shared))); err != nil {
 		return fmt.Errorf("remove the store %s: %w", dir, err)
 	}
 	return nil

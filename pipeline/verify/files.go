@@ -61,7 +61,22 @@ func (v *verification) listFolder(ctx context.Context) ([]part, error) {
 		parts = append(parts, part{path: p.Path, format: p.Format, number: p.Number})
 	}
 	v.matchParts(parts)
-	return parts, nil
+	return parts, v.checkManifest(ctx)
+}
+
+// checkManifest finds a manifest from which the run, started again, would not find its parts.
+func (v *verification) checkManifest(ctx context.Context) error {
+	if v.Account == nil || v.Account.Ending != pipeline.Complete {
+		return nil
+	}
+	problem, err := v.Account.CheckManifest(ctx, v.Output)
+	if err != nil {
+		return fmt.Errorf("verify %s: %w", v.Output, err)
+	}
+	if problem != "" {
+		v.report.add(Finding{File: pipeline.ManifestPath(v.Output), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
+	}
+	return nil
 }
 
 // matchParts compares the parts with those of the account. Without an account, it checks that
