@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // monitor keeps the journal and the status of a run up to date. Neither is needed to go on with the run, so an
@@ -41,6 +43,7 @@ func newMonitor(s *Session, account *Account) *monitor {
 	m := &monitor{session: s, account: account, warned: make(map[string]bool), done: make(chan struct{})}
 	status := StatusPath(s.options.Output.Path)
 	m.warn(status, checkStatus(status))
+	writer.RemoveDrafts(status)
 	m.statusless = len(m.warned) > 0
 	path := JournalPath(s.options.Output.Path)
 	journal, starts, err := openJournal(path, account.run())

@@ -362,7 +362,7 @@ func TestParquetDamage(t *testing.T) {
 			content[at] ^= 1 << bit
 			if n, err := read(content); err == nil && n != want {
 				t.Errorf("%s: bit %d of byte %d: %d rows of %d and no error", path, bit, at, n, want)
-			} else if errors.Is(err, io.EOF) {
+			} else if end := io.EOF; errors.Is(err, end) {
 				t.Errorf("%s: bit %d of byte %d: an error that is an end: %v", path, bit, at, err)
 			}
 			content[at] ^= 1 << bit

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,7 +9,7 @@ import (
 )
 
 // ReplaceFile writes data to path whole or not at all, in place of an earlier file. Unlike PublishFile it does not wait
-// until the data is durable. The error is an *Error.
+// until the data is durable, and does not look for the drafts of killed processes (see [RemoveDrafts]). The error is an *Error.
 func ReplaceFile(path string, data []byte) error {
 	file, err := os.OpenFile(tempName(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -22,6 +23,12 @@ func ReplaceFile(path string, data []byte) error {
 		_ = os.Remove(file.Name()) // a leftover file does no harm
 	}
 	return failed("writing", path, err)
+}
+
+// RemoveDrafts removes the drafts of a file that killed processes have left. The caller is the only one who writes path.
+func RemoveDrafts(path string) {
+	dir, base := Split(path)
+	local{}.RemoveDrafts(context.Background(), dir, func(name string) bool { return name == base })
 }
 
 // CreateFile writes data to path whole or not at all, unless a file is there. It reports whether it has created

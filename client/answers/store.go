@@ -106,6 +106,9 @@ func Open(o Options) (*Store, error) {
 
 // IsStore says whether a folder is a store, also one of an older format.
 func IsStore(dir string) bool {
+	if info, err := vfs.Default.Stat(dir); err != nil || !info.IsDir() { // to list a named pipe would wait for a writer
+		return false
+	}
 	names, err := vfs.Default.List(dir)
 	return err == nil && slices.ContainsFunc(names, isOurs)
 }
@@ -113,7 +116,10 @@ func IsStore(dir string) bool {
 // Foreign returns the name of a file or a folder in dir that does not belong to a store; "" if there is none, or no folder.
 // Hidden files do not count, nor does the folder that file systems keep for themselves.
 func Foreign(dir string) string {
-	names, _ := vfs.Default.List(dir) // to open the store gives the error
+	if info, err := vfs.Default.Stat(dir); err != nil || !info.IsDir() {
+		return "" // to open the store gives the error
+	}
+	names, _ := vfs.Default.List(dir)
 	return foreign(names)
 }
 
