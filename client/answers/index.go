@@ -248,18 +248,12 @@ func (x *index) apply(records []sought, indexed place, sum uint32) error {
 	return x.write(s, records)
 }
 
-// remove removes the keys that it has, for good. The records that they led to count as replaced.
+// remove removes keys, whose records are in the log no more.
 func (x *index) remove(keys []sought) error {
-	if err := x.find(keys); err != nil {
-		return err
-	}
-	keys = slices.DeleteFunc(keys, func(k sought) bool { return k.place == 0 })
 	for i := range keys {
 		keys[i].place = 0
 	}
-	s := x.state
-	s.Replaced += uint64(len(keys))
-	if err := x.write(s, keys); err != nil {
+	if err := x.write(x.state, keys); err != nil {
 		return err
 	}
 	return x.flush()
