@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -34,7 +35,7 @@ func (o Options) check() error {
 	if o.MustExist || o.ReadOnly {
 		return &MissingError{Dir: o.Dir}
 	}
-	if name := foreign(names, false); name != "" {
+	if name := foreign(names); name != "" {
 		return &ForeignError{Dir: o.Dir, Name: name}
 	}
 	return nil
@@ -96,20 +97,13 @@ func readStart(files vfs.FS, name string, n int) ([]byte, error) {
 	return text[:n], err
 }
 
-// Foreign returns the name of a file or a folder in dir that is not named like one of a store; "" if there is none, or no
-// folder. Hidden files do not count, nor does the folder that file systems keep for themselves.
-func Foreign(dir string) string {
-	names, _ := vfs.Default.List(dir) // to open the store gives the error
-	return foreign(names, true)
-}
-
-// foreign is Foreign for the names in a folder, which may be a store.
-func foreign(names []string, isStore bool) string {
+// foreign returns the name of a file or a folder beside which no store is made; "" if there is none. Hidden files do not
+// count, nor does the folder that file systems keep for themselves.
+func foreign(names []string) string {
 	for _, name := range names {
 		switch {
-		case name == lockFile, name == "BACKUP": // see package backup
+		case name == lockFile, name == backupFile:
 		case strings.HasPrefix(name, "."), name == "lost+found":
-		case isStore && isOurs(name):
 		default:
 			return name
 		}
@@ -117,9 +111,10 @@ func foreign(names []string, isStore bool) string {
 	return ""
 }
 
-// isOurs reports whether a file is named like one of a store, also of an older format.
+// isOurs reports whether a file is named like one of a store, or like a draft of one.
 func isOurs(name string) bool {
-	return parseLogName(name) != 0 || name == ownerFile || name == indexDir || strings.HasPrefix(name, "MANIFEST-")
+	return parseLogName(name) != 0 || name == lockFile || name == ownerFile || name == indexDir || name == backupFile ||
+		strings.HasPrefix(name, "."+backupFile)
 }
 
 // CheckFolder returns a *ForeignError unless a store may be made at dir: there is nothing, an empty folder, or a store.
@@ -137,26 +132,38 @@ func CheckFolder(dir string) error {
 		return &ForeignError{Dir: dir}
 	}
 	names, _ := vfs.Default.List(dir) // to open the store gives the error
-	if name := foreign(names, false); name != "" && !IsStore(dir) {
+	if name := foreign(names); name != "" && !IsStore(dir) {
 		return &ForeignError{Dir: dir, Name: name}
 	}
 	return nil
 }
 
-// RemoveFolder removes the folder of a store that no process uses, also of an incomplete one, if it is there. The error is
-// a *ForeignError if it is no folder, or has files of others.
+// RemoveFolder removes the folder of a store that no process uses, also of an incomplete one, if it is there. The errors
+// are those of CheckRemoval.
 func RemoveFolder(dir string) error {
-	info, err := os.Lstat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	err := CheckRemoval(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return &ForeignError{Dir: dir}
 	}
-	if name := Foreign(dir); name != "" {
-		return &ForeignError{Dir: dir, Name: name}
+	if err != nil {
+		return err
 	}
 	return os.RemoveAll(dir)
+}
+
+// CheckRemoval returns a *ForeignError unless dir is a folder, not a link to one, and has no other files than a store,
+// whole or not. Hidden files are other files.
+func CheckRemoval(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &ForeignError{Dir: dir}
+	}
+	names, err := vfs.Default.List(dir)
+	if i := slices.IndexFunc(names, func(name string) bool { return !isOurs(name) }); i >= 0 {
+		return &ForeignError{Dir: dir, Name: names[i]}
+	}
+	return err
 }

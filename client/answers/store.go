@@ -60,6 +60,8 @@ type Store struct {
 const (
 	lockFile  = "LOCK"
 	ownerFile = "OWNER" // names the process that has opened the store for writing last
+
+	backupFile = "BACKUP" // of package backup
 )
 
 // Open opens the store, or makes it. The error is a *ForeignError, a *LockedError, a *VersionError, a

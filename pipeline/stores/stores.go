@@ -260,7 +260,7 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 		log.Warn("the answers of this store are not taken over", "error", err)
 		return nil
 	}
-	log.Info("the answers of this store are taken over, and the store is removed", "answers", added.Added+added.Kept)
+	log.Info("the answers of this store are taken over", "answers", added.Added+added.Kept)
 	return remove(from, dir)
 }
 
@@ -288,8 +288,8 @@ func remove(store *answers.Store, dir string) error {
 	if err := store.Close(); err != nil {
 		return err
 	}
-	if answers.Foreign(dir) != "" {
-		return nil // with files of others; the answers are in both stores
+	if _, foreign := errors.AsType[*answers.ForeignError](answers.CheckRemoval(dir)); foreign {
+		return nil // a link, or with files of others; the answers are in both stores
 	}
 	err = answers.RemoveFolder(removed(shared))
 	if err == nil {
