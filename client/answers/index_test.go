@@ -2,6 +2,7 @@ package answers_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -302,4 +303,32 @@ func TestLastPackIsDamaged(t *testing.T) {
 func tryScan(s *suite) (n int, err error) {
 	err = s.Scan(func(Stored) error { n++; return nil })
 	return n, err
+}
+
+// TestIndexOfTheVersionBefore opens a store whose index has no checksum of the log yet. A store that is only read uses
+// that index: a new index of a large store would take much memory. Else the index is made anew.
+func TestIndexOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	const n = 1000
+	disk := lay(t, replacedStore(t, n))
+	changeIndex(t, disk, func(b *pebble.Batch) error {
+		state := []byte{2, 0, 0, 0, 1}
+		state = binary.BigEndian.AppendUint32(state, uint32(len(contents(t, disk)[dir+"/00000001.log"])))
+		state = append(state, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 3, 242, 0, 0, 0, 0, 0, 0, 0, 10)
+		return b.Set([]byte("\x00state"), state, nil)
+	})
+	files := contents(t, disk)
+	for _, readOnly := range []bool{true, false} {
+		var log bytes.Buffer
+		disk := lay(t, files)
+		s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: disk, ReadOnly: readOnly, Log: slog.New(slog.NewTextHandler(&log, nil))}}
+		s.open().wantKept(n)
+		s.close()
+		if strings.Contains(log.String(), "made anew") == readOnly {
+			t.Errorf("read only %t: log\n%s", readOnly, &log)
+		}
+		if readOnly {
+			wantSame(t, disk, files)
+		}
+	}
 }

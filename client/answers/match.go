@@ -33,7 +33,7 @@ func (s *Store) describes() (bool, error) {
 	state := s.index.state
 	sum, err := s.log.sum(state.Last)
 	switch {
-	case err != nil || state.Indexed == 0:
+	case err != nil || state.Indexed == 0, state.Version == oldVersion && state.Indexed <= s.log.end():
 		return true, err
 	case state.Indexed > s.log.end():
 		s.damage.note(s.options, state.Indexed, "")
