@@ -141,6 +141,7 @@ func (x *index) settings() *pebble.Options {
 	o := &pebble.Options{
 		FS:                 x.fs,
 		DisableWAL:         true,
+		DisableTableStats:  true, // their goroutine panics after Open has failed
 		FormatMajorVersion: pebble.FormatValueSeparation,
 		Logger:             x.failure,
 		EventListener: &pebble.EventListener{
