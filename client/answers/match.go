@@ -75,6 +75,17 @@ func (s *Store) find(keys []sought) error {
 	return s.sound(func() error { return s.index.find(keys) })
 }
 
+// doubt has the index made anew if it leads to a record that is not there. Another goroutine may have found the same, so
+// that the index leads elsewhere by now.
+func (s *Store) doubt(w sought) {
+	s.making.RLock()
+	defer s.making.RUnlock()
+	now := []sought{w}
+	if err := s.index.find(now); err == nil && now[0].place == w.place { // the next find returns an error again
+		_ = s.index.explain(errDamagedPlace)
+	}
+}
+
 // mend makes the index anew if it is damaged.
 func (s *Store) mend() {
 	s.writes.Lock()
