@@ -98,8 +98,8 @@ func (s *Store) remake() error {
 	s.making.Lock()
 	defer s.making.Unlock()
 	damage := s.index.damage.Load()
-	if damage == nil { // another goroutine has made it anew
-		return s.failure.err()
+	if err := s.failure.err(); err != nil || damage == nil { // another goroutine has made it anew
+		return err
 	}
 	if err := s.log.present(); err != nil {
 		return s.failure.set(err)
