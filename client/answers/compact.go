@@ -11,6 +11,11 @@ const compactBytes = 4 << 20
 func (s *Store) Compact(ctx context.Context) error {
 	s.writes.Lock()
 	defer s.writes.Unlock()
+	return s.compact(ctx)
+}
+
+// compact is Compact for the goroutine that holds Store.writes.
+func (s *Store) compact(ctx context.Context) error {
 	if err := s.failure.err(); err != nil {
 		return err
 	}
@@ -31,7 +36,7 @@ func (s *Store) Compact(ctx context.Context) error {
 // that is killed in between leaves some records twice, of which the last one counts.
 func (s *Store) compactFirst(ctx context.Context) error {
 	first := s.log.files[0].number
-	to, records := s.NewBatch(), uint64(0)
+	to, records, left := s.NewBatch(), uint64(0), uint64(0)
 	for at := placeIn(first, 0); ; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -48,9 +53,11 @@ func (s *Store) compactFirst(ctx context.Context) error {
 		}
 		at, records = c.to, records+uint64(c.count)
 		for _, r := range c.records {
-			if !s.deleting[string(r.key)] {
-				to.add(r.key, r.record)
+			if s.deleting[string(r.key)] {
+				left++
+				continue
 			}
+			to.add(r.key, r.record)
 		}
 		if err := to.commit(); err != nil {
 			return err
@@ -59,7 +66,7 @@ func (s *Store) compactFirst(ctx context.Context) error {
 	state := s.index.state
 	state.First = first + 1
 	state.Records -= min(state.Records, records)
-	state.Replaced -= min(state.Replaced, records) // all of the file's
+	state.Replaced -= min(state.Replaced, records-left) // all of the file's that are not deleted
 	if err := s.index.write(state, nil); err != nil {
 		return err
 	}

@@ -21,30 +21,17 @@ func (s *Store) Delete(ctx context.Context, match func(source string, r client.R
 	if err != nil {
 		return 0, err
 	}
-	s.leaveOut(keys)
-	defer s.leaveOut(nil)
-	if err := s.Compact(ctx); err != nil { // also without keys: a process that was killed may have left the index
-		return 0, err
-	}
-	deleted = len(keys)
-	return deleted, s.forget(keys)
-}
-
-// leaveOut has compaction leave out the records of keys.
-func (s *Store) leaveOut(keys []sought) {
 	s.writes.Lock()
 	defer s.writes.Unlock()
 	s.deleting = make(map[string]bool, len(keys))
 	for _, k := range keys {
 		s.deleting[string(k.key)] = true
 	}
-}
-
-// forget makes the index lead to no record of the keys, and has Close remove the index.
-func (s *Store) forget(keys []sought) error {
-	s.writes.Lock()
-	defer s.writes.Unlock()
+	defer func() { s.deleting = nil }()
+	if err := s.compact(ctx); err != nil { // also without keys: a process that was killed may have left the index
+		return 0, err
+	}
 	s.dropIndex = true
 	s.ahead.forget(keys)
-	return s.index.remove(keys)
+	return len(keys), s.sound(func() error { return s.index.remove(keys) })
 }

@@ -2,9 +2,11 @@ package answers_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -81,6 +83,58 @@ func TestDeleteEndsEarly(t *testing.T) {
 			t.Errorf("after %d operations: %v", n, files)
 		}
 		if !faulty.hit.Load() {
+			return
+		}
+	}
+}
+
+// endsAfter is a context that ends after some calls of Err.
+type endsAfter struct {
+	context.Context
+	calls int
+}
+
+func (c *endsAfter) Err() error {
+	if c.calls--; c.calls < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func (c *endsAfter) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// TestDeleteEndsBetweenFiles ends a deletion at each check of its context: what the other files have is given as before,
+// and no older answer comes again.
+func TestDeleteEndsBetweenFiles(t *testing.T) {
+	t.Parallel()
+	for calls := 0; ; calls++ {
+		disk := vfs.NewMem()
+		s := start(t, disk)
+		s.put(0, 50, 0)
+		if err := s.Compact(&endsAfter{t.Context(), 0}); !errors.Is(err, context.Canceled) { // begins a second file
+			t.Fatal(err)
+		}
+		s.put(100, 120, 0)
+		s.put(100, 120, 1)
+		_, err := s.Delete(&endsAfter{t.Context(), calls}, func(_ string, r client.Request) bool {
+			for i := range 40 {
+				if d, _ := numbered(i); d == r {
+					return true
+				}
+			}
+			return false
+		})
+		s.reopen(func(*Options) {})
+		inputs, _ := s.scan()
+		for input, n := range inputs {
+			if n != 1 {
+				t.Fatalf("after %d calls %s is exported %d times", calls, input, n)
+			}
+		}
+		s.want(100, 120, 1)
+		s.want(40, 50, 0)
+		s.close()
+		if err == nil {
 			return
 		}
 	}

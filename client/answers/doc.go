@@ -11,6 +11,9 @@
 //	LOCK, OWNER                      the lock of the process that has the store open, and its id
 //	BACKUP                           the identity of the store for its copy elsewhere, if there is one
 //
+// A folder is a store if a log file begins with the name of the format, or OWNER has a process id. The names
+// of files are not enough: other programs write 20240131.log.
+//
 // The log is the truth, and the index is derived from the log. A log file begins with a line that names
 // the format, and consists of packs. New packs are appended to the last file. A file of 32 MiB is
 // followed by a new file, and never changes again. The records of a pack are compressed if that helps:
@@ -56,7 +59,8 @@
 //     unless an older answer is sound and young enough.
 //   - The index is damaged, missing, of another version, of another log, or ahead of the log: it is made
 //     anew from the log, also while the store is open, and lookups wait for that. In a store that is only
-//     read, the new index lies in memory and the folder does not change.
+//     read, the new index lies in memory, 30 to 60 bytes for each key, and the folder does not change; an
+//     index of the version before serves such a store as it is.
 //   - A log file is missing: the store is refused with a *DamageError; opened read-only, it gives what
 //     is left.
 //   - The disk refuses to read or write: every call returns the same *FailedError until the store is

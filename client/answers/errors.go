@@ -124,7 +124,9 @@ func isTyped(err error) bool {
 	_, failed := errors.AsType[*FailedError](err)
 	_, damage := errors.AsType[*DamageError](err)
 	_, version := errors.AsType[*VersionError](err)
-	return failed || damage || version
+	_, missing := errors.AsType[*MissingError](err)
+	_, foreign := errors.AsType[*ForeignError](err)
+	return failed || damage || version || missing || foreign
 }
 
 // isIndexDamage says whether an error tells that the index has to be made anew.

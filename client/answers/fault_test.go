@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -419,4 +420,53 @@ func TestNoFileStaysOpen(t *testing.T) {
 			break
 		}
 	}
+}
+
+// TestFaultsWithAFullIndex lets each operation on the disk fail when a store is opened whose index has tables, and used.
+// Each fault ends in an error, and nothing is missing without one.
+func TestFaultsWithAFullIndex(t *testing.T) {
+	t.Parallel()
+	const n = 300
+	files := replacedStore(t, n)
+	for _, lasting := range []bool{false, true} {
+		for _, readOnly := range []bool{false, true} {
+			t.Run(fmt.Sprintf("lasting=%t, read only=%t", lasting, readOnly), func(t *testing.T) {
+				t.Parallel()
+				for k := int64(1); ; k++ {
+					faulty := newFaultyFS(lay(t, files), k, lasting)
+					store, err := Open(Options{Dir: dir, Source: source, FS: faulty, ReadOnly: readOnly})
+					if err == nil {
+						s := &suite{T: t, Store: store}
+						err = errors.Join(s.useAll(n, readOnly), store.Close())
+					}
+					if !faulty.hit.Load() {
+						break
+					}
+					if err != nil {
+						wantStoreError(t, k, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// useAll looks n answers up, stores some again, compacts and scans the store.
+func (s *suite) useAll(n int, readOnly bool) error {
+	queries := make([]Query, n)
+	for i := range n {
+		queries[i].Request, _ = numbered(i)
+	}
+	err := s.LookupAll(queries)
+	if i := slices.IndexFunc(queries, func(q Query) bool { return !q.Found }); i >= 0 && err == nil {
+		s.Errorf("answer %v is not found", queries[i].Request)
+	}
+	if err == nil && !readOnly {
+		err = errors.Join(s.tryPut(0, 10, 1), s.Compact(s.Context()))
+	}
+	scanned, scanErr := tryScan(s)
+	if scanned != n && scanErr == nil {
+		s.Errorf("%d answers are scanned", scanned)
+	}
+	return errors.Join(err, scanErr)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io/fs"
@@ -20,6 +21,7 @@ import (
 const (
 	indexDir     = "index"
 	indexVersion = 3
+	oldVersion   = 2           // without Last and Sum; good enough for reading, since a new index takes memory then
 	stateKey     = "\x00state" // sorts before every request's key
 )
 
@@ -31,10 +33,18 @@ type index struct {
 	dir     string
 	failure *failure
 	state   state            // each write to the database contains the state
-	tail    map[string]place // what the log has behind state.Indexed, in a store that is only read
+	tail    map[keySum]place // what the log has behind state.Indexed, in a store that is only read
 
 	damage atomic.Pointer[DamageError] // that was found; nil again once empty has replaced the database
 	mend   func()                      // makes the index anew, after damage that the database finds in the background
+}
+
+// keySum stands for a key in memory. Whole keys take 140 bytes each, and hold up the garbage collector.
+type keySum [16]byte
+
+func sumOf(key []byte) keySum {
+	sum := sha256.Sum256(key)
+	return keySum(sum[:])
 }
 
 // state is what the index describes. Its fields lie in the database in this order.
@@ -48,11 +58,23 @@ type state struct {
 	Sum      uint32 // that the header of the last pack has; in the log of another store it is another
 }
 
+// decode reads the state from the database; also the state of the version before, in a store that is only read.
+func (s *state) decode(value []byte, readOnly bool) error {
+	if missing := binary.Size(s.Last) + binary.Size(s.Sum); readOnly && len(value) == binary.Size(s)-missing {
+		value = append(bytes.Clone(value), make([]byte, missing)...)
+	}
+	n, err := binary.Decode(value, binary.BigEndian, s)
+	if err != nil || n != len(value) || s.Version != indexVersion && !(readOnly && s.Version == oldVersion) {
+		return errors.New("the index has another version")
+	}
+	return nil
+}
+
 // openIndex opens the index, or makes an empty index if there is none that can be used.
 func openIndex(o Options, f *failure, mend func()) (*index, error) {
 	x := &index{fs: indexFS{o.FS, f}, dir: o.FS.PathJoin(o.Dir, indexDir), failure: f, mend: mend}
 	if o.ReadOnly {
-		x.tail = make(map[string]place)
+		x.tail = make(map[keySum]place)
 	}
 	err := guard(f, func() error { return x.open(o.ReadOnly) })
 	if err == nil || f.err() != nil || isDisk(err) {
@@ -79,11 +101,7 @@ func (x *index) open(readOnly bool) error {
 	if errors.Is(err, pebble.ErrNotFound) { // killed before the index was written for the first time
 		err = nil
 	} else if err == nil {
-		n, decodeErr := binary.Decode(value, binary.BigEndian, &x.state)
-		if decodeErr != nil || n != len(value) || x.state.Version != indexVersion {
-			err = errors.New("the index has another version")
-		}
-		err = errors.Join(err, closer.Close())
+		err = errors.Join(x.state.decode(value, readOnly), closer.Close())
 	}
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -123,6 +141,7 @@ func (x *index) settings() *pebble.Options {
 	o := &pebble.Options{
 		FS:                 x.fs,
 		DisableWAL:         true,
+		DisableTableStats:  true, // their goroutine panics after Open has failed
 		FormatMajorVersion: pebble.FormatValueSeparation,
 		Logger:             x.failure,
 		EventListener: &pebble.EventListener{
@@ -202,8 +221,8 @@ func (x *index) find(keys []sought) error {
 				}
 			}
 		}
-		for i := range keys {
-			if at, ok := x.tail[string(keys[i].key)]; ok {
+		for i := 0; len(x.tail) > 0 && i < len(keys); i++ {
+			if at, ok := x.tail[sumOf(keys[i].key)]; ok {
 				keys[i].place = at
 			}
 		}
@@ -248,18 +267,12 @@ func (x *index) apply(records []sought, indexed place, sum uint32) error {
 	return x.write(s, records)
 }
 
-// remove removes the keys that it has, for good. The records that they led to count as replaced.
+// remove removes keys, whose records are in the log no more.
 func (x *index) remove(keys []sought) error {
-	if err := x.find(keys); err != nil {
-		return err
-	}
-	keys = slices.DeleteFunc(keys, func(k sought) bool { return k.place == 0 })
 	for i := range keys {
 		keys[i].place = 0
 	}
-	s := x.state
-	s.Replaced += uint64(len(keys))
-	if err := x.write(s, keys); err != nil {
+	if err := x.write(x.state, keys); err != nil {
 		return err
 	}
 	return x.flush()
@@ -270,7 +283,7 @@ func (x *index) write(s state, records []sought) error {
 	err := x.call(func() error {
 		if x.tail != nil {
 			for _, r := range records {
-				x.tail[string(r.key)] = r.place
+				x.tail[sumOf(r.key)] = r.place
 			}
 			return nil
 		}

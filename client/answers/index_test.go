@@ -2,15 +2,20 @@ package answers_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"golang.org/x/sync/errgroup"
 
 	. "github.com/bulkcat/bulkcat/client/answers"
 )
@@ -302,4 +307,83 @@ func TestLastPackIsDamaged(t *testing.T) {
 func tryScan(s *suite) (n int, err error) {
 	err = s.Scan(func(Stored) error { n++; return nil })
 	return n, err
+}
+
+// TestIndexOfTheVersionBefore opens a store whose index has no checksum of the log yet. A store that is only read uses
+// that index: a new index of a large store would take much memory. Else the index is made anew.
+func TestIndexOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	const n = 1000
+	disk := lay(t, replacedStore(t, n))
+	changeIndex(t, disk, func(b *pebble.Batch) error {
+		state := []byte{2, 0, 0, 0, 1}
+		state = binary.BigEndian.AppendUint32(state, uint32(len(contents(t, disk)[dir+"/00000001.log"])))
+		state = append(state, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 3, 242, 0, 0, 0, 0, 0, 0, 0, 10)
+		return b.Set([]byte("\x00state"), state, nil)
+	})
+	files := contents(t, disk)
+	for _, readOnly := range []bool{true, false} {
+		var log bytes.Buffer
+		disk := lay(t, files)
+		s := &suite{T: t, options: Options{Dir: dir, Source: source, FS: disk, ReadOnly: readOnly, Log: slog.New(slog.NewTextHandler(&log, nil))}}
+		s.open().wantKept(n)
+		s.close()
+		if strings.Contains(log.String(), "made anew") == readOnly {
+			t.Errorf("read only %t: log\n%s", readOnly, &log)
+		}
+		if readOnly {
+			wantSame(t, disk, files)
+		}
+	}
+}
+
+// TestDamageIsMetAgain has a lookup find a damaged answer, and wait until another lookup is making the index anew for it:
+// both get the older answer.
+func TestDamageIsMetAgain(t *testing.T) {
+	t.Parallel()
+	disk := vfs.NewMem()
+	s := start(t, disk)
+	s.put(0, 100, 0)
+	end := s.LogFiles()[0].Size
+	s.put(0, 1, 1)
+	s.put(100, 101, 0)
+	s.close()
+	files := contents(t, disk)
+	path := logFiles(files)[0]
+
+	var reads atomic.Int64
+	var once sync.Once
+	made := 0
+	waiting, goOn := make(chan struct{}), make(chan struct{})
+	s.options.FS = errorfs.Wrap(lay(t, with(files, path, flip(files[path], int(end)+40))), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		switch {
+		case op.Kind == errorfs.OpFileReadAt && op.Path == path && op.Offset == end && reads.Add(1) == 2:
+			close(waiting)
+			<-goOn
+		case op.Kind == errorfs.OpRemoveAll:
+			made++
+			once.Do(func() { close(goOn) })
+		}
+		return nil
+	}))
+	s.open()
+	var first errgroup.Group
+	first.Go(func() error { return s.lookUpFirst() })
+	<-waiting
+	s.must(s.lookUpFirst())
+	s.must(first.Wait())
+	s.close()
+	if made != 1 {
+		t.Errorf("the index is made anew %d times", made)
+	}
+}
+
+// lookUpFirst wants the first answer in its first version.
+func (s *suite) lookUpFirst() error {
+	r, want := numbered(0)
+	got, found, err := s.Lookup(r)
+	if err == nil && (!found || got.Answer.Entries[0] != want.Answer.Entries[0]) {
+		s.Errorf("found %t, %+v", found, got)
+	}
+	return err
 }

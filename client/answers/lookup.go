@@ -86,19 +86,21 @@ func (s *Store) seek(missing []sought, found func(sought)) error {
 			return err
 		}
 		missing = missing[:0]
+		doubted := false
 		for _, w := range lost {
-			again := w.tried != w.place // compaction may have moved the record since
-			if !again && !older {
+			moved := w.tried != w.place // by compaction, perhaps
+			if !moved && !older {
 				found(w)
 				continue
 			}
-			if !again {
-				s.index.explain(errDamagedPlace)
+			if !moved {
+				s.doubt(w)
+				doubted = true
 			}
 			w.tried = w.place
 			missing = append(missing, w)
 		}
-		older = older && s.index.damage.Load() == nil
+		older = older && !doubted
 	}
 	return nil
 }

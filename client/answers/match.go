@@ -33,7 +33,7 @@ func (s *Store) describes() (bool, error) {
 	state := s.index.state
 	sum, err := s.log.sum(state.Last)
 	switch {
-	case err != nil || state.Indexed == 0:
+	case err != nil || state.Indexed == 0, state.Version == oldVersion && state.Indexed <= s.log.end():
 		return true, err
 	case state.Indexed > s.log.end():
 		s.damage.note(s.options, state.Indexed, "")
@@ -75,6 +75,17 @@ func (s *Store) find(keys []sought) error {
 	return s.sound(func() error { return s.index.find(keys) })
 }
 
+// doubt has the index made anew if it leads to a record that is not there. Another goroutine may have found the same, so
+// that the index leads elsewhere by now.
+func (s *Store) doubt(w sought) {
+	s.making.RLock()
+	defer s.making.RUnlock()
+	now := []sought{w}
+	if err := s.index.find(now); err == nil && now[0].place == w.place { // the next find returns an error again
+		_ = s.index.explain(errDamagedPlace)
+	}
+}
+
 // mend makes the index anew if it is damaged.
 func (s *Store) mend() {
 	s.writes.Lock()
@@ -87,8 +98,8 @@ func (s *Store) remake() error {
 	s.making.Lock()
 	defer s.making.Unlock()
 	damage := s.index.damage.Load()
-	if damage == nil { // another goroutine has made it anew
-		return s.failure.err()
+	if err := s.failure.err(); err != nil || damage == nil { // another goroutine has made it anew
+		return err
 	}
 	if err := s.log.present(); err != nil {
 		return s.failure.set(err)

@@ -60,6 +60,8 @@ type Store struct {
 const (
 	lockFile  = "LOCK"
 	ownerFile = "OWNER" // names the process that has opened the store for writing last
+
+	backupFile = "BACKUP" // of package backup
 )
 
 // Open opens the store, or makes it. The error is a *ForeignError, a *LockedError, a *VersionError, a
@@ -71,15 +73,8 @@ func Open(o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	names, err := o.FS.List(o.Dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := o.check(); err != nil {
 		return nil, storeError(o.Dir, err)
-	}
-	if !slices.ContainsFunc(names, isOurs) && (o.MustExist || o.ReadOnly) {
-		return nil, &MissingError{Dir: o.Dir}
-	}
-	if name := foreign(names); name != "" && !slices.ContainsFunc(names, isOurs) {
-		return nil, &ForeignError{Dir: o.Dir, Name: name}
 	}
 	if !o.ReadOnly {
 		if err := makeFolder(o.FS, o.Dir); err != nil {
@@ -102,80 +97,6 @@ func Open(o Options) (*Store, error) {
 		return nil, storeError(o.Dir, err)
 	}
 	return s, nil
-}
-
-// IsStore says whether a folder is a store, also one of an older format.
-func IsStore(dir string) bool {
-	if info, err := vfs.Default.Stat(dir); err != nil || !info.IsDir() { // to list a named pipe would wait for a writer
-		return false
-	}
-	names, err := vfs.Default.List(dir)
-	return err == nil && slices.ContainsFunc(names, isOurs)
-}
-
-// Foreign returns the name of a file or a folder in dir that does not belong to a store; "" if there is none, or no folder.
-// Hidden files do not count, nor does the folder that file systems keep for themselves.
-func Foreign(dir string) string {
-	if info, err := vfs.Default.Stat(dir); err != nil || !info.IsDir() {
-		return "" // to open the store gives the error
-	}
-	names, _ := vfs.Default.List(dir)
-	return foreign(names)
-}
-
-func foreign(names []string) string {
-	for _, name := range names {
-		switch {
-		case isOurs(name), name == lockFile, name == indexDir, name == "BACKUP": // see package backup
-		case strings.HasPrefix(name, "."), name == "lost+found":
-		default:
-			return name
-		}
-	}
-	return ""
-}
-
-// CheckFolder returns a *ForeignError unless a store may be made at dir: there is nothing, an empty folder, or a store.
-func CheckFolder(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return &ForeignError{Dir: dir}
-		}
-		return nil
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return &ForeignError{Dir: dir}
-	}
-	if name := Foreign(dir); name != "" && !IsStore(dir) {
-		return &ForeignError{Dir: dir, Name: name}
-	}
-	return nil
-}
-
-// RemoveFolder removes the folder of a store that no process uses, also of an incomplete one, if it is there. The error is
-// a *ForeignError if it is no folder, or has files of others.
-func RemoveFolder(dir string) error {
-	info, err := os.Lstat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return &ForeignError{Dir: dir}
-	}
-	if name := Foreign(dir); name != "" {
-		return &ForeignError{Dir: dir, Name: name}
-	}
-	return os.RemoveAll(dir)
-}
-
-// isOurs says whether a file belongs to a store, also to one of an older format.
-func isOurs(name string) bool {
-	return parseLogName(name) != 0 || name == ownerFile || strings.HasPrefix(name, "MANIFEST-")
 }
 
 // makeFolder makes a folder that outlasts the loss of power. A folder that is there may be of a
@@ -246,14 +167,8 @@ func (s *Store) signOwner() error {
 
 // readOwner returns 0 for an owner that is not known.
 func readOwner(o Options) int {
-	f, err := o.FS.Open(o.FS.PathJoin(o.Dir, ownerFile))
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	text := make([]byte, 20)
-	n, _ := f.Read(text)
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	text, _ := readStart(o.FS, o.FS.PathJoin(o.Dir, ownerFile), 20)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid
 }
 

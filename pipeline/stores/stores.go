@@ -5,7 +5,8 @@
 // that finds the shared store locked uses the first free numbered store: Name.2, Name.3, ... The
 // next run that gets the shared store adds the answers of the numbered stores to it, keeps the
 // newer of two answers, and removes the numbered stores. It does the same with OUTPUT.answers,
-// the store of one output in earlier versions. Commands that are no runs visit the shared store;
+// the store of one output in earlier versions. A store that is a link, or that has files of the
+// user, is kept. Commands that are no runs visit the shared store;
 // runs wait for visitors instead of using a numbered store.
 package stores
 
@@ -260,7 +261,7 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 		log.Warn("the answers of this store are not taken over", "error", err)
 		return nil
 	}
-	log.Info("the answers of this store are taken over, and the store is removed", "answers", added.Added+added.Kept)
+	log.Info("the answers of this store are taken over", "answers", added.Added+added.Kept)
 	return remove(from, dir)
 }
 
@@ -277,7 +278,8 @@ func (s *Store) add(ctx context.Context, from *answers.Store) (archive.Imported,
 	return added, err
 }
 
-// remove closes a store and removes it atomically, so that no process finds a part of it.
+// remove closes a store and removes it atomically, so that no process finds a part of it. It keeps
+// a link, and a store with files of the user.
 func remove(store *answers.Store, dir string) error {
 	shared := filepath.Join(filepath.Dir(dir), Name)
 	gate, err := writer.WaitLock(shared) // keeps runs from choosing the store
@@ -288,8 +290,8 @@ func remove(store *answers.Store, dir string) error {
 	if err := store.Close(); err != nil {
 		return err
 	}
-	if answers.Foreign(dir) != "" {
-		return nil // with files of others; the answers are in both stores
+	if _, foreign := errors.AsType[*answers.ForeignError](answers.CheckRemoval(dir)); foreign {
+		return nil
 	}
 	err = answers.RemoveFolder(removed(shared))
 	if err == nil {

@@ -215,6 +215,42 @@ func TestOwnStoreOfVersionsBefore(t *testing.T) {
 	f.closed(s)
 }
 
+// A store that is a link, or that has a file of the user, is taken over and stays.
+func TestTakenOverAndKept(t *testing.T) {
+	for name, change := range map[string]func(own, elsewhere string) error{
+		"link": func(own, elsewhere string) error {
+			return errors.Join(os.Rename(own, elsewhere), os.Symlink(elsewhere, own))
+		},
+		"file":        func(own, _ string) error { return os.WriteFile(filepath.Join(own, "notes.txt"), nil, 0o666) },
+		"hidden file": func(own, _ string) error { return os.WriteFile(filepath.Join(own, ".notes"), nil, 0o666) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			o := f.options("a.csv")
+			o.Dir = filepath.Join(f.dir, "a.csv.answers")
+			own := f.open(o)
+			f.put(own, "x", noon)
+			f.closed(own)
+			if err := change(o.Dir, filepath.Join(t.TempDir(), "elsewhere")); err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.ReadDir(o.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				s := f.open(f.options("a.csv"))
+				f.want(s, "x", "a.csv.answers")
+				f.closed(s)
+			}
+			if after, err := os.ReadDir(o.Dir); err != nil || len(after) != len(before) {
+				t.Errorf("%v of %v are left, %v", after, before, err)
+			}
+			f.wantThere("a.csv.answers", Name)
+		})
+	}
+}
+
 // Nothing is lost by looking at stores, by an interruption, and by a store that cannot be read.
 func TestWithoutTakingOver(t *testing.T) {
 	f := newFolder(t)
