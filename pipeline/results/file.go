@@ -57,7 +57,7 @@ func (f *File) Expected(column int, text string, null bool) string {
 	return f.rows.expected(column, text, null)
 }
 
-// OpenFile opens a file of the output. It detects compression by the first bytes. members are the
+// OpenFile opens a file of an output. It detects compression by the first bytes. members are the
 // expected members of the structs in lists, which JSON names only in lists that are not empty; nil
 // if they are unknown.
 func OpenFile(ctx context.Context, p Part, members []string) (*File, error) {
