@@ -7,7 +7,7 @@ import (
 )
 
 // formulaEscape begins the text of a cell that a spreadsheet would otherwise take for a formula, as Schema.EscapeFormulas
-// asks. Every text that begins with it is escaped, too, so that each text can be told from its first character.
+// asks. A text that begins with it is escaped, too, so that removing one of them undoes the escape exactly.
 const formulaEscape = "'"
 
 // UnescapeFormula returns the text that a cell or a name has with Schema.EscapeFormulas without the escape.
@@ -22,9 +22,8 @@ func (l *csvLines) escaped(text string, t ValueType) string {
 	return formulaEscape + text
 }
 
-// needsEscape reports whether a text begins with the escape, or a spreadsheet may take the text for a formula. The first
-// characters are those of OWASP's page on CSV injection, with the wide forms that Japanese versions accept. Some
-// programs trim blanks before a formula.
+// needsEscape reports whether a text begins with the escape, or a spreadsheet may take the text for a formula. The
+// characters are those of OWASP's page "CSV Injection", which also names the wide forms. Programs may trim blanks.
 func needsEscape(text string) bool {
 	if text == "" {
 		return false

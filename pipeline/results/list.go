@@ -42,8 +42,8 @@ var (
 )
 
 // Find returns the files of an output, as List does, and the account beside the output, which says the format of a file
-// with another extension. It also says, as a folder itself does, whether text is escaped. The account is nil if it is missing. If only the files are missing, the account is returned
-// with an error that is fs.ErrNotExist.
+// with another extension. The account, or the folder itself, also says whether text is escaped. The account is nil if it
+// is missing. If only the files are missing, the account is returned with an error that is fs.ErrNotExist.
 func Find(ctx context.Context, output string) ([]Part, *pipeline.Account, error) {
 	account, err := pipeline.ReadAccount(ctx, pipeline.AccountPath(output))
 	if err != nil {
@@ -63,7 +63,7 @@ func Find(ctx context.Context, output string) ([]Part, *pipeline.Account, error)
 	return parts, account, err
 }
 
-// markEscaped sets Escaped of the files of an output. A folder says more than the account, which may be of an earlier run.
+// markEscaped sets Escaped of the files of an output. The folder decides, for its account may be that of an earlier run.
 func markEscaped(ctx context.Context, output string, parts []Part, account *pipeline.Account) (err error) {
 	var settings *pipeline.Settings
 	if len(parts) > 0 && parts[0].Number > 0 {
