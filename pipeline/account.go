@@ -92,6 +92,7 @@ type Settings struct {
 	Shape           string      `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
 	Top             int         `json:"top,omitempty"`   // 0 for all categories
 	MinConfidence   float64     `json:"min_confidence,omitempty"`
+	EscapeFormulas  bool        `json:"escape_formulas,omitempty"` // of CSV and TSV
 	PartRows        int64       `json:"part_rows,omitempty"`
 	Limit           int64       `json:"limit,omitempty"`
 	Shard           string      `json:"shard,omitempty"` // such as "3/16"; "" for the whole input

@@ -256,7 +256,8 @@ func (s *Session) newAccount() *Account {
 		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders,
 		Output: o.Output.Path, OutputFormat: string(format),
 		Levels: o.Output.Levels, Carry: o.Output.Carry, SourceColumns: o.Output.SourceColumns,
-		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, Limit: o.Limit, Shard: o.Shard.String(),
+		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, EscapeFormulas: o.Output.EscapeFormulas,
+		Limit: o.Limit, Shard: o.Shard.String(),
 	}
 	if o.Output.Shape != writer.ShapeLong {
 		settings.Shape = string(o.Output.Shape)

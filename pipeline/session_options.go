@@ -100,6 +100,8 @@ type OutputOptions struct {
 	MinConfidence float64       // only categories with at least this confidence
 	Overwrite     bool          // replace an output that another run has written
 	Stdout        io.Writer     // default os.Stdout
+
+	EscapeFormulas bool // of CSV and TSV: see writer.Schema
 }
 
 // StoreOptions say where answers are stored, and which stored answers count.
@@ -172,6 +174,7 @@ func (o SessionOptions) Check() error {
 		if err == nil {
 			err = shape.CheckFormat(format)
 			refuse(err != nil, "Output.Shape", "%w", err)
+			refuse(o.Output.EscapeFormulas && !format.Delimited(), "Output.EscapeFormulas", "%s has no formulas: only CSV and TSV take the option", format)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -2,10 +2,13 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -101,11 +104,32 @@ func shown(value any) string {
 	return fmt.Sprint(value)
 }
 
+// FolderSettings are the settings with which the parts in a folder were written, also if the run has not ended; nil if
+// the folder does not say.
+func FolderSettings(ctx context.Context, folder string) (*Settings, error) {
+	shards, err := ReadShards(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	if shards != nil {
+		return &shards.Settings, nil
+	}
+	m, err := readManifest(ctx, writer.Clean(folder))
+	if _, unreadable := errors.AsType[*OutputTakenError](err); unreadable || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &m.Settings, nil
+}
+
 // Schema is the schema of the output, without the carried columns.
 func (s Settings) Schema() writer.Schema {
 	schema := writer.Schema{
 		Levels: s.Levels, SourceColumns: s.SourceColumns,
 		Shape: s.shape(), Top: s.Top, MinConfidence: s.MinConfidence,
+		EscapeFormulas: s.EscapeFormulas,
 	}
 	if slices.Contains(s.Classifications(), client.NAICS) {
 		schema.NAICS = client.NAICS

@@ -32,6 +32,7 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 		"parts": {func(a *Account) { a.Settings.PartRows, a.Settings.OutputFormat = 10, "parquet" },
 			"(output_format was csv and is parquet; part_rows was 0 and is 10)"},
 		"placeholders": {func(a *Account) { a.Settings.AskPlaceholders = true }, "(ask_placeholders was false and is true)"},
+		"formulas":     {func(a *Account) { a.Settings.EscapeFormulas = true }, "(escape_formulas was false and is true)"},
 		"shape": {func(a *Account) { a.Settings.Shape, a.Settings.Top, a.Settings.MinConfidence = "top", 3, 0.5 },
 			"(shape was not given and is top; top was 0 and is 3; min_confidence was 0 and is 0.5)"},
 	} {

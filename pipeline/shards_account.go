@@ -26,6 +26,7 @@ func (s *Shards) Accounts(ctx context.Context, folder string) ([]*Account, error
 func (s *Shards) WriteAccount(ctx context.Context, folder string, accounts []*Account, output string, format writer.Format, published writer.Published) error {
 	settings := s.Settings
 	settings.Output, settings.OutputFormat, settings.PartRows = output, string(format), 0
+	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as a run that writes the file has it
 	settings.InputPaths = make([]string, len(s.Settings.InputPaths))
 	for i, path := range s.Settings.InputPaths {
 		if path != "-" && !objects.IsURL(path) && !filepath.IsAbs(path) {

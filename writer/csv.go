@@ -12,14 +12,16 @@ import (
 
 // newCSV returns an encoder of delimited text: a header line, then a line per row. It quotes the fields for which
 // RFC 4180 or common readers require quotes. Nulls are empty, and lines end with LF.
-func newCSV(out compressor, columns []Column, comma byte) encoder {
+func newCSV(out compressor, schema Schema, comma byte) encoder {
+	columns := schema.Columns()
 	l := newCSVLines(columns, comma)
+	l.escapes = schema.EscapeFormulas
 	e := &textEncoder{out: out, appendRow: l.append}
 	for i, c := range columns {
 		if i > 0 {
 			e.buf = append(e.buf, comma)
 		}
-		e.buf = l.appendField(e.buf, c.Name)
+		e.buf = l.appendField(e.buf, l.escaped(c.Name, ValueType{}))
 	}
 	e.buf = append(e.buf, '\n')
 	return e
@@ -30,6 +32,7 @@ func newCSV(out compressor, columns []Column, comma byte) encoder {
 type csvLines struct {
 	columns []Column
 	comma   byte
+	escapes bool      // Schema.EscapeFormulas
 	special [256]bool // bytes that require quotes
 	spans   []csvSpan // of the last line, in the order of the columns
 	last    Row       // first row of the last record
@@ -121,7 +124,7 @@ func (l *csvLines) appendCell(dst []byte, row *Row, i int) []byte {
 			return appendTime(dst, row.AnsweredAt)
 		}
 	default:
-		text := row.text(c)
+		text := l.escaped(row.text(c), c.ValueType())
 		switch {
 		case text == "":
 		case c.scope() == scopeRecord:

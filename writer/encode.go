@@ -26,9 +26,9 @@ func newEncoder(w io.Writer, format Format, schema Schema, metadata map[string]s
 	}
 	switch content {
 	case CSV:
-		return newCSV(out, columns, ','), nil
+		return newCSV(out, schema, ','), nil
 	case TSV:
-		return newCSV(out, columns, '\t'), nil
+		return newCSV(out, schema, '\t'), nil
 	case JSONL:
 		return newJSONL(out, columns), nil
 	default:

@@ -61,6 +61,12 @@ func FormatOf(path string) (Format, error) {
 	return format, nil
 }
 
+// Delimited reports whether the format has lines of cells: CSV and TSV.
+func (f Format) Delimited() bool {
+	content, _ := f.split()
+	return content == CSV || content == TSV
+}
+
 // compressedAs returns f with the compression of the extension of path, if f is a text format without compression. So
 // the format "csv" writes compressed text into "out.csv.gz".
 func (f Format) compressedAs(path string) Format {

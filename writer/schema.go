@@ -21,6 +21,8 @@ type Schema struct {
 	Shape         Shape   // of the rows; "" is ShapeLong
 	Top           int     // the most entries of a record, in the order of the answer; 0 for all
 	MinConfidence float64 // without entries of less confidence, which do not count for Top; 0 for all entries
+
+	EscapeFormulas bool // in CSV and TSV, the text of a cell or a name that may be a formula begins with ': see UnescapeFormula
 }
 
 // Column is one column of the output.

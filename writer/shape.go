@@ -27,7 +27,7 @@ func ParseShape(name string) (Shape, error) {
 
 // CheckFormat returns a *ShapeError if the format cannot represent the shape.
 func (s Shape) CheckFormat(format Format) error {
-	if content, _ := format.split(); s == ShapeNested && (content == CSV || content == TSV) {
+	if s == ShapeNested && format.Delimited() {
 		return &ShapeError{Shape: s, Format: format}
 	}
 	return nil

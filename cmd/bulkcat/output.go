@@ -18,5 +18,6 @@ func bindOutput(flags *pflag.FlagSet, o *pipeline.OutputOptions) {
 	flags.StringVar((*string)(&o.Shape), "shape", string(writer.ShapeLong), "`SHAPE` of the rows: long (a row per category), top (one row per record, with its first category) or nested (one row per record, with a list of its categories; Parquet and JSONL)")
 	flags.IntVar(&o.Top, "top", 0, "the first `N` categories of each record; 0 for all")
 	flags.Float64Var(&o.MinConfidence, "min-confidence", 0, "only categories with a confidence of `X` or more; a record without such a category has the status empty")
+	flags.BoolVar(&o.EscapeFormulas, "escape-formulas", false, "for spreadsheets: a ' before the text of CSV cells that may be formulas")
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an output that another run has written")
 }

@@ -110,6 +110,7 @@ func settings(r *Run) []setting {
 	add("Shape", s.Shape != "", s.Shape)
 	add("Categories of a record", s.Top > 0, s.Top)
 	add("Least confidence", s.MinConfidence != 0, s.MinConfidence)
+	add("Formulas", s.EscapeFormulas, "escaped")
 	add("Placeholders", s.AskPlaceholders, "asked")
 	add("Dedupe", s.Dedupe != "", s.Dedupe)
 	add("Limit", s.Limit > 0, s.Limit)

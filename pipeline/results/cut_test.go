@@ -37,7 +37,7 @@ func TestCutOutput(t *testing.T) {
 }
 
 func readAll(p Part) error {
-	f, err := OpenFile(context.Background(), p.Path, p.Format, nil)
+	f, err := OpenFile(context.Background(), p, nil)
 	if err != nil {
 		return err
 	}

@@ -57,20 +57,20 @@ func (f *File) Expected(column int, text string, null bool) string {
 	return f.rows.expected(column, text, null)
 }
 
-// OpenFile opens a file of the output. It detects compression by the first bytes. members are the
+// OpenFile opens a file of an output. It detects compression by the first bytes. members are the
 // expected members of the structs in lists, which JSON names only in lists that are not empty; nil
 // if they are unknown.
-func OpenFile(ctx context.Context, path string, format writer.Format, members []string) (*File, error) {
-	body, err := objects.OpenFile(ctx, path)
+func OpenFile(ctx context.Context, p Part, members []string) (*File, error) {
+	body, err := objects.OpenFile(ctx, p.Path)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{closers: []io.Closer{body}}
-	content, _, _ := strings.Cut(string(format), ".")
+	content, _, _ := strings.Cut(string(p.Format), ".")
 	if writer.Format(content) == writer.Parquet {
 		f.rows, err = newParquetReader(body)
 	} else {
-		err = f.openText(body, writer.Format(content), members)
+		err = f.openText(body, textFormat{writer.Format(content), p.Escaped}, members)
 	}
 	if err != nil {
 		f.Close()
@@ -79,12 +79,18 @@ func OpenFile(ctx context.Context, path string, format writer.Format, members []
 	return f, nil
 }
 
-func (f *File) openText(body io.ReaderAt, content writer.Format, members []string) error {
+// textFormat is a text format without its compression.
+type textFormat struct {
+	content writer.Format
+	escaped bool // Part.Escaped
+}
+
+func (f *File) openText(body io.ReaderAt, format textFormat, members []string) error {
 	plain, err := f.decompress(body)
 	if err != nil {
 		return err
 	}
-	f.rows, err = newTextReader(plain, content, members)
+	f.rows, err = newTextReader(plain, format, members)
 	j, isJSON := f.rows.(*jsonlReader)
 	if err != nil || !isJSON || !j.lacksMembers() {
 		return err
@@ -95,7 +101,7 @@ func (f *File) openText(body io.ReaderAt, content writer.Format, members []strin
 	if plain, err = f.decompress(body); err != nil {
 		return err
 	}
-	f.rows, err = newTextReader(plain, content, members)
+	f.rows, err = newTextReader(plain, format, members)
 	return err
 }
 
@@ -109,16 +115,16 @@ func (f *File) decompress(body io.ReaderAt) (io.Reader, error) {
 	return plain, nil
 }
 
-func newTextReader(plain io.Reader, content writer.Format, members []string) (rowReader, error) {
-	switch content {
+func newTextReader(plain io.Reader, format textFormat, members []string) (rowReader, error) {
+	switch format.content {
 	case writer.CSV:
-		return newCSVReader(plain, ',')
+		return newCSVReader(plain, ',', format.escaped)
 	case writer.TSV:
-		return newCSVReader(plain, '\t')
+		return newCSVReader(plain, '\t', format.escaped)
 	case writer.JSONL:
 		return newJSONLReader(plain, members)
 	}
-	return nil, fmt.Errorf("unknown format %q", content)
+	return nil, fmt.Errorf("unknown format %q", format.content)
 }
 
 // Close closes the file.

@@ -22,6 +22,8 @@ type Part struct {
 	Path   string
 	Format writer.Format
 	Number int // in its folder, from 1; 0 for an output of one file
+
+	Escaped bool // text in CSV and TSV is escaped: see writer.UnescapeFormula
 }
 
 // Folder is the content of an output that is a folder of parts.
@@ -40,8 +42,8 @@ var (
 )
 
 // Find returns the files of an output, as List does, and the account beside the output, which says the format of a file
-// with another extension. The account is nil if it is missing. If only the files are missing, the account is returned
-// with an error that is fs.ErrNotExist.
+// with another extension. The account, or the folder itself, also says whether text is escaped. The account is nil if it
+// is missing. If only the files are missing, the account is returned with an error that is fs.ErrNotExist.
 func Find(ctx context.Context, output string) ([]Part, *pipeline.Account, error) {
 	account, err := pipeline.ReadAccount(ctx, pipeline.AccountPath(output))
 	if err != nil {
@@ -52,10 +54,30 @@ func Find(ctx context.Context, output string) ([]Part, *pipeline.Account, error)
 		format = writer.Format(account.Settings.OutputFormat)
 	}
 	parts, err := List(ctx, output, format)
+	if err == nil {
+		err = markEscaped(ctx, output, parts, account)
+	}
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = fmt.Errorf("read %s: %w", output, path.Err)
 	}
 	return parts, account, err
+}
+
+// markEscaped sets Escaped of the files of an output. The folder decides, for its account may be that of an earlier run.
+func markEscaped(ctx context.Context, output string, parts []Part, account *pipeline.Account) (err error) {
+	var settings *pipeline.Settings
+	if len(parts) > 0 && parts[0].Number > 0 {
+		if settings, err = pipeline.FolderSettings(ctx, output); err != nil {
+			return err
+		}
+	}
+	if settings == nil && account != nil {
+		settings = &account.Settings
+	}
+	for i := range parts {
+		parts[i].Escaped = settings != nil && settings.EscapeFormulas
+	}
+	return nil
 }
 
 // List returns the files of an output in the order of their records. format is the format of a single file; "" stands

@@ -34,7 +34,8 @@ func cause(err error) error {
 }
 
 func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) error) error {
-	if content, _, _ := strings.Cut(string(p.Format), "."); writer.Format(content) == writer.Parquet {
+	content, _, _ := strings.Cut(string(p.Format), ".")
+	if writer.Format(content) == writer.Parquet {
 		return scanParquet(ctx, p.Path, columns, use)
 	}
 	names, err := columnsOf(ctx, p)
@@ -51,8 +52,7 @@ func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) err
 		return err
 	}
 	defer plain.Close()
-	content, _, _ := strings.Cut(string(p.Format), ".")
-	next, err := textJobs(plain, writer.Format(content), names, columns)
+	next, err := textJobs(plain, textFormat{writer.Format(content), p.Escaped}, names, columns)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) err
 
 // columnsOf returns the names of the columns of a text file.
 func columnsOf(ctx context.Context, p Part) ([]string, error) {
-	f, err := OpenFile(ctx, p.Path, p.Format, nil)
+	f, err := OpenFile(ctx, p, nil)
 	if err != nil {
 		return nil, err
 	}

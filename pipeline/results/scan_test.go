@@ -62,7 +62,7 @@ func write(t *testing.T, schema writer.Schema, format writer.Format, folder bool
 func byRow(t *testing.T, parts []Part) (rows []string) {
 	t.Helper()
 	for _, p := range parts {
-		f, err := OpenFile(t.Context(), p.Path, p.Format, nil)
+		f, err := OpenFile(t.Context(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,6 +168,53 @@ func TestScanGivesTheRows(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestEscapedText reads escaped text as it was before, both ways, also the names of columns.
+func TestEscapedText(t *testing.T) {
+	texts := strings.Split("=1,+1,-1,@1,'1,\t1,\r1,\n1,\" 1", ",")
+	for _, format := range []writer.Format{"csv", "tsv", "csv.gz"} {
+		var want []string
+		for _, escaped := range []bool{false, true} {
+			schema := writer.Schema{Levels: 1, NAICS: "naics", Carry: texts, EscapeFormulas: escaped}
+			path := filepath.Join(t.TempDir(), "out."+string(format))
+			sink, err := writer.Open(writer.Options{Path: path, Schema: schema})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, text := range texts {
+				result := writer.Result{
+					Record: int64(i + 1), Input: text, Status: writer.StatusOK, Classification: "naics", Error: text, Fields: texts,
+					Entries: []writer.Entry{{Value: text, ID: text, Title: text, Confidence: -1}},
+				}
+				if err := sink.Write(schema.Flatten(nil, result)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := sink.Close(); err != nil {
+				t.Fatal(err)
+			}
+			part := Part{Path: path, Format: format, Escaped: escaped}
+			if plain := strings.Join(byRow(t, []Part{{Path: path, Format: format}}), ","); strings.Contains(plain, "'=1") != escaped {
+				t.Errorf("%s: escaped %t, but written as %s", format, escaped, plain)
+			}
+			rows := byRow(t, []Part{part})
+			if want = append(want, rows...); !slices.Equal(rows, want[:len(rows)]) || !slices.Equal(byBatch(t, []Part{part}, everything), rows) {
+				t.Errorf("%s, escaped %t: got %q and %q, want %q", format, escaped, rows, byBatch(t, []Part{part}, everything), want[:len(rows)])
+			}
+			f, err := OpenFile(t.Context(), part, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Columns(); !slices.Equal(got[len(got)-len(texts):], texts) {
+				t.Errorf("%s: the columns are %q", format, got)
+			}
+			if row, err := f.Next(); err != nil || !slices.Equal(row[0][len(row[0])-len(texts):], texts) {
+				t.Errorf("%s: the row is %q, %v", format, row, err)
+			}
+			f.Close()
 		}
 	}
 }

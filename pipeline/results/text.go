@@ -17,15 +17,16 @@ import (
 
 // csvReader reads delimited text.
 type csvReader struct {
-	in     *csv.Reader
-	header []string
-	one    [1]Row // of next
+	in      *csv.Reader
+	header  []string
+	one     [1]Row // of next
+	escaped bool   // Part.Escaped
 }
 
-func newCSVReader(r io.Reader, comma rune) (*csvReader, error) {
+func newCSVReader(r io.Reader, comma rune, escaped bool) (*csvReader, error) {
 	in := csv.NewReader(&returnsKept{in: r})
 	in.Comma = comma
-	c := &csvReader{in: in}
+	c := &csvReader{in: in, escaped: escaped}
 	header, err := c.next() // also sets the number of fields of all rows
 	if err == io.EOF {
 		return nil, errors.New("there is no header")
@@ -41,6 +42,9 @@ func (c *csvReader) next() (_ []Row, err error) {
 	for i, cell := range c.one[0] {
 		if strings.IndexByte(cell, escape) >= 0 {
 			c.one[0][i] = unescape.Replace(cell)
+		}
+		if c.escaped {
+			c.one[0][i] = writer.UnescapeFormula(c.one[0][i])
 		}
 	}
 	return c.one[:], err

@@ -14,6 +14,7 @@ import (
 type textBatch struct {
 	*Batch
 	columns []textColumn // by place; those that are not read have the column 0
+	escaped bool         // Part.Escaped
 }
 
 type textColumn struct {
@@ -50,6 +51,9 @@ func (t *textBatch) add(place int, cell string) error {
 	c := &t.columns[place]
 	if c.column == 0 {
 		return nil
+	}
+	if t.escaped {
+		cell = writer.UnescapeFormula(cell)
 	}
 	if text := t.text(c.column); text != nil {
 		c.addText(text, cell)
@@ -202,25 +206,26 @@ func quotedCell(block string) (cell, rest string, err error) {
 }
 
 // textJobs returns the jobs of a text file: see inOrder.
-func textJobs(in io.Reader, content writer.Format, names []string, columns Columns) (func() (job, error), error) {
+func textJobs(in io.Reader, format textFormat, names []string, columns Columns) (func() (job, error), error) {
 	places, err := placesOf(names)
 	if err != nil {
 		return nil, err
 	}
-	source := &blocks{in: in, size: textBlock, quoted: content != writer.JSONL}
+	source := &blocks{in: in, size: textBlock, quoted: format.content.Delimited()}
 	members, isFirst := jsonMembersOf(names), true
 	return func() (job, error) {
 		block, err := source.next()
 		if err != nil {
 			return nil, err
 		}
-		if isFirst && content != writer.JSONL {
+		if isFirst && source.quoted {
 			block = block[headerEnd(block):]
 		}
 		isFirst = false
 		return func(b *Batch) error {
 			t := newTextBatch(b, places, columns)
-			switch content {
+			t.escaped = format.escaped && source.quoted
+			switch format.content {
 			case writer.JSONL:
 				return t.addJSON(block, members)
 			case writer.TSV:

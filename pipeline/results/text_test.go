@@ -9,7 +9,7 @@ import (
 // TestCarriageReturns reads text with all line ends and with the escape itself back as it was written.
 func TestCarriageReturns(t *testing.T) {
 	for _, text := range []string{"a\r\nb", "\r", "\r\r\n\r", "\x1a", "\x1ar", "\x1as\r", "\x1a\x1a", strings.Repeat("x\r\n", 20_000)} {
-		in, err := newCSVReader(&pieces{"h\n\"" + text + "\"\n"}, ',')
+		in, err := newCSVReader(&pieces{"h\n\"" + text + "\"\n"}, ',', false)
 		if err != nil {
 			t.Fatal(err)
 		}

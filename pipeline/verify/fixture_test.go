@@ -148,7 +148,7 @@ func (f *fixture) verify() Report {
 // rows reads the output back. A row of the shape nested has the category columns of its list only.
 func (f *fixture) rows() []writer.Row {
 	f.t.Helper()
-	in, err := results.OpenFile(context.Background(), f.output, f.format, membersOf(f.account))
+	in, err := results.OpenFile(context.Background(), results.Part{Path: f.output, Format: f.format}, membersOf(f.account))
 	if err != nil {
 		f.t.Fatal(err)
 	}

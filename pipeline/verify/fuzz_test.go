@@ -35,7 +35,7 @@ func FuzzReadback(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if in, err := results.OpenFile(t.Context(), path, format, members); err == nil {
+		if in, err := results.OpenFile(t.Context(), results.Part{Path: path, Format: format}, members); err == nil {
 			defer in.Close()
 			for rows, err := in.Next(); err == nil; rows, err = in.Next() {
 				for _, r := range rows {

@@ -76,7 +76,7 @@ func TestTamperedTypesAreFound(t *testing.T) {
 		schema := account.Settings.Schema()
 		schema.Carry = source.Columns()
 		if format == writer.Parquet {
-			f, err := results.OpenFile(t.Context(), output, format, nil)
+			f, err := results.OpenFile(t.Context(), results.Part{Path: output, Format: format}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

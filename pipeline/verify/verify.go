@@ -106,7 +106,9 @@ func (v *verification) file(ctx context.Context, p part) error {
 
 // rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
-	f, err := results.OpenFile(ctx, p.path, p.format, membersOf(v.Account))
+	f, err := results.OpenFile(ctx, results.Part{
+		Path: p.path, Format: p.format, Escaped: v.Account != nil && v.Account.Settings.EscapeFormulas,
+	}, membersOf(v.Account))
 	if err != nil {
 		v.report.add(damaged(p, err))
 		return figures, nil
