@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -82,17 +83,20 @@ func readErrorBody(ctx context.Context, resp *http.Response, share *room.Share) 
 }
 
 // longestSnippet is the length of a snippet in characters.
-const longestSnippet = 160
+const longestSnippet = 120
 
 // snippet returns the service's message for an error: the message member of a JSON body, else the
-// beginning of the body.
-func (c *HTTP) snippet(body []byte) string { return c.excerpt(errorMessage(body, 2), longestSnippet) }
+// beginning of the body without HTML.
+func (c *HTTP) snippet(body []byte) string {
+	text := c.secrets.hide(errorMessage(body, 2)) // first: a tag may split a secret
+	return c.excerpt(htmlTags.ReplaceAllString(text, " "), longestSnippet)
+}
 
 // excerpt returns the beginning of a text of the service: one line of up to longest characters without control
 // characters and without the secrets of the request.
 func (c *HTTP) excerpt(text string, longest int) string {
 	text = c.secrets.hide(text) // first: the cut below may split a secret
-	text = text[:min(len(text), 1024)]
+	text = text[:min(len(text), 8192)]
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(text); len(runes) > longest {
@@ -100,6 +104,9 @@ func (c *HTTP) excerpt(text string, longest int) string {
 	}
 	return text
 }
+
+// htmlTags match what an HTML page has beside its text, also in a page that is cut.
+var htmlTags = regexp.MustCompile(`(?is)<(style|script)\b.*?(</(style|script)\s*>|$)|<!--.*?(-->|$)|</?[a-z!][^<>]*(>|$)`)
 
 // errorMessage returns the usual message member of a JSON error body, searched to a depth of levels, else the body.
 func errorMessage(body []byte, levels int) string {

@@ -108,9 +108,10 @@ func TestSnippet(t *testing.T) {
 		{"text", "Bad\r\n\tGateway ", "Bad Gateway"},
 		{"terminal escapes", "a\x1b[2Jb\x00c", "a [2Jb c"},
 		{"not UTF-8", "a\xff", "a\ufffd"},
-		{"long", long, strings.Repeat("é", 160) + "…"},
+		{"long", long, strings.Repeat("é", 120) + "…"},
 		{"key", "bad key " + testKey, "bad key [secret]"},
-		{"key where the text is cut", strings.Repeat(" ", 1024-5) + testKey, "[secr"},
+		{"key where the text is cut", strings.Repeat(" ", 8192-5) + testKey, "[secr"},
+		{"HTML", "<html><head><style>a{b:c}</style></head><body>\n<h1>Too <b>many</b></h1><!-- x --><p>1 < 2", "Too many 1 < 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := c.snippet([]byte(tt.body)); got != tt.want {

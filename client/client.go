@@ -77,6 +77,7 @@ type HTTP struct {
 	header  http.Header // of every request; read-only
 	secrets secrets
 	bodies  *room.Room // memory for bodies
+	heard   lastUsage
 }
 
 // New returns a client. The error says which option cannot be used; it is an *[OptionError] for BaseURL, APIKey and

@@ -134,7 +134,7 @@ func TestErrorClasses(t *testing.T) {
 		{"422", reply(422, ""), Rejected, "HTTP 422"},
 		{"425", reply(425, ""), Transient, "HTTP 425"},
 		{"429", reply(429, ""), Transient, "HTTP 429"},
-		{"500", reply(500, "<html>Oops</html>"), Transient, "<html>Oops"},
+		{"500", reply(500, "<html>Oops</html>"), Transient, "Oops"},
 		{"503", reply(503, ""), Transient, "HTTP 503"},
 		{"509", reply(509, ""), Quota, "HTTP 509"},
 		{"HTML with 200", reply(200, "<html>maintenance</html>"), Transient, "not a JSON object"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,19 +21,34 @@ import (
 //	usage fails            quota     Quota         Quota
 //	usage fails            other     Auth, or ²    Transient
 //
-// "quota" in the second column is a body that blames the quota. ¹ The class is Transient if the service
-// has answered a request before: the key is valid, so the refusal is a temporary ban. ² Likewise, unless
-// usage answers 401: a banned client gets 403 from usage as well.
+// "quota" in the second column is a body that blames the quota. A usage request that is itself refused leaves
+// the quota as it was told last. ¹ The class is Transient if the service has answered a request with this key
+// before, in this run or an earlier one: the key is valid, so the refusal is a limit. A 403 is Transient for a
+// minute if only usage has answered. ² Likewise, unless usage answers 401: a banned client gets 403 from usage
+// as well.
 //
 // A Diagnoser is safe for concurrent use.
 type Diagnoser struct {
 	next     Categorizer
 	usage    func(context.Context) (Usage, error)
 	answered atomic.Int64 // requests that next has answered
+	proven   atomic.Bool  // an earlier run has answers to requests with this key
+	heard    *lastUsage   // what others have heard of the quota; nil for none
 
 	mu   sync.Mutex // held while usage is asked, so that a burst of errors asks once
 	last usageReply
+	deny time.Time // when a 403 first came
 }
+
+// lastUsage is the last quota that the usage operation told.
+type lastUsage struct{ atomic.Pointer[usageReply] }
+
+// Proven tells the Diagnoser that the service has answered a request with this key in an earlier run.
+func (d *Diagnoser) Proven() { d.proven.Store(true) }
+
+// usageProof is how long an answer of the usage operation alone makes a 403 a limit. After that the key may
+// be one that is not allowed to ask.
+const usageProof = time.Minute
 
 // usageReply is the last reply of the usage operation.
 type usageReply struct {
@@ -45,7 +59,7 @@ type usageReply struct {
 }
 
 // NewDiagnoser returns a Diagnoser for the errors of c.
-func NewDiagnoser(c *HTTP) *Diagnoser { return &Diagnoser{next: c, usage: c.Usage} }
+func NewDiagnoser(c *HTTP) *Diagnoser { return &Diagnoser{next: c, usage: c.Usage, heard: &c.heard} }
 
 // Categorize makes one attempt, and asks the usage operation if the attempt ends with an ambiguous error.
 // The error is an *Error, or the cause of ctx.
@@ -88,10 +102,24 @@ func (d *Diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 		return Quota
 	case !keyInDoubt:
 		return Transient
-	case d.answered.Load() > 0 && !refusesKey(reply.err):
+	case refusesKey(reply.err):
+		return Auth
+	case d.answered.Load() > 0 || d.proven.Load():
+		return Transient
+	case e.Status == http.StatusForbidden && reply.err == nil && !d.denies():
 		return Transient
 	}
 	return Auth
+}
+
+// denies reports whether a 403 has first come long ago.
+func (d *Diagnoser) denies() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.deny.IsZero() {
+		d.deny = time.Now()
+	}
+	return time.Since(d.deny) > usageProof
 }
 
 // refusesKey reports whether usage refused the key itself. A ban answers 403.
@@ -100,9 +128,11 @@ func refusesKey(err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusUnauthorized
 }
 
-// quotaWords match bodies that report a used-up quota. Some services also call a limit per second or per
-// minute a quota; the remaining quota then decides.
-var quotaWords = regexp.MustCompile(`(?i)\bquota|\bcredits?\b|out of (requests|calls|funds)|insufficient (funds|balance)|no (requests|calls) (left|remaining)|(monthly|daily|plan|usage|account) (limit|allowance)|\ballowance|upgrade your plan|payment required`)
+// isRefusal reports whether usage was refused by a limiter. A limiter may refuse with 403.
+func isRefusal(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.mayLimit() || e.Status == http.StatusForbidden)
+}
 
 // usageLifetime is how long a reply of the usage operation is valid. The key may be in use elsewhere.
 const usageLifetime = time.Minute
@@ -122,6 +152,11 @@ func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 	}
 	answered := d.answered.Load()
 	usage, err := d.usage(ctx)
+	if d.heard != nil && isRefusal(err) {
+		if told := d.heard.Load(); told != nil {
+			usage, err = told.usage, nil
+		}
+	}
 	d.last = usageReply{usage: usage, err: err, at: time.Now(), answered: answered}
 	return d.last
 }

@@ -81,7 +81,7 @@ type Error struct {
 	Status     int           // HTTP status; 0 if there was no response
 	RetryAfter time.Duration // wait that the service asked for; 0 if it did not
 	Limit      RateLimit     // the service's limit, as the response gave it
-	Detail     string        // the service's message, in one line of up to 160 characters; 500 of an answer for a *ShapeError
+	Detail     string        // the service's message, in one line of up to 120 characters; 500 of an answer for a *ShapeError
 	Err        error         // the cause; nil if the status is the cause
 }
 
@@ -111,12 +111,6 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Timeout reports whether the attempt reached Options.Timeout.
 func (e *Error) Timeout() bool { return errors.Is(e.Err, errTimeout) }
-
-// Refused reports whether the service did not work on the request: the response is 429, or names a time to ask
-// again (Retry-After). A 202 says that the service works on the request.
-func (e *Error) Refused() bool {
-	return e.Class == Transient && e.Status != http.StatusAccepted && (e.Status == http.StatusTooManyRequests || e.RetryAfter > 0)
-}
 
 // Label returns a short name of the failure, for counters: a status such as "503", "malformed" for an
 // answer that cannot be decoded, "timeout", "unsent", or "no response".

@@ -34,7 +34,7 @@ func DefaultRetryPolicy() RetryPolicy {
 	}
 }
 
-// shortWait is the longest Retry-After of a 429 or 503 that is not waited for. Retry-After has whole
+// shortWait is the longest wait stated by a limiter that a request is not held for. Retry-After has whole
 // seconds, so a service that means some milliseconds sends 1. A lower rate is enough then.
 const shortWait = 2 * time.Second
 
@@ -42,7 +42,7 @@ const shortWait = 2 * time.Second
 // with err. Of these attempts, some were refusals (see Error.Refused), which say nothing about the request: up
 // to MaxRefusals of them do not count. ok is false if there is no next attempt: only errors of the class Transient are retried.
 // The wait is Error.RetryAfter plus a random wait, so that many requests do not return at the same time. A
-// RetryAfter of a 429 or 503 counts only above 2 seconds.
+// RetryAfter of a limiter (see signs) counts only above 2 seconds.
 func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration, ok bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.Class != Transient || attempts-min(refusals, p.MaxRefusals) >= p.MaxAttempts {
@@ -53,7 +53,7 @@ func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration
 		ceiling = min(p.Cap, p.Base<<shift)
 	}
 	wait = min(e.RetryAfter, p.MaxWait)
-	if wait <= shortWait && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable) {
+	if wait <= shortWait && e.mayLimit() {
 		wait = 0
 	}
 	return wait + p.Jitter(ceiling), true

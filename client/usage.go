@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Usage is the quota of the API key.
@@ -56,6 +57,7 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 		}
 		return Usage{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
+	c.heard.Store(&usageReply{usage: usage, at: time.Now()})
 	usage.Gateway = resp.Header.Get(GatewayHeader) != ""
 	return usage, nil
 }

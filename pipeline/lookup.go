@@ -186,6 +186,9 @@ func (r *run) completeStored(t *task, outcome answers.Outcome) {
 		t.err = outcome.Rejection
 	} else {
 		r.rejections.learn(t.request)
+		if d, ok := r.Categorizer.(interface{ Proven() }); ok { // a client.Diagnoser
+			d.Proven()
+		}
 	}
 	r.complete(t)
 }
