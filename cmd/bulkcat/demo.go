@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // samples are the inputs of the session in README.md.
@@ -33,6 +35,9 @@ other content is not replaced.`,
 
 // writeSamples writes each sample into a folder and prints its path.
 func writeSamples(s streams, folder string) error {
+	if objects.IsURL(folder) {
+		return &usageError{fmt.Errorf("the samples are written on this machine: name a folder instead of %s", folder)}
+	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
@@ -50,8 +55,8 @@ func writeSamples(s streams, folder string) error {
 		if err != nil {
 			return err
 		}
-		if there, err := os.ReadFile(path); !created && (err != nil || string(there) != string(data)) {
-			return errors.Join(&fs.PathError{Op: "write", Path: path, Err: errors.New("another file has this name; choose another folder")}, err)
+		if there, err := regular.Read(path, int64(len(data))); !created && (err != nil || string(there) != string(data)) {
+			return &fs.PathError{Op: "write", Path: path, Err: errors.New("another file has this name; choose another folder")}
 		}
 		if _, err := fmt.Fprintln(s.out, path); err != nil {
 			return err

@@ -73,7 +73,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 		return &usageError{err}
 	}
 	log := f.log.logger(f.streams.err)
-	svc, err := f.service.open(1, log)
+	svc, err := f.service.open(ctx, 1, log)
 	if err != nil {
 		return err
 	}

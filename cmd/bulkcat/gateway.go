@@ -66,7 +66,7 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.Listener, options embedded.ServerOptions, grants []embedded.Grant, log *slog.Logger) (err error) {
 	g := &f.gateway
 	g.requests.BaseURL, g.requests.apiKeyFile, g.requests.apiKeyFlag = g.upstream, g.keyFile, "--upstream-key-file"
-	upstream, err := g.requests.open(0, log)
+	upstream, err := g.requests.open(ctx, 0, log)
 	if err != nil {
 		return err
 	}

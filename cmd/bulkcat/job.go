@@ -61,7 +61,7 @@ first job. The exit status is the worst of all jobs: from the best, 0, 3, 75, 1,
   output = "catalog/"`,
 		Args: operands(1, 1, "no job file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opened, err := openJobs(s, args[0], cmd.Flags())
+			opened, err := openJobs(cmd.Context(), s, args[0], cmd.Flags())
 			if err != nil {
 				return &usageError{err}
 			}
@@ -77,7 +77,7 @@ first job. The exit status is the worst of all jobs: from the best, 0, 3, 75, 1,
 
 // openJobs reads a job file and checks all its jobs. The flags of the command line that are set hold for all
 // jobs.
-func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
+func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 	file, err := jobs.Read(path)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 			errs = append(errs, err)
 			continue
 		}
-		j, err := openJob(s, file, settings, given, started)
+		j, err := openJob(ctx, s, file, settings, given, started)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -121,7 +121,7 @@ func openJobs(s streams, path string, given *pflag.FlagSet) ([]*job, error) {
 const mostBroken = 100
 
 // openJob makes the command of a job, sets its flags and checks them.
-func openJob(s streams, file *jobs.File, settings jobs.Job, given *pflag.FlagSet, started time.Time) (*job, error) {
+func openJob(ctx context.Context, s streams, file *jobs.File, settings jobs.Job, given *pflag.FlagSet, started time.Time) (*job, error) {
 	j := new(job)
 	j.cmd, j.flags = newRunCommand(s, settings.Kind)
 	j.flags.started = started
@@ -138,7 +138,7 @@ func openJob(s streams, file *jobs.File, settings jobs.Job, given *pflag.FlagSet
 		return nil, file.ErrorAt(settings.Line, "%w", err)
 	}
 	j.flags.input.Paths = settings.Inputs
-	_, err = j.flags.openNotices()
+	_, err = j.flags.openNotices(ctx)
 	if err := errors.Join(err, j.flags.complete()); err != nil {
 		return nil, file.ErrorAt(settings.Line, "%w", err)
 	}

@@ -43,7 +43,7 @@ type notices struct {
 
 // notified runs the run, and then posts the message about its end.
 func (f *runFlags) notified(ctx context.Context, run func() error) error {
-	n, err := f.openNotices()
+	n, err := f.openNotices(ctx)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -58,7 +58,7 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 	return err
 }
 
-func (f *runFlags) openNotices() (*notices, error) {
+func (f *runFlags) openNotices(ctx context.Context) (*notices, error) {
 	n := &notices{flags: f, started: time.Now()}
 	on, err := notify.ParseOccasions(f.notify.on)
 	if err != nil {
@@ -67,15 +67,14 @@ func (f *runFlags) openNotices() (*notices, error) {
 	if format := f.notify.format; format != notify.JSON && format != notify.Slack {
 		return nil, fmt.Errorf("--notify-format: %q must be %s or %s", format, notify.JSON, notify.Slack)
 	}
-	to, err := f.notify.receiver()
-	if to == "" || err != nil {
+	if err := f.notify.readURL(ctx); f.notify.url == "" || err != nil {
 		return n, err
 	}
 	options := notify.Options{
-		URL: to, On: on, Format: f.notify.format, Secret: os.Getenv(notifySecret),
+		URL: f.notify.url, On: on, Format: f.notify.format, Secret: os.Getenv(notifySecret),
 		UserAgent: "bulkcat/" + version(), Hide: f.hide, Log: f.log.logger(f.streams.err),
 	}
-	if options.RootCAs, err = f.service.rootCAs(); err != nil {
+	if options.RootCAs, err = f.service.rootCAs(ctx); err != nil {
 		return nil, err
 	}
 	if n.notifier, err = notify.New(options); err != nil {
@@ -84,20 +83,18 @@ func (f *runFlags) openNotices() (*notices, error) {
 	return n, nil
 }
 
-// receiver is the URL from the flag or the file; "" for none.
-func (f *notifyFlags) receiver() (string, error) {
-	if f.urlFile == "" {
-		return f.url, nil
+// readURL reads the URL from the file, if there is one.
+func (f *notifyFlags) readURL(ctx context.Context) (err error) {
+	if f.urlFile != "" {
+		f.url, err = readLine(ctx, "--notify-url-file", f.urlFile, "the URL")
 	}
-	return readLine("--notify-url-file", f.urlFile, "the URL")
+	return err
 }
 
-// hide removes the secrets that the flags and the environment have from a text. The client of the service has
-// hidden the secrets of responses before.
+// hide removes the secrets from a text that the run has read from files and the environment. The client of the service
+// has hidden the secrets of responses before.
 func (f *runFlags) hide(text string) string {
-	key, _ := f.service.apiKey()
-	to, _ := f.notify.receiver()
-	for _, secret := range []string{key, to, os.Getenv(notifySecret)} {
+	for _, secret := range []string{f.service.key, f.notify.url, os.Getenv(notifySecret)} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[secret]")
 		}

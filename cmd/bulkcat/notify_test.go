@@ -310,3 +310,23 @@ func TestResumeCommandHidesURL(t *testing.T) {
 		}
 	}
 }
+
+// TestHideKeyOfBefore replaces the file of the key during the run.
+func TestHideKeyOfBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	f := new(runFlags)
+	f.service.apiKeyFile = path
+	for _, key := range []string{"the-first-key", "the-second-key"} {
+		if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f.service.key == "" {
+			if _, err := f.service.apiKey(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := f.hide("refused: the-first-key"); got != "refused: [secret]" {
+		t.Error(got)
+	}
+}

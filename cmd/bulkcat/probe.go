@@ -49,7 +49,7 @@ func newProbe(s streams) *cobra.Command {
 }
 
 func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
-	options, err := f.options()
+	options, err := f.options(ctx)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -64,7 +64,7 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	if f.dryRun {
 		return nil
 	}
-	if options.APIKey, err = f.service.apiKey(); err != nil {
+	if options.APIKey, err = f.service.apiKey(ctx); err != nil {
 		return err
 	}
 	if _, err := client.New(options.Options); err != nil {
@@ -82,14 +82,14 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-func (f *probeFlags) options() (client.ProbeOptions, error) {
+func (f *probeFlags) options(ctx context.Context) (client.ProbeOptions, error) {
 	if f.service.BaseURL == "" {
 		return client.ProbeOptions{}, errors.New("there is no service to probe: set BULKCAT_BASE_URL or --base-url (the embedded service is known)")
 	}
 	if f.classification != "" && !client.IsCustom(f.classification) {
 		return client.ProbeOptions{}, fmt.Errorf("--classification: %q must be a custom one, %sNAME", f.classification, client.CustomPrefix)
 	}
-	options, err := f.service.options(1)
+	options, err := f.service.options(ctx, 1)
 	if err != nil {
 		return client.ProbeOptions{}, err
 	}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -18,14 +20,24 @@ func (f *replaceFlag) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace a file that exists")
 }
 
-// check returns a usage error if path has a file that must not be replaced: one for which isOwn, which gets the content, is
-// false. isOwn may be nil: then no file is replaced. The path may be "" or "-" for none.
+// check returns a usage error if path cannot have a new file: its folder is missing, cannot be written or is a store, or
+// the path has a file that must not be replaced. That is one for which isOwn, which gets the content, is false, and in any
+// case a pipe, a device or a folder. isOwn may be nil: then no file is replaced. The path may be "" or "-" for none.
 func (f *replaceFlag) check(flag, path string, isOwn func([]byte) bool) error {
-	if path == "" || path == "-" || f.overwrite {
+	if path == "" || path == "-" {
 		return nil
 	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil // creating the file gives other errors
+	if answers.IsStore(filepath.Dir(path)) {
+		return &usageError{fmt.Errorf("%s: %s is in a store: choose another folder", flag, path)}
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return &usageError{fmt.Errorf("%s: %s is no regular file: choose another name, or - for standard output", flag, path)}
+	}
+	if err := writable(filepath.Dir(path)); err != nil {
+		return &usageError{fmt.Errorf("%s: %s cannot be written: %w", flag, path, err)}
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || f.overwrite {
+		return nil
 	}
 	if isOwn != nil {
 		if text, err := regular.Read(path, mostReplaced); err == nil && isOwn(text) {
@@ -33,6 +45,18 @@ func (f *replaceFlag) check(flag, path string, isOwn func([]byte) bool) error {
 		}
 	}
 	return existsError(flag, path)
+}
+
+// writable returns an error unless files can be made in a folder.
+func writable(folder string) error {
+	file, err := os.CreateTemp(folder, ".bulkcat-")
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("its folder: %w", path.Err) // the name of the temporary file says nothing
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // mostReplaced are the most bytes of a file that is read to find out what it is.

@@ -153,6 +153,10 @@ func (f *runFlags) writeRunReport(ctx context.Context, account *pipeline.Account
 
 // checkReplaced checks that the file of the report is missing or a report.
 func (f *runFlags) checkReplaced() error {
+	output := filepath.Clean(f.Output.Path)
+	if _, err := os.Stat(output); errors.Is(err, os.ErrNotExist) && filepath.Dir(f.report) == output {
+		return nil // the run makes this folder
+	}
 	replace := replaceFlag{overwrite: f.Output.Overwrite}
 	return replace.check("--report", f.report, report.IsReport)
 }

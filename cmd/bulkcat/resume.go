@@ -30,6 +30,9 @@ func resumeCommand(session *pipeline.Session, err error) string {
 	if resumption.Cut {
 		command += "   # the pipe had not ended: the file holds the part that was read"
 	}
+	if strings.Contains(command, "/dev/fd/") {
+		command += "   # with <(...) again in the place of /dev/fd/N"
+	}
 	if hidden {
 		command += "   # and --notify, whose URL is a secret"
 	}

@@ -154,7 +154,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		return errors.New("standard output is closed, and all rows would be lost: name a file with -o, or redirect standard output")
 	}
 	f.Log = f.log.logger(f.streams.err)
-	svc, err := f.openService(classificationGiven)
+	svc, err := f.openService(ctx, classificationGiven)
 	if err != nil {
 		return err
 	}
@@ -193,14 +193,14 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 }
 
 // openService opens the service, and completes the options that depend on it.
-func (f *runFlags) openService(classificationGiven bool) (service, error) {
+func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (service, error) {
 	if f.Offline {
 		f.service.keyless = true
 		if f.Kind == client.Product {
 			f.service.fetch.mode = page.Never
 		}
 	}
-	svc, err := f.service.open(f.Limits.InFlight, f.Log)
+	svc, err := f.service.open(ctx, f.Limits.InFlight, f.Log)
 	if err != nil {
 		return svc, err
 	}

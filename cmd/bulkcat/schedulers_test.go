@@ -203,7 +203,7 @@ func TestSystemdRecipe(t *testing.T) {
 
 // TestSampleJobFile reads the sample.
 func TestSampleJobFile(t *testing.T) {
-	if opened, err := openJobs(streams{}, schedulers+"/jobs.toml", newRoot(streams{}).Flags()); err != nil || len(opened) == 0 {
+	if opened, err := openJobs(t.Context(), streams{}, schedulers+"/jobs.toml", newRoot(streams{}).Flags()); err != nil || len(opened) == 0 {
 		t.Errorf("%d jobs, %v", len(opened), err)
 	}
 }

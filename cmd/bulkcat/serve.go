@@ -16,7 +16,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // serveFlags are the flags of `serve`.
@@ -100,7 +99,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	grants, err := f.grants()
+	grants, err := f.grants(ctx)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -158,11 +157,11 @@ func (f *serveFlags) ledger(log *slog.Logger) (*embedded.Ledger, error) {
 	return ledger, nil
 }
 
-func (f *serveFlags) grants() ([]embedded.Grant, error) {
+func (f *serveFlags) grants(ctx context.Context) ([]embedded.Grant, error) {
 	if f.apiKeyFile == "" {
 		return nil, errors.New("no API keys: name a file of them with --api-key-file")
 	}
-	text, err := regular.Read(f.apiKeyFile, mostInSettings)
+	text, err := readSettings(ctx, f.apiKeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("--api-key-file: %w", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/x509"
 	"fmt"
 	"log/slog"
@@ -18,7 +19,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // serviceFlags say which service is asked, and how. Values that are neither on the command line nor in the
@@ -30,6 +30,7 @@ type serviceFlags struct {
 	profilePath string
 	profile     client.Profile
 	apiKeyFile  string
+	key         string // that apiKey has read: the file may change, and a pipe is read once
 	apiKeyFlag  string // that names apiKeyFile; "" for --api-key-file
 	headers     []string
 	headerFile  string
@@ -73,11 +74,11 @@ type service struct {
 }
 
 // open opens the service that the flags choose, for so many requests in flight; 0 for the default of a run.
-func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) {
-	if err := f.readProfile(log); err != nil {
+func (f *serviceFlags) open(ctx context.Context, connections int, log *slog.Logger) (service, error) {
+	if err := f.readProfile(ctx, log); err != nil {
 		return service{}, &usageError{err}
 	}
-	options, err := f.options(connections)
+	options, err := f.options(ctx, connections)
 	if err != nil {
 		return service{}, &usageError{err}
 	}
@@ -87,7 +88,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 	if len(f.taxonomies.given) > 0 {
 		return service{}, &usageError{errHostedTaxonomy}
 	}
-	if options.APIKey, err = f.apiKey(); err != nil && !f.keyless {
+	if options.APIKey, err = f.apiKey(ctx); err != nil && !f.keyless {
 		return service{}, err
 	}
 	c, err := client.New(options)
@@ -101,7 +102,7 @@ func (f *serviceFlags) open(connections int, log *slog.Logger) (service, error) 
 }
 
 // options are the options of the client, without the key.
-func (f *serviceFlags) options(connections int) (client.Options, error) {
+func (f *serviceFlags) options(ctx context.Context, connections int) (client.Options, error) {
 	if f.Timeout <= 0 {
 		return client.Options{}, fmt.Errorf("--timeout: %v must be more than 0", f.Timeout)
 	}
@@ -110,19 +111,19 @@ func (f *serviceFlags) options(connections int) (client.Options, error) {
 	options.Connections = client.MaxConnections(cmp.Or(connections, limits.DefaultInFlight))
 	options.UserAgent = "bulkcat/" + version()
 	var err error
-	if options.Headers, err = f.readHeaders(); err != nil {
+	if options.Headers, err = f.readHeaders(ctx); err != nil {
 		return options, err
 	}
-	options.RootCAs, err = f.rootCAs()
+	options.RootCAs, err = f.rootCAs(ctx)
 	return options, err
 }
 
 // rootCAs are the trusted certificate authorities; nil for those of the system.
-func (f *serviceFlags) rootCAs() (*x509.CertPool, error) {
+func (f *serviceFlags) rootCAs(ctx context.Context) (*x509.CertPool, error) {
 	if f.caFile == "" {
 		return nil, nil
 	}
-	text, err := regular.Read(f.caFile, mostInSettings)
+	text, err := readSettings(ctx, f.caFile)
 	if err != nil {
 		return nil, fmt.Errorf("--ca-file: %w", err)
 	}
@@ -134,11 +135,11 @@ func (f *serviceFlags) rootCAs() (*x509.CertPool, error) {
 }
 
 // readProfile reads the profile, for the values of flags that are not set.
-func (f *serviceFlags) readProfile(log *slog.Logger) error {
+func (f *serviceFlags) readProfile(ctx context.Context, log *slog.Logger) error {
 	if f.profilePath == "" {
 		return nil
 	}
-	text, err := regular.Read(f.profilePath, mostInSettings)
+	text, err := readSettings(ctx, f.profilePath)
 	if err != nil {
 		return fmt.Errorf("--profile: %w", err)
 	}
@@ -167,7 +168,7 @@ func (f *serviceFlags) readProfile(log *slog.Logger) error {
 }
 
 // readHeaders gives the headers of the command line, and the secret headers of the file.
-func (f *serviceFlags) readHeaders() ([]client.Header, error) {
+func (f *serviceFlags) readHeaders(ctx context.Context) ([]client.Header, error) {
 	var headers []client.Header
 	for _, text := range f.headers {
 		h, err := client.ParseHeader(text)
@@ -179,7 +180,7 @@ func (f *serviceFlags) readHeaders() ([]client.Header, error) {
 	if f.headerFile == "" {
 		return headers, nil
 	}
-	text, err := regular.Read(f.headerFile, mostInSettings)
+	text, err := readSettings(ctx, f.headerFile)
 	if err != nil {
 		return nil, fmt.Errorf("--header-file: %w", err)
 	}
@@ -213,31 +214,16 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	return service{pipeline.Service{Categorizer: s, Name: "embedded", Usage: c.Usage, Free: f.fetch.mode == page.Never}, c.Close}, nil
 }
 
-// apiKey reads the key from the file or the environment. A flag would show the key to every user of the
-// machine.
-func (f *serviceFlags) apiKey() (string, error) {
+// apiKey reads the key from the file or the environment, and remembers it. A flag would show the key to every user of
+// the machine.
+func (f *serviceFlags) apiKey(ctx context.Context) (key string, err error) {
 	flag := firstOf(f.apiKeyFlag, "--api-key-file")
 	if f.apiKeyFile != "" {
-		return readLine(flag, f.apiKeyFile, "the API key")
+		f.key, err = readLine(ctx, flag, f.apiKeyFile, "the API key")
+		return f.key, err
 	}
-	if key := strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")); key != "" {
-		return key, nil
+	if f.key = strings.TrimSpace(os.Getenv("BULKCAT_API_KEY")); f.key == "" {
+		err = &usageError{fmt.Errorf("no API key for the service: set BULKCAT_API_KEY or %s", flag)}
 	}
-	return "", &usageError{fmt.Errorf("no API key for the service: set BULKCAT_API_KEY or %s", flag)}
-}
-
-// mostInSettings are the most bytes of a file of keys, of headers, of certificates or of a profile.
-const mostInSettings = 1 << 20
-
-// readLine reads the one line of a file that a flag names.
-func readLine(flag, path, what string) (string, error) {
-	text, err := regular.Read(path, mostInSettings)
-	if err != nil {
-		return "", &usageError{fmt.Errorf("%s: %w", flag, err)}
-	}
-	line := strings.TrimSpace(string(text))
-	if line == "" || strings.ContainsAny(line, "\r\n") {
-		return "", &usageError{fmt.Errorf("%s: %s must hold one line, %s", flag, path, what)}
-	}
-	return line, nil
+	return f.key, err
 }

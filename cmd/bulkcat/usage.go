@@ -25,7 +25,7 @@ func newUsage(s streams) *cobra.Command {
 			if err := log.check(); err != nil {
 				return &usageError{err}
 			}
-			svc, err := service.open(1, log.logger(s.err))
+			svc, err := service.open(cmd.Context(), 1, log.logger(s.err))
 			if err != nil {
 				return err
 			}

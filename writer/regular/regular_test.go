@@ -3,6 +3,7 @@
 package regular
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -72,5 +73,19 @@ func expect(t *testing.T, name string, err error, want string) {
 	t.Helper()
 	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: got %v, want %q", name, err, want)
+	}
+}
+
+func TestPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupted"))
+	_, err := ReadPipe(ended, path, 9)
+	expect(t, "nobody writes", err, "pipe: interrupted")
+	if !IsPipe(path) || IsPipe(filepath.Dir(path)) || IsPipe(path+"2") {
+		t.Error("IsPipe is wrong")
 	}
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/bulkcat/bulkcat/writer/regular"
+)
+
+// mostInSettings are the most bytes of a file of keys, of headers, of certificates or of a profile.
+const mostInSettings = 1 << 20
+
+// piped has what was read from pipes, by their paths: a pipe can be read only once, and several jobs may name it.
+var piped = struct {
+	sync.Mutex
+	texts map[string][]byte
+}{texts: make(map[string][]byte)}
+
+// readSettings reads a file that a flag names, or a pipe, such as that of <(pass show key).
+func readSettings(ctx context.Context, path string) ([]byte, error) {
+	if !regular.IsPipe(path) {
+		return regular.Read(path, mostInSettings)
+	}
+	piped.Lock()
+	defer piped.Unlock()
+	if text, ok := piped.texts[path]; ok {
+		return text, nil
+	}
+	text, err := regular.ReadPipe(ctx, path, mostInSettings)
+	if err == nil {
+		piped.texts[path] = text
+	}
+	return text, err
+}
+
+// readLine reads the one line of a file that a flag names.
+func readLine(ctx context.Context, flag, path, what string) (string, error) {
+	text, err := readSettings(ctx, path)
+	if err != nil {
+		return "", &usageError{fmt.Errorf("%s: %w", flag, err)}
+	}
+	line := strings.TrimSpace(string(text))
+	if line == "" || strings.ContainsAny(line, "\r\n") {
+		return "", &usageError{fmt.Errorf("%s: %s must hold one line, %s", flag, path, what)}
+	}
+	return line, nil
+}

@@ -1,0 +1,48 @@
+package regular
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// pipeWait is long enough for a person to type the passphrase of the program that writes a secret into a pipe.
+const pipeWait = 2 * time.Minute
+
+// IsPipe reports whether a path leads to a pipe, such as that of <(...) in a shell.
+func IsPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
+}
+
+// ReadPipe reads a pipe, which a person has named, to its end. It waits for the other end until ctx ends, and at most for
+// two minutes. The error for more than so many bytes is a *TooLargeError.
+func ReadPipe(ctx context.Context, path string, most int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, pipeWait, errors.New("the other end of the pipe has not been closed in time"))
+	defer cancel()
+	var text []byte
+	done := make(chan error, 1)
+	go func() { // opening and reading cannot be interrupted
+		var err error
+		text, err = readPipe(path, most)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return text, err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("reading the pipe %s: %w", path, context.Cause(ctx))
+	}
+}
+
+func readPipe(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	return ReadAll(f, path, most)
+}
