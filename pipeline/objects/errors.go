@@ -10,7 +10,7 @@ import (
 var ErrChanged = errors.New("the object has changed meanwhile: another program has written it")
 
 // errNoVersion is the error of a response to HEAD without which no read can be checked.
-var errNoVersion = errors.New("the storage, or a proxy before it, names no size or no ETag of the object (HEAD without Content-Length or ETag)")
+var errNoVersion = errors.New("the storage, or a proxy before it, names no size or no version of the object (HEAD without Content-Length, or without both ETag and Last-Modified)")
 
 // errNotStored is the error of a storage that has acknowledged an object, but has another one, or none.
 var errNotStored = errors.New("the storage has acknowledged the object, but does not have it as it was sent")

@@ -10,60 +10,26 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// altered is a response of which a server or a proxy changes a header.
-type altered struct {
-	http.ResponseWriter
-	name, value string // "" removes the header
-	status      int
-	begun       bool
-}
+const (
+	yesterday = "Mon, 02 Mar 2026 10:00:00 GMT"
+	today     = "Tue, 03 Mar 2026 10:00:00 GMT"
+)
 
-func (a *altered) WriteHeader(int) {
-	if a.begun {
-		return
-	}
-	a.begun = true
-	a.Header().Set(a.name, a.value)
-	if a.value == "" {
-		a.Header().Del(a.name)
-	}
-	a.ResponseWriter.WriteHeader(a.status)
-}
-
-func (a *altered) Write(p []byte) (int, error) {
-	a.WriteHeader(a.status)
-	return a.ResponseWriter.Write(p)
-}
-
-// ignoreRange answers with the whole object.
-func ignoreRange(_ http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
-	r.Header.Del("Range")
-	return false
-}
-
-// rewrite changes the range that is asked for.
-func rewrite(asked string) fault {
-	return func(_ http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
-		if r.Header.Get("Range") != "" {
-			r.Header.Set("Range", asked)
-		}
-		return false
-	}
-}
-
-// header is the fault that changes a header of the responses to a method.
-func header(method, name, value string, status int) fault {
+// times are the times of modification in the responses to HEAD and GET of an object without ETags.
+func times(head, get string) s3faults.Fault {
 	return func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
-		if r.Method != method {
-			return false
+		time, status := head, http.StatusOK
+		if r.Method == http.MethodGet {
+			time, status = get, http.StatusPartialContent
 		}
-		a := &altered{ResponseWriter: w, name: name, value: value, status: status}
-		serve(a)
-		a.WriteHeader(status)
-		return true
+		if time != "" {
+			w.Header().Set("Last-Modified", time)
+		}
+		return s3faults.Header(r.Method, "ETag", "", status)(w, r, serve)
 	}
 }
 
@@ -74,34 +40,33 @@ func TestMisbehavingReads(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		data  string
-		fault fault
+		fault s3faults.Fault
 		right bool // the bytes, else an error
 	}{
 		{"no fault", large, nil, true},
 		{"no fault, empty", "", nil, true},
-		{"ignores Range", large, ignoreRange, false},
-		{"ignores Range, of one block", small, ignoreRange, true},
+		{"ignores Range", large, s3faults.IgnoreRange, false},
+		{"ignores Range, of one block", small, s3faults.IgnoreRange, true},
 		{"ignores Range, says 206", large, func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
 			r.Header.Del("Range")
-			return header(http.MethodGet, "X-Cache", "hit", http.StatusPartialContent)(w, r, serve)
+			return s3faults.Header(http.MethodGet, "X-Cache", "hit", http.StatusPartialContent)(w, r, serve)
 		}, false},
-		{"another range", small, rewrite("bytes=1-7"), false},
-		{"a longer range", large, rewrite("bytes=0-4194303"), false},
-		{"a shorter range", small, rewrite("bytes=0-6"), false},
-		{"206 without Content-Range", large, header(http.MethodGet, "Content-Range", "", http.StatusPartialContent), false},
-		{"another total", small, header(http.MethodGet, "Content-Range", "bytes 0-7/9", http.StatusPartialContent), false},
-		{"an unknown total", small, header(http.MethodGet, "Content-Range", "bytes 0-7/*", http.StatusPartialContent), false},
-		{"HEAD without a length", small, func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
-			w.Header().Set("ETag", etagOf(small))
-			_ = http.NewResponseController(w).Flush()
-			return r.Method == http.MethodHead
-		}, false},
-		{"HEAD with the length 0", small, header(http.MethodHead, "Content-Length", "0", http.StatusOK), false},
-		{"HEAD with a smaller length", small, header(http.MethodHead, "Content-Length", "4", http.StatusOK), false},
-		{"HEAD with a larger length", small, header(http.MethodHead, "Content-Length", "9", http.StatusOK), false},
-		{"HEAD without an ETag", small, header(http.MethodHead, "ETag", "", http.StatusOK), false},
-		{"GET without an ETag", small, header(http.MethodGet, "ETag", "", http.StatusPartialContent), false},
-		{"GET with another ETag", small, header(http.MethodGet, "ETag", `"x"`, http.StatusPartialContent), false},
+		{"another range", small, s3faults.OtherRange("bytes=1-7"), false},
+		{"a longer range", large, s3faults.OtherRange("bytes=0-4194303"), false},
+		{"a shorter range", small, s3faults.OtherRange("bytes=0-6"), false},
+		{"206 without Content-Range", large, s3faults.Header(http.MethodGet, "Content-Range", "", http.StatusPartialContent), false},
+		{"another total", small, s3faults.Header(http.MethodGet, "Content-Range", "bytes 0-7/9", http.StatusPartialContent), false},
+		{"an unknown total", small, s3faults.Header(http.MethodGet, "Content-Range", "bytes 0-7/*", http.StatusPartialContent), false},
+		{"HEAD without a length", small, s3faults.Header(http.MethodHead, "Content-Length", "", http.StatusOK), false},
+		{"HEAD with the length 0", small, s3faults.Header(http.MethodHead, "Content-Length", "0", http.StatusOK), false},
+		{"HEAD with a smaller length", small, s3faults.Header(http.MethodHead, "Content-Length", "4", http.StatusOK), false},
+		{"HEAD with a larger length", small, s3faults.Header(http.MethodHead, "Content-Length", "9", http.StatusOK), false},
+		{"HEAD without an ETag", small, s3faults.Header(http.MethodHead, "ETag", "", http.StatusOK), false},
+		{"no ETags, but times", small, times(yesterday, yesterday), true},
+		{"no ETags, and another time of GET", small, times(yesterday, today), false},
+		{"no ETags, and no time of GET", small, times(yesterday, ""), false},
+		{"GET without an ETag", small, s3faults.Header(http.MethodGet, "ETag", "", http.StatusPartialContent), false},
+		{"GET with another ETag", small, s3faults.Header(http.MethodGet, "ETag", `"x"`, http.StatusPartialContent), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, bucket := newServer(t)
@@ -150,65 +115,39 @@ func TestBodiesEndEarly(t *testing.T) {
 	})
 }
 
-// page answers a request for a list.
-type page struct {
-	keys      string // separated by blanks
-	truncated string
-	token     string
-}
-
-func (p page) write(w io.Writer) {
-	fmt.Fprint(w, "<ListBucketResult>")
-	if p.truncated != "" {
-		fmt.Fprintf(w, "<IsTruncated>%s</IsTruncated>", p.truncated)
-	}
-	for _, key := range strings.Fields(p.keys) {
-		fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", key)
-	}
-	if p.token != "" {
-		fmt.Fprintf(w, "<NextContinuationToken>%s</NextContinuationToken>", p.token)
-	}
-	fmt.Fprint(w, "</ListBucketResult>")
-}
-
 // TestMisbehavingLists lists a folder of servers that send foreign keys and pages without an end.
 func TestMisbehavingLists(t *testing.T) {
-	one := func(keys string) func(int) page { return func(int) page { return page{keys, "false", ""} } }
+	one := func(keys string) func(int) string {
+		return func(int) string { return s3faults.Page(keys, "false", "") }
+	}
 	for _, tt := range []struct {
 		name string
-		page func(n int) page
+		page func(n int) string
 		want string // "" for an error
 	}{
 		{"one page", one("in/a.csv in/b.csv"), "in/a.csv in/b.csv"},
-		{"three pages", func(n int) page {
-			return []page{{"in/a.csv", "true", "1"}, {"", "true", "2"}, {"in/b.csv", "false", ""}}[n]
+		{"three pages", func(n int) string {
+			return []string{s3faults.Page("in/a.csv", "true", "1"), s3faults.Page("", "true", "2"), s3faults.Page("in/b.csv", "false", "")}[n]
 		}, "in/a.csv in/b.csv"},
 		{"folders", one("in/ in/a.csv in/sub/"), "in/a.csv"},
 		{"the wrong order", one("in/b.csv in/a.csv"), "in/a.csv in/b.csv"},
 		{"a key of another folder", one("in/a.csv other/b.csv"), ""},
 		{"a shorter key", one("in"), ""},
-		{"an empty key", func(int) page { return page{"</Key><Key>", "false", ""} }, ""},
+		{"an empty key", func(int) string { return s3faults.Page("</Key><Key>", "false", "") }, ""},
 		{"a foreign folder", one("other/ in/a.csv"), ""},
 		{"a key twice", one("in/a.csv in/a.csv"), ""},
-		{"the same page again", func(n int) page { return page{"in/a.csv", "true", fmt.Sprint(n)} }, ""},
-		{"a token that repeats", func(n int) page { return page{fmt.Sprintf("in/%d.csv", n), "true", "1"} }, ""},
-		{"two tokens that take turns", func(n int) page { return page{fmt.Sprintf("in/%d.csv", n), "true", fmt.Sprint(n % 2)} }, ""},
-		{"empty pages without an end", func(n int) page { return page{"", "true", fmt.Sprint(n)} }, ""},
-		{"truncated without a token", func(int) page { return page{"in/a.csv", "true", ""} }, ""},
-		{"a token, but not truncated", func(int) page { return page{"in/a.csv", "false", "1"} }, ""},
-		{"not said whether truncated", func(int) page { return page{"in/a.csv", "", ""} }, ""},
+		{"the same page again", func(n int) string { return s3faults.Page("in/a.csv", "true", fmt.Sprint(n)) }, ""},
+		{"a token that repeats", func(n int) string { return s3faults.Page(fmt.Sprintf("in/%d.csv", n), "true", "1") }, ""},
+		{"two tokens that take turns", func(n int) string { return s3faults.Page(fmt.Sprintf("in/%d.csv", n), "true", fmt.Sprint(n%2)) }, ""},
+		{"empty pages without an end", func(n int) string { return s3faults.Page("", "true", fmt.Sprint(n)) }, ""},
+		{"truncated without a token", func(int) string { return s3faults.Page("in/a.csv", "true", "") }, ""},
+		{"a token, but not truncated", func(int) string { return s3faults.Page("in/a.csv", "false", "1") }, ""},
+		{"not said whether truncated", func(int) string { return s3faults.Page("in/a.csv", "", "") }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, bucket := newServer(t)
 			pages := 0
-			s.disturb(func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
-				if !r.URL.Query().Has("list-type") {
-					return false
-				}
-				tt.page(pages).write(w)
-				pages++
-				return true
-			})
+			s.disturb(s3faults.List(func(int) string { pages++; return tt.page(pages - 1) }))
 			urls, err := Files{}.List(t.Context(), bucket+"/in/")
 			got := strings.ReplaceAll(strings.Join(urls, " "), bucket+"/", "")
 			_, isList := errors.AsType[*ListError](err)
@@ -238,8 +177,6 @@ func TestHangingServer(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.csv", large)
 	url, hang := bucket+"/in.csv", make(chan struct{}, 10)
-	ended, end := context.WithCancel(context.Background())
-	t.Cleanup(end)
 	ctx, cancel := context.WithCancel(t.Context())
 	f, err := OpenFile(ctx, url)
 	if err != nil {
@@ -249,11 +186,7 @@ func TestHangingServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.disturb(func(http.ResponseWriter, *http.Request, func(http.ResponseWriter)) bool {
-		hang <- struct{}{}
-		<-ended.Done()
-		return true
-	})
+	s.disturb(s3faults.Hang(func() { hang <- struct{}{} }))
 	calls := map[string]func() error{
 		"Read":       func() error { _, err := io.ReadAll(f); return err },
 		"Publish":    func() error { return d.Publish(0) },

@@ -6,13 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -146,19 +146,17 @@ func TestLostResponse(t *testing.T) {
 	for _, data := range []string{"small", large} {
 		t.Run(fmt.Sprint(len(data)), func(t *testing.T) {
 			s, bucket := newServer(t)
-			lost := 0
-			s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
-				if !publishes(r) || lost > 0 {
-					return false
+			publications := 0
+			s.disturb(s3faults.LoseOnce().For(func(r *http.Request) bool {
+				if s3faults.Publishes(r) {
+					publications++
 				}
-				lost++
-				serve(discarding{http.Header{}})
-				panic(http.ErrAbortHandler)
-			})
+				return s3faults.Publishes(r)
+			}))
 			d := create(t, bucket+"/out.csv")
 			write(t, d, data)
-			if err := d.Publish(int64(len(data))); err != nil || lost != 1 {
-				t.Errorf("%v, after %d lost responses", err, lost)
+			if err := d.Publish(int64(len(data))); err != nil || publications < 2 {
+				t.Errorf("%v, after %d requests to publish", err, publications)
 			}
 		})
 	}
@@ -176,7 +174,7 @@ func TestForgetfulServer(t *testing.T) {
 			t.Run(fmt.Sprint(name, len(data)), func(t *testing.T) {
 				s, bucket := newServer(t)
 				s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
-					if !publishes(r) {
+					if !s3faults.Publishes(r) {
 						return false
 					}
 					serve(w)
@@ -199,18 +197,6 @@ func TestForgetfulServer(t *testing.T) {
 		}
 	}
 }
-
-// publishes reports whether a request makes an object visible.
-func publishes(r *http.Request) bool {
-	return r.Method == http.MethodPut && !r.URL.Query().Has("partNumber") || r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
-}
-
-// discarding is a response that is lost.
-type discarding struct{ header http.Header }
-
-func (d discarding) Header() http.Header         { return d.header }
-func (d discarding) Write(p []byte) (int, error) { return len(p), nil }
-func (d discarding) WriteHeader(int)             {}
 
 func TestSlowDownIsRetried(t *testing.T) {
 	s, bucket := newServer(t)
@@ -240,19 +226,13 @@ func TestCutReads(t *testing.T) {
 	s, bucket := newServer(t)
 	s.put("in.csv", large)
 	var asked []string
-	s.disturb(func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
+	s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
 		var first, last int
 		if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n != 2 || first%blockSize != 0 {
 			return false
 		}
 		asked = append(asked, r.Header.Get("Range"))
-		w.Header().Set("ETag", etagOf(large))
-		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, len(large)))
-		w.Header().Set("Content-Length", fmt.Sprint(last+1-first))
-		w.WriteHeader(http.StatusPartialContent)
-		fmt.Fprint(w, large[first:first+100])
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
+		return s3faults.CutEach(100)(w, r, serve)
 	})
 	got, err := ReadFile(t.Context(), bucket+"/in.csv")
 	if err != nil || string(got) != large {
@@ -339,21 +319,19 @@ func TestMissing(t *testing.T) {
 // Of several programs that create an object, one does, and knows this even if the response is lost.
 func TestCreateFile(t *testing.T) {
 	s, bucket := newServer(t)
-	lost := false
-	s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
-		if r.Method != http.MethodPut || lost {
-			return false
+	puts := 0
+	s.disturb(s3faults.LoseOnce().For(func(r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			puts++
 		}
-		lost = true
-		serve(httptest.NewRecorder())
-		panic(http.ErrAbortHandler)
-	})
+		return r.Method == http.MethodPut
+	}))
 	for _, want := range []bool{true, false} {
 		if created, err := CreateFile(t.Context(), bucket+"/new.json", fmt.Appendf(nil, "%v", want)); created != want || err != nil {
 			t.Errorf("created is %v, want %v; %v", created, want, err)
 		}
 	}
-	if objects, _ := s.state(); objects["new.json"] != "true" || !lost {
+	if objects, _ := s.state(); objects["new.json"] != "true" || puts < 3 {
 		t.Errorf("the object is %q", objects["new.json"])
 	}
 	s.disturb(func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) bool {

@@ -83,14 +83,18 @@ func (b *s3Bucket) Stat(ctx context.Context, key string) (Info, error) {
 	if err != nil {
 		return Info{}, s3Error(err)
 	}
-	if out.ContentLength == nil || aws.ToString(out.ETag) == "" {
+	info := Info{aws.ToInt64(out.ContentLength), aws.ToString(out.ETag), aws.ToTime(out.LastModified)}
+	if out.ContentLength == nil || info.ETag == "" && info.Modified.IsZero() {
 		return Info{}, errNoVersion
 	}
-	return Info{*out.ContentLength, *out.ETag, aws.ToTime(out.LastModified)}, nil
+	return info, nil
 }
 
 func (b *s3Bucket) Read(ctx context.Context, key string, version Info, offset, length int64) (io.ReadCloser, error) {
-	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key, IfMatch: &version.ETag}
+	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key}
+	if version.ETag != "" {
+		in.IfMatch = &version.ETag
+	}
 	if length > 0 {
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
 	}
@@ -98,7 +102,10 @@ func (b *s3Bucket) Read(ctx context.Context, key string, version Info, offset, l
 	if err != nil {
 		return nil, s3Error(err)
 	}
-	if aws.ToString(out.ETag) != version.ETag { // a server without If-Match
+	// Servers over a folder, such as versitygw, have no ETag of files that others have put there. If-Unmodified-Since would
+	// not help: versitygw compares fractions of a second, which the header does not have.
+	other := version.ETag == "" && !aws.ToTime(out.LastModified).Equal(version.Modified)
+	if aws.ToString(out.ETag) != version.ETag || other { // a server without If-Match
 		return nil, errors.Join(ErrChanged, out.Body.Close())
 	}
 	asked, got := fmt.Sprintf("bytes %d-%d/%d", offset, offset+length-1, version.Size), aws.ToString(out.ContentRange)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
 )
 
 // server is a small S3 server with one bucket, whose responses a test can disturb.
@@ -22,12 +24,8 @@ type server struct {
 	uploads map[string]*upload
 	log     []string // method and query of each request
 
-	// fault answers a request in place of the server, or after it if the server was asked to keep the effect.
-	fault fault
+	fault s3faults.Fault
 }
-
-// fault reports whether it has answered a request. serve is the answer of the server.
-type fault func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool
 
 type object struct {
 	data, etag, token string
@@ -66,11 +64,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.log = append(s.log, r.Method+" "+r.URL.RawQuery)
 	fault := s.fault
 	s.mu.Unlock()
-	serve := func(w http.ResponseWriter) { s.serve(w, r) }
-	if fault != nil && fault(w, r, serve) {
-		return
-	}
-	serve(w)
+	fault.Before(http.HandlerFunc(s.serve)).ServeHTTP(w, r)
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
@@ -192,7 +186,7 @@ func (s *server) state() (objects map[string]string, uploads int) {
 }
 
 // disturb sets the fault.
-func (s *server) disturb(fault fault) {
+func (s *server) disturb(fault s3faults.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault

@@ -21,6 +21,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
 	"github.com/bulkcat/bulkcat/scripts/servers/child"
 	"github.com/bulkcat/bulkcat/scripts/servers/network"
 )
@@ -74,6 +78,7 @@ type world struct {
 	slowDown atomic.Int64 // of so many requests one is refused; 0 for none
 	requests atomic.Int64
 	held     atomic.Pointer[held]
+	fault    s3faults.Fault
 }
 
 func start(t *testing.T) *world {
@@ -97,11 +102,17 @@ func start(t *testing.T) *world {
 	w.proxy()
 	out := filepath.Join(root, "out.csv")
 	w.must(w.run(t.TempDir(), "product", w.input, "-o", out, "--carry", "all"))
-	var err error
-	if w.want, err = os.ReadFile(out); err != nil {
+	w.want = read(t, out)
+	return w
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return w
+	return text
 }
 
 // gateway runs versitygw over a folder until the test ends.
@@ -130,11 +141,17 @@ func gateway(t *testing.T, folder string) (addr string) {
 	return ""
 }
 
-// proxy starts the proxy that answers 503 SlowDown.
+// proxy starts the proxy that answers 503 SlowDown and has the fault.
 func (w *world) proxy() {
 	target := &url.URL{Scheme: "http", Host: w.network.Addr}
 	forward := &httputil.ReverseProxy{
-		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }, // the host is signed
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host // is signed
+			if r.In.Method == http.MethodGet && w.fault != nil {
+				sign(r.Out) // the fault may have changed a header
+			}
+		},
 		ErrorLog: log.New(io.Discard, "", 0),
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
 			panic(http.ErrAbortHandler) // the fault of the network, not an answer
@@ -147,12 +164,8 @@ func (w *world) proxy() {
 	server := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.held.Load().wait(r)
 		n, every := w.requests.Add(1), w.slowDown.Load()
-		if every > 0 && n%every != 0 {
-			forward.ServeHTTP(rw, r)
-			return
-		}
-		if every == 0 {
-			forward.ServeHTTP(rw, r)
+		if every == 0 || n%every != 0 {
+			w.fault.Before(forward).ServeHTTP(rw, r)
 			return
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -162,6 +175,16 @@ func (w *world) proxy() {
 	go func() { _ = server.Serve(l) }()
 	w.t.Cleanup(func() { _ = server.Close() })
 	w.endpoint = "http://" + l.Addr().String()
+}
+
+// sign signs a request without a body again.
+func sign(r *http.Request) {
+	r.Header.Del("Authorization")
+	key := aws.Credentials{AccessKeyID: "testkey", SecretAccessKey: "testsecret"}
+	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }) // as the client of S3
+	if err := signer.SignHTTP(r.Context(), key, r, r.Header.Get("X-Amz-Content-Sha256"), "s3", "us-east-1", time.Now()); err != nil {
+		panic(err)
+	}
 }
 
 // run prepares bulkcat with a folder for its local files.
@@ -280,10 +303,7 @@ func TestKilled(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	list, err := os.ReadFile(w.input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := read(t, w.input)
 	for n := range 20_000 {
 		list = fmt.Appendf(list, "oak table number %d,%d\n", n, n)
 	}
