@@ -4,7 +4,7 @@
 // fills in zeros for values that are missing. A [File] has the rows of the file, or an error:
 //
 //   - The metadata is checked for sizes that it cannot have, and read without the parts that no reader of rows needs.
-//   - A page has at most [MaxPage] bytes, and the current pages of a file have at most [MaxHeld] bytes.
+//   - A page has at most [MaxPage] bytes, and the buffers and current pages of a file have at most [MaxHeld] bytes.
 //   - Pages are decompressed here, to exactly the size that the page header has. The library sees pages without
 //     compression.
 //   - The checksum of a page is checked if the page has one.

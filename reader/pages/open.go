@@ -16,7 +16,7 @@ import (
 // Bounds of memory in bytes.
 const (
 	MaxPage = 100 << 20 // DuckDB writes pages of up to 100,000,000 bytes
-	MaxHeld = 192 << 20 // of the current pages and dictionaries of all columns that are read
+	MaxHeld = 192 << 20 // of the buffers, current pages and dictionaries of all columns that are read
 
 	maxFooter = 64 << 20 // some 300,000 column chunks
 	maxHeader = 16 << 20 // of a page: statistics have whole values
@@ -119,12 +119,9 @@ func Open(body io.ReaderAt, size int64) (f *File, err error) {
 	if f.opened, err = f.openPlain(); err != nil {
 		return nil, damagedf("its metadata: %v", err)
 	}
-	for i, g := range f.opened.RowGroups() {
-		group := &rowGroup{RowGroup: g}
-		for k, c := range g.ColumnChunks() {
-			group.chunks = append(group.chunks, &chunk{c.(*parquet.FileColumnChunk), f, i, k})
-		}
-		f.groups = append(f.groups, group)
+	only := f.opened.RowGroups()[0]
+	for i := range f.meta.RowGroups {
+		f.groups = append(f.groups, &rowGroup{only, f, i})
 	}
 	return f, nil
 }
@@ -213,18 +210,16 @@ func checkChunk(leaf *format.SchemaElement, c footerChunk, rows int64) error {
 // streamSize is more than the size of any column chunk in bytes.
 const streamSize = 1 << 50
 
-// openPlain opens the file with metadata of columns that are not compressed. Its column chunks are read from streams.
+// openPlain opens a file with one row group of columns that are not compressed. Its column chunks are read from streams,
+// in place of the chunks of each row group: the library's structures take 2 KiB for a chunk.
 func (f *File) openPlain() (*parquet.File, error) {
-	plain := format.FileMetaData{Version: f.meta.Version, Schema: f.meta.Schema, NumRows: f.rows}
-	for _, g := range f.meta.RowGroups {
-		group := format.RowGroup{NumRows: g.NumRows}
-		for _, c := range g.Columns {
-			group.Columns = append(group.Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
-				Type: c.Meta.Type, NumValues: c.Meta.NumValues, TotalCompressedSize: streamSize,
-			}})
-		}
-		plain.RowGroups = append(plain.RowGroups, group)
+	group := format.RowGroup{NumRows: f.rows}
+	for _, leaf := range f.leaves {
+		group.Columns = append(group.Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
+			Type: leaf.Type.V, TotalCompressedSize: streamSize,
+		}})
 	}
+	plain := format.FileMetaData{Version: f.meta.Version, Schema: f.meta.Schema, NumRows: f.rows, RowGroups: []format.RowGroup{group}}
 	data, err := thrift.Marshal(new(thrift.CompactProtocol), &plain)
 	if err != nil {
 		return nil, err
@@ -262,18 +257,34 @@ func (f *File) LogicalType(leaf *parquet.Column) format.LogicalTypeValue {
 	return f.leaves[leaf.Index()].LogicalType.Value
 }
 
+// rowGroup is a row group of the file, with the columns of the library's only one.
 type rowGroup struct {
 	parquet.RowGroup
-	chunks []parquet.ColumnChunk
+	file  *File
+	index int
 }
 
-func (g *rowGroup) ColumnChunks() []parquet.ColumnChunk { return g.chunks }
-func (g *rowGroup) Rows() parquet.Rows                  { return parquet.NewRowGroupRowReader(g) }
+func (g *rowGroup) NumRows() int64     { return g.file.meta.RowGroups[g.index].NumRows }
+func (g *rowGroup) Rows() parquet.Rows { return parquet.NewRowGroupRowReader(g) }
+
+// ColumnChunks returns new chunks at each call: a file may have hundreds of thousands.
+func (g *rowGroup) ColumnChunks() []parquet.ColumnChunk {
+	chunks := g.RowGroup.ColumnChunks()
+	own := make([]parquet.ColumnChunk, len(chunks))
+	for i, c := range chunks {
+		own[i] = &chunk{c.(*parquet.FileColumnChunk), g.file, g.index, i}
+	}
+	return own
+}
 
 type chunk struct {
 	*parquet.FileColumnChunk
 	file          *File
 	group, column int
+}
+
+func (c *chunk) NumValues() int64 {
+	return c.file.meta.RowGroups[c.group].Columns[c.column].Meta.NumValues
 }
 
 // Pages returns the pages from the first one on.
@@ -303,6 +314,6 @@ func (p *checkedPages) ReadPage() (page parquet.Page, err error) {
 }
 
 func (p *checkedPages) Close() error {
-	p.stream.hold(0, 0)
+	p.stream.release()
 	return p.FilePages.Close()
 }

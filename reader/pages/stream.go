@@ -282,16 +282,27 @@ func (s *stream) limit(size int64) error {
 		"write the file with smaller pages or row groups"}
 }
 
+// streamMemory is the memory of a column that is read, without its pages, in bytes: the buffers of the stream and of the
+// library, and the values that a caller takes at once.
+const streamMemory = 24 << 10
+
 // hold counts the sizes of the dictionary and of the current page for the file.
 func (s *stream) hold(words, size int64) error {
 	s.words = words
-	held := s.file.held.Add(words + size - s.held)
-	s.held = words + size
-	if held <= MaxHeld || s.held == 0 {
+	total := words + size + streamMemory
+	held := s.file.held.Add(total - s.held)
+	s.held = total
+	if held <= MaxHeld {
 		return nil
 	}
-	return &UnsupportedError{s.leaf.name, fmt.Sprintf("and the others have pages of more than %d MiB in all", MaxHeld>>20),
+	return &UnsupportedError{s.leaf.name, fmt.Sprintf("and the others need more than %d MiB for their pages", MaxHeld>>20),
 		"write the file with smaller pages or row groups, or name the columns that are needed"}
+}
+
+// release counts the column no longer.
+func (s *stream) release() {
+	s.file.held.Add(-s.held)
+	s.held = 0
 }
 
 // plain returns the header of the page without compression.
