@@ -123,12 +123,12 @@ func (s *Session) SpoolPath() string {
 
 // Resumption says how to start a run again that ended early.
 type Resumption struct {
-	Stdin string // the file to give as standard input: "" for none, "-" for the same file as before
+	Stdin string // the file to give as standard input: "" for none, "-" for the same file or pipe as before, which was not kept
 	Cut   bool   // the pipe had not ended, so that Stdin holds only its beginning
 }
 
 // Resumption says how the run goes on after an error of Run; false if the same run gets no further:
-// no answers are kept, the input is gone, or the options, the input or the service have to change
+// no answers are kept, or the options, the input or the service have to change
 // first.
 func (s *Session) Resumption(err error) (Resumption, bool) {
 	switch {
@@ -139,7 +139,7 @@ func (s *Session) Resumption(err error) (Resumption, bool) {
 	case !s.options.readsStdin():
 		return Resumption{}, true
 	}
-	return Resumption{Stdin: "-"}, s.interrupt == nil // else a pipe that was not kept
+	return Resumption{Stdin: "-"}, true
 }
 
 // resumable says whether the same run gets further after an error: the run was stopped, or this

@@ -23,7 +23,7 @@ func resumeCommand(session *pipeline.Session, err error) string {
 	command := commandLine(args)
 	switch {
 	case resumption.Stdin == "-":
-		command += "   # with the same file as standard input"
+		command += "   # with the same standard input"
 	case resumption.Stdin != "":
 		command += " < " + shellQuote(resumption.Stdin)
 	}

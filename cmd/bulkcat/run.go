@@ -56,6 +56,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 		Args: operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
+			outlivePipes()
 			defer f.attend()()
 			return f.notified(cmd.Context(), func() error {
 				return f.run(cmd.Context(), cmd.Flags().Changed("classification"))

@@ -99,6 +99,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
+	outlivePipes()
 	grants, err := f.grants(ctx)
 	if err != nil {
 		return &usageError{err}

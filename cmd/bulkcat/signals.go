@@ -51,6 +51,11 @@ func (s *signals) watch(parent context.Context) context.Context {
 	return ctx
 }
 
+// outlivePipes makes writing to standard output and standard error an error after their reader is gone: by default the
+// process ends at once, without the answers that are in flight. The signal is not ignored, because commands would inherit
+// that.
+func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 // attend sets the functions that act on the signals, until leave is called.
 func (s *signals) attend(functions attendance) (leave func()) {
 	s.set(functions)

@@ -67,7 +67,7 @@ func probe(folder string) error {
 type StateError struct{ Err error }
 
 func (e *StateError) Error() string {
-	return fmt.Sprintf("the answers of a run whose output is a stream are kept in the state folder of the user, which cannot be used: %v", e.Err)
+	return fmt.Sprintf("the answers of a run whose output is a stream are kept in the state folder of the user, which cannot be used: %v: choose another folder", e.Err)
 }
 
 func (e *StateError) Unwrap() error { return e.Err }
