@@ -3,7 +3,9 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -235,7 +237,12 @@ func (o *OutputOptions) checkOwner(ctx context.Context, account *Account) error 
 	return account.takenBy(last, o.Path)
 }
 
+// unreadableAccount is the error of an output whose account is damaged or another file, or the error of the storage,
+// which says nothing about the account.
 func unreadableAccount(output string, err error) error {
+	if _, unread := errors.AsType[*fs.PathError](err); unread && objects.IsURL(output) {
+		return err
+	}
 	return &OutputTakenError{Path: output, Reason: "has an account that cannot be read (" + err.Error() + ")"}
 }
 

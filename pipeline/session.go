@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -138,9 +139,10 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 		return nil, causeOf(ctx, err) // the output has an account of its own
 	}
 	account.Inputs = s.readInputs()
+	err = givenUp(out, err)
 	account.finish(err, s.counters.Snapshot(), published)
 	if !isReplaced(err) { // else the account there is that of the output
-		err = errors.Join(err, s.publish(out, account))
+		err = errors.Join(err, givenUp(out, s.publish(out, account)))
 	}
 	s.monitor.end(err)
 	s.end(err)
@@ -158,13 +160,25 @@ const outputGrace = 5 * time.Second
 // outputContext returns the context of the calls that write to object storage. It outlives ctx, so that the run ends in
 // order, but not by long: a storage that does not answer does not hold the run.
 func (s *Session) outputContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	grace := cmp.Or(s.options.Grace, defaultGrace)
+	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	most := cmp.Or(s.options.Grace, defaultGrace) + outputGrace
 	context.AfterFunc(ctx, func() {
-		end := time.AfterFunc(grace+outputGrace, cancel)
+		end := time.AfterFunc(most, func() {
+			cancel(&StopError{Interrupted, fmt.Errorf("the storage did not answer within %v of the interruption", most)})
+		})
 		context.AfterFunc(out, func() { end.Stop() })
 	})
-	return out, cancel
+	return out, func() { cancel(nil) }
+}
+
+// givenUp returns the error of a call with the context of the output: the reason for which the storage was given up, if
+// it was. The run that was interrupted can be resumed.
+func givenUp(out context.Context, err error) error {
+	stop, is := errors.AsType[*StopError](context.Cause(out))
+	if !is || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &StopError{stop.Cause, fmt.Errorf("%w: %w", stop.Err, err)}
 }
 
 // ask opens the store, claims the output and runs the stages.

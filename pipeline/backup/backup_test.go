@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -511,5 +512,52 @@ func TestLatePlace(t *testing.T) {
 	}
 	if text := log.String(); !strings.Contains(text, "does not answer yet") || !strings.Contains(text, "no longer copied") {
 		t.Errorf("the log is\n%s", text)
+	}
+}
+
+// A place that hangs holds the end of a finished run for stallTimeout at most, and that of a run that is to end not at all.
+func TestStopWhileThePlaceHangs(t *testing.T) {
+	for name, hangs := range map[string]func(op, key string) bool{
+		"at every call": func(string, string) bool { return true },
+		"at the list":   func(op, key string) bool { return op == "publish" && key == listName },
+		"at an object":  func(op, key string) bool { return op == "publish" && key != listName },
+		"at a removal":  func(op, _ string) bool { return op == "remove" },
+	} {
+		for ending, most := range map[string]time.Duration{"finished": stallTimeout, "ended": 0} {
+			t.Run(name+"/"+ending, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					bucket, place := objectstest.New()
+					ctx, end := context.WithCancel(t.Context())
+					dir := t.TempDir()
+					s := open(t, dir)
+					add(t, s, 0, 10, 100)
+					b, err := Start(ctx, s, Options{Place: place, Dir: dir, Every: time.Second})
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(1500 * time.Millisecond)
+					bucket.Disturb(func(op, key string) error {
+						if hangs(op, key) {
+							return objectstest.Hang
+						}
+						return nil
+					})
+					add(t, s, 10, 500, 100)
+					time.Sleep(time.Second)
+					if ending == "ended" {
+						end()
+					}
+					stopping := time.Now()
+					state := b.Stop()
+					if taken := time.Since(stopping); taken > most {
+						t.Errorf("Stop takes %v, want %v at most; %+v", taken, most, state)
+					}
+					if name != "at a removal" && (state.Behind == 0 || state.Error == "") {
+						t.Errorf("the state is %+v", state)
+					}
+					end()
+				})
+			})
+		}
 	}
 }

@@ -31,8 +31,8 @@ const (
 // command leaves in the background may keep the output open.
 const outputDelay = time.Second
 
-// Run runs the command, with the facts in its environment, and waits for its end. The command, with the processes that
-// it has started, is killed when ctx ends.
+// Run runs the command, with the facts in its environment, and waits for its end. When ctx ends, the command is
+// killed, with the processes that it has started.
 func (c Command) Run(ctx context.Context, occasion Occasion, facts Facts) error {
 	shell := []string{"sh", "-c"}
 	if runtime.GOOS == "windows" {
@@ -41,7 +41,7 @@ func (c Command) Run(ctx context.Context, occasion Occasion, facts Facts) error 
 	cmd := exec.CommandContext(ctx, shell[0], shell[1], c.Line)
 	cmd.Stdout, cmd.Stderr = c.Output, c.Output
 	cmd.WaitDelay = outputDelay
-	endTogether(cmd)
+	endGroup(cmd)
 	cmd.Env = append(inherited(), environment(occasion, facts)...)
 	return cmd.Run()
 }

@@ -4,5 +4,5 @@ package notify
 
 import "os/exec"
 
-// endTogether does nothing: these systems have no groups of processes.
-func endTogether(*exec.Cmd) {}
+// endGroup does nothing: the end of the context kills the shell alone.
+func endGroup(*exec.Cmd) {}

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// endTogether has the end of the context kill the processes that the command has started, too: the shell starts one for
-// each program of a list.
-func endTogether(cmd *exec.Cmd) {
+// endGroup has the end of the context kill the command and all processes that it has started and that have stayed in its
+// process group. A shell that is killed alone leaves its commands running.
+func endGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

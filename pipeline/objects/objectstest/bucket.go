@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -49,14 +50,22 @@ func New() (b *Bucket, url string) {
 	return b, "mem://" + name + "/copy"
 }
 
-func (b *Bucket) fail(op, key string) error {
+// Hang is what a fault returns for a call that has no answer until its context ends.
+var Hang = errors.New("no answer")
+
+func (b *Bucket) fail(ctx context.Context, op, key string) error {
 	b.mu.Lock()
 	fault := b.fault
 	b.mu.Unlock()
 	if fault == nil {
 		return nil
 	}
-	return fault(op, strings.TrimPrefix(key, "copy/"))
+	err := fault(op, strings.TrimPrefix(key, "copy/"))
+	if err == Hang {
+		<-ctx.Done()
+		err = ctx.Err()
+	}
+	return err
 }
 
 // Disturb sets a function that decides which calls fail: Stat, Remove and Publish ("stat", "remove", "publish").
@@ -82,8 +91,8 @@ func (b *Bucket) Put(key, text string) {
 	b.Objects[key] = Version{text, fmt.Sprint(b.next)}
 }
 
-func (b *Bucket) Stat(_ context.Context, key string) (objects.Info, error) {
-	if err := b.fail("stat", key); err != nil {
+func (b *Bucket) Stat(ctx context.Context, key string) (objects.Info, error) {
+	if err := b.fail(ctx, "stat", key); err != nil {
 		return objects.Info{}, err
 	}
 	b.mu.Lock()
@@ -116,12 +125,12 @@ func (b *Bucket) List(_ context.Context, prefix string, add func(string) bool) e
 	return nil
 }
 
-func (b *Bucket) Create(_ context.Context, key string, old objects.Info) (writer.Draft, error) {
-	return &draft{bucket: b, key: key, old: old}, nil
+func (b *Bucket) Create(ctx context.Context, key string, old objects.Info) (writer.Draft, error) {
+	return &draft{ctx: ctx, bucket: b, key: key, old: old}, nil
 }
 
-func (b *Bucket) Remove(_ context.Context, key string) error {
-	if err := b.fail("remove", key); err != nil {
+func (b *Bucket) Remove(ctx context.Context, key string) error {
+	if err := b.fail(ctx, "remove", key); err != nil {
 		return err
 	}
 	b.mu.Lock()
@@ -134,13 +143,14 @@ func (*Bucket) AbortDraft(context.Context, string, string) error { return nil }
 
 type draft struct {
 	bytes.Buffer
+	ctx    context.Context // of Create
 	bucket *Bucket
 	key    string
 	old    objects.Info
 }
 
 func (d *draft) Publish(size int64) error {
-	if err := d.bucket.fail("publish", d.key); err != nil {
+	if err := d.bucket.fail(d.ctx, "publish", d.key); err != nil {
 		return err
 	}
 	d.bucket.mu.Lock()

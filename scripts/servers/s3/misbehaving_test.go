@@ -128,30 +128,32 @@ func TestHanging(t *testing.T) {
 		grace = 2 * time.Second
 		// most is the grace period, five seconds for what is left of the output, five for the abort of its upload, and
 		// some for a busy machine.
-		most = grace + 13*time.Second
+		most   = grace + 13*time.Second
+		gaveUp = "stopped early: interrupted: the storage did not answer within 7s of the interruption"
 	)
 	for _, c := range []struct {
-		name, text string // of the request that hangs
-		args       []string
+		name, request string // that hangs
+		args          []string
+		text          string // of the run
 	}{
-		{"opening the input", "HEAD /bucket/in.csv", []string{"s3://bucket/in.csv", "-o", "OUT"}},
-		{"reading the input", "GET /bucket/in.csv", []string{"s3://bucket/in.csv", "-o", "OUT"}},
-		{"listing the input", "list-type=2", []string{"s3://bucket/list/", "-o", "OUT"}},
-		{"creating the output", "HEAD /bucket/OUT", []string{"INPUT", "-o", "s3://bucket/OUT"}},
-		{"beginning the upload", "uploads=", []string{"INPUT", "-o", "s3://bucket/OUT"}},
-		{"a part of the upload", "partNumber=1", []string{"INPUT", "-o", "s3://bucket/OUT"}},
-		{"completing the upload", "POST /bucket/OUT?uploadId", []string{"INPUT", "-o", "s3://bucket/OUT"}},
-		{"a small output", "PUT /bucket/OUT?", []string{"INPUT", "-o", "s3://bucket/OUT", "--limit", "10"}},
-		{"a part of a folder", "PUT /bucket/OUT/part-00002.csv?", []string{"INPUT", "-o", "s3://bucket/OUT/", "--output-format", "csv", "--part-rows", "1000"}},
-		{"a copy of the store", "PUT /bucket/copy-OUT", []string{"INPUT", "-o", "OUT", "--store", "STORE", "--store-backup", "s3://bucket/copy-OUT"}},
-		{"the list of a copy", "/bucket/copy-OUT/store.json", []string{"INPUT", "-o", "OUT", "--store", "STORE", "--store-backup", "s3://bucket/copy-OUT"}},
+		{"opening the input", "HEAD /bucket/in.csv", []string{"s3://bucket/in.csv", "-o", "OUT"}, "received terminated"},
+		{"reading the input", "GET /bucket/in.csv", []string{"s3://bucket/in.csv", "-o", "OUT"}, "received terminated"},
+		{"listing the input", "list-type=2", []string{"s3://bucket/list/", "-o", "OUT"}, "received terminated"},
+		{"creating the output", "HEAD /bucket/OUT", []string{"INPUT", "-o", "s3://bucket/OUT"}, "received terminated"},
+		{"beginning the upload", "uploads=", []string{"INPUT", "-o", "s3://bucket/OUT"}, gaveUp},
+		{"a part of the upload", "partNumber=1", []string{"INPUT", "-o", "s3://bucket/OUT"}, gaveUp},
+		{"completing the upload", "POST /bucket/OUT?uploadId", []string{"INPUT", "-o", "s3://bucket/OUT"}, gaveUp},
+		{"a small output", "PUT /bucket/OUT?", []string{"INPUT", "-o", "s3://bucket/OUT", "--limit", "10"}, gaveUp},
+		{"a part of a folder", "PUT /bucket/FOLDER/part-00002.csv?", []string{"INPUT", "-o", "s3://bucket/FOLDER/", "--output-format", "csv", "--part-rows", "1000"}, gaveUp},
+		{"a copy of the store", "PUT /bucket/copy-OUT", []string{"INPUT", "-o", "OUT", "--store", "STORE", "--store-backup", "s3://bucket/copy-OUT"}, "the copy of the store is behind"},
+		{"the list of a copy", "/bucket/copy-OUT/store.json", []string{"INPUT", "-o", "OUT", "--store", "STORE", "--store-backup", "s3://bucket/copy-OUT"}, "received terminated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir, name := t.TempDir(), strings.ReplaceAll(c.name, " ", "-")
-			places := strings.NewReplacer("INPUT", w.input, "OUT", name+".csv", "STORE", filepath.Join(dir, "store"))
+			places := strings.NewReplacer("INPUT", w.input, "OUT", name+".csv", "FOLDER", name, "STORE", filepath.Join(dir, "store"))
 			hangs := make(chan struct{}, 1000)
-			b := w.behind(t, s3faults.Hang(func() { hangs <- struct{}{} }).For(asked(places.Replace(c.text))))
+			b := w.behind(t, s3faults.Hang(func() { hangs <- struct{}{} }).For(asked(places.Replace(c.request))))
 			args := []string{"product", "--carry", "all", "--grace", grace.String()}
 			for _, arg := range c.args {
 				args = append(args, places.Replace(arg))
@@ -166,18 +168,52 @@ func TestHanging(t *testing.T) {
 			case <-time.After(time.Minute):
 				t.Error("no request hangs")
 			}
-			asked := time.Now()
+			signaled := time.Now()
 			_ = cmd.Process.Signal(syscall.SIGTERM)
 			giveUp := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 			_ = cmd.Wait()
 			giveUp.Stop()
-			t.Logf("%v after %v\n%s", cmd.ProcessState, time.Since(asked).Round(time.Millisecond), cmd.Stderr)
-			if taken := time.Since(asked); taken > most || cmd.ProcessState.ExitCode() != 143 {
-				t.Errorf("the run ended after %v with %v, want status 143 within %v\n%s", taken, cmd.ProcessState, most, cmd.Stderr)
+			taken, text := time.Since(signaled).Round(time.Millisecond), fmt.Sprint(cmd.Stderr)
+			t.Logf("%v after %v", cmd.ProcessState, taken)
+			if taken > most || cmd.ProcessState.ExitCode() != 143 || !strings.Contains(text, c.text) {
+				t.Errorf("the run ended after %v with %v, want status 143 within %v and %q\n%s", taken, cmd.ProcessState, most, c.text, text)
 			}
-			for _, folder := range []string{dir, w.bucket} {
-				check(t, filepath.Join(folder, name+".csv"), nil)
+			if stopped := strings.Contains(text, "Stopped (interrupted), resumable"); stopped != strings.Contains(text, "  resume ") {
+				t.Errorf("no resume line:\n%s", text)
 			}
+			for _, output := range []string{filepath.Join(dir, name+".csv"), filepath.Join(w.bucket, name+".csv"), filepath.Join(w.bucket, name, "_SUCCESS")} {
+				check(t, output, nil)
+			}
+		})
+	}
+}
+
+// A copy of the store that forgets or hangs does not spoil a finished run, which says how far the copy is behind.
+func TestMisbehavingCopy(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for _, c := range []struct {
+		name  string
+		fault s3faults.Fault
+		most  time.Duration
+	}{
+		{"forgets", s3faults.Forget, 20 * time.Second},
+		// The copy is given up after a minute without a byte.
+		{"hangs", s3faults.Hang(func() {}).For(s3faults.Publishes), 90 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b, dir := w.behind(t, c.fault), t.TempDir()
+			output, copied := filepath.Join(dir, "out.csv"), "s3://bucket/copy-"+c.name
+			cmd := b.run(dir, "product", w.input, "-o", output, "--carry", "all", "--store", filepath.Join(dir, "store"), "--store-backup", copied)
+			began := time.Now()
+			b.must(cmd)
+			t.Logf("complete after %v", time.Since(began).Round(time.Millisecond))
+			check(t, output, w.want)
+			if text := fmt.Sprint(cmd.Stderr); time.Since(began) > c.most || !strings.Contains(text, "the copy of the store is behind") {
+				t.Errorf("after %v, want %v at most:\n%s", time.Since(began), c.most, text)
+			}
+			b.fails(b.run(dir, "store", "restore", copied, filepath.Join(dir, "restored")), 1, "no copy")
 		})
 	}
 }
