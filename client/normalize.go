@@ -33,6 +33,9 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("%s: %.100q", e.Reason, e.Input)
 }
 
+// IsMissing reports whether a text stands for a missing value, as NULL does. With AskPlaceholders none does.
+func (n Normalizer) IsMissing(text string) bool { return !n.AskPlaceholders && isPlaceholder(text) }
+
 // Request normalizes an input of a kind. It does not check the classification. The error is an *InputError.
 func (n Normalizer) Request(kind Kind, input, classification string) (Request, error) {
 	normalize := n.website
@@ -41,7 +44,7 @@ func (n Normalizer) Request(kind Kind, input, classification string) (Request, e
 	}
 	var normalized string
 	err := errPlaceholder
-	if n.AskPlaceholders || !isPlaceholder(input) {
+	if !n.IsMissing(input) {
 		normalized, err = normalize(input)
 	}
 	if err != nil {
@@ -147,6 +150,8 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 		return "", errNumber
 	case err != nil || u.Host == "http" || u.Host == "https": // https://https://example.com
 		return "", errNotURL
+	case isBare && !strings.ContainsAny(u.Host, ".["): // NULL.
+		return "", errNoDot
 	case isBare && isOtherNumber(text, u.Host):
 		return "", errNumber
 	}

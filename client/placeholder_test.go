@@ -57,3 +57,17 @@ func TestNoPlaceholders(t *testing.T) {
 		}
 	}
 }
+
+// A dot at the end of a bare domain is not the dot that a domain has.
+func TestBareDomainNeedsDot(t *testing.T) {
+	for _, text := range []string{"NULL.", "none.", "example.", "example./a.html", "//null.", "localhost.:8080", "example。"} {
+		if r, err := (Normalizer{}).Request(Website, text, ""); err == nil || !strings.HasPrefix(err.Error(), errNoDot.Error()) {
+			t.Errorf("%q: got %q, %v", text, r.Input, err)
+		}
+	}
+	for _, text := range []string{"example.com.", "https://localhost.", "[::1]"} {
+		if _, err := (Normalizer{}).Request(Website, text, ""); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

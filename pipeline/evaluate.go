@@ -28,7 +28,7 @@ type Evaluation struct {
 // Evaluate asks for all records, and compares the answers with the labels. Nothing is stored or written.
 // The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open and those of [Run].
 func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
-	e.Input.Context = ctx
+	e.Input.Context, e.Input.Missing = ctx, client.Normalizer{}.IsMissing
 	e.Input.ExtraColumns = []string{e.LabelColumn}
 	input, err := reader.Open(e.Input)
 	if err != nil {

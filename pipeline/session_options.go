@@ -267,6 +267,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	if len(o.Input.Candidates) == 0 {
 		o.Input.Candidates = InputColumns(o.Kind)
 	}
+	o.Input.Missing = o.normalizer().IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = namedColumns(o.Output.Carry), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies)
@@ -283,10 +284,14 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	return o
 }
 
+func (o *SessionOptions) normalizer() client.Normalizer {
+	return client.Normalizer{Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders}
+}
+
 // requests are the options that decide which requests a run makes.
 func (o *SessionOptions) requests() Options {
 	options := Options{
-		Kind: o.Kind, Normalizer: client.Normalizer{Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders},
+		Kind: o.Kind, Normalizer: o.normalizer(),
 		BySite: o.Dedupe == DedupeSite, Limit: o.Limit, Shard: o.Shard,
 	}
 	for _, name := range o.Classifications {

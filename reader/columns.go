@@ -135,7 +135,7 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 // inputs are the input columns of a table.
 type inputs struct {
 	places []int // in the columns of the file
-	join   string
+	joiner
 }
 
 // of returns the input of a row, which may be short.
@@ -151,16 +151,24 @@ func (in inputs) of(fields []string) string {
 		}
 		parts = append(parts, part)
 	}
-	return joined(parts, in.join)
+	return in.joined(parts)
 }
 
+// joiner makes one input of the values of several columns.
+type joiner struct {
+	join    string
+	missing func(value string) bool
+}
+
+func (o *Options) joiner() joiner { return joiner{o.Join, o.Missing} }
+
 // joined returns the input of the values of the input columns: a single one as it is, and of several those that are not
-// blank. It changes parts.
-func joined(parts []string, join string) string {
+// missing. It changes parts.
+func (j joiner) joined(parts []string) string {
 	if len(parts) > 1 {
-		parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" })
+		parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" || j.missing(part) })
 	}
-	return strings.Join(parts, join)
+	return strings.Join(parts, j.join)
 }
 
 // sameName compares names without case and surrounding space, which hand-written headers have.

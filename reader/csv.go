@@ -377,7 +377,7 @@ type csvParser struct {
 func newCSVParser(f *file, lines *lines, width int, o *Options) (*csvParser, error) {
 	p := &csvParser{
 		rows:   csvRows{lines: lines, comma: f.comma, strict: o.StrictCSV},
-		input:  inputs{f.inputs, o.Join},
+		input:  inputs{f.inputs, o.joiner()},
 		places: f.places,
 		width:  width,
 		file:   f.info.Name,

@@ -64,7 +64,7 @@ func newExcelParser(f *file, body Source, raw *rawReader, width int, o *Options)
 	if err != nil {
 		return nil, err
 	}
-	p := &excelParser{rows: rows, raw: raw, size: info.Size(), want: len(f.columns), input: inputs{f.inputs, o.Join}, places: f.places, width: width}
+	p := &excelParser{rows: rows, raw: raw, size: info.Size(), want: len(f.columns), input: inputs{f.inputs, o.joiner()}, places: f.places, width: width}
 	if o.NoHeader || p.want == 0 {
 		return p, nil
 	}

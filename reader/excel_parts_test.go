@@ -111,6 +111,7 @@ func TestExcelCells(t *testing.T) {
 		{"truth", `<row r="2"><c r="A2" t="b"><v>1</v></c></row><row><c t="b"><v>0</v></c></row>`, "2 TRUE\n3 FALSE\n"},
 		{"error", `<row r="2"><c r="A2" t="e"><v>#N/A</v></c></row>`, "2 #N/A\n"},
 		{"formula", `<row r="2"><c r="A2" t="str"><f>A1</f><v>a_x000D_b</v></c></row>`, "2 a\rb\n"},
+		{"formulas that were never calculated", `<row r="2"><c r="A2"><f>B1</f></c></row><row r="3"><c r="A3"><f>B1</f><v></v></c></row><row/><row r="5"><c r="A5" t="str"><f>B1</f><v></v></c></row>`, "2 \n3 \n"},
 		{"runs and phonetic text", `<row r="2"><c t="inlineStr"><is><r><rPr/><t>a.</t></r><r><t xml:space="preserve">b </t></r><rPh><t>x</t></rPh></is></c></row>`, "2 a.b \n"},
 		{"escapes", `<row r="2"><c t="inlineStr"><is><t>_x005F_x0041_ _x0041_ _xD800_ _x41_ &lt;</t></is></c></row>`, "2 _x0041_ A \ufffd _x41_ <\n"},
 		{"CDATA and comments", `<row r="2"><c t="inlineStr"><is><t><![CDATA[a<]]><!-- x -->b</t></is></c></row>`, "2 a<b\n"},

@@ -20,15 +20,16 @@ const sheetLevel = 2
 
 // sheetRows reads the rows of a sheet: dates as Excel shows them, all else as it is stored.
 type sheetRows struct {
-	part    *part
-	size    uint64 // of the part, in bytes
-	book    *book
-	strings *sharedStrings
-	number  int64 // of the row that was read last, from 1
-	inside  bool  // the row is not read to its end
-	cells   []string
-	bytes   int // of the row's cells
-	text    []byte
+	part         *part
+	size         uint64 // of the part, in bytes
+	book         *book
+	strings      *sharedStrings
+	number       int64 // of the row that was read last, from 1
+	inside       bool  // the row is not read to its end
+	cells        []string
+	bytes        int  // of the row's cells
+	uncalculated bool // the row has a formula without a value, so that it is not blank
+	text         []byte
 }
 
 // rows opens a sheet.
@@ -97,7 +98,7 @@ func (r *sheetRows) next() ([]string, error) {
 		for len(r.cells) > 0 && r.cells[len(r.cells)-1] == "" {
 			r.cells = r.cells[:len(r.cells)-1]
 		}
-		if len(r.cells) > 0 {
+		if len(r.cells) > 0 || r.uncalculated {
 			return r.cells, nil
 		}
 	}
@@ -132,7 +133,7 @@ func (r *sheetRows) readRow(e xml.StartElement) error {
 	if number <= r.number || number > excelRowLimit {
 		return fmt.Errorf("row %d follows row %d; a sheet has at most %d rows in ascending order", number, r.number, excelRowLimit)
 	}
-	r.number, r.inside, r.bytes = number, true, 0
+	r.number, r.inside, r.bytes, r.uncalculated = number, true, 0, false
 	clear(r.cells)
 	r.cells = r.cells[:0]
 	column := 0
@@ -202,9 +203,12 @@ func columnOf(ref string) int {
 // value returns the text of a cell.
 func (r *sheetRows) value(e xml.StartElement) (string, error) {
 	var stored string
+	isFormula := false
 	kind, style := attribute(e, "t"), attribute(e, "s")
 	err := r.part.each(func(e xml.StartElement) (err error) {
 		switch e.Name.Local {
+		case "f":
+			isFormula = true
 		case "v":
 			r.text, err = r.part.text(r.text[:0])
 			stored = string(r.text)
@@ -215,6 +219,7 @@ func (r *sheetRows) value(e xml.StartElement) (string, error) {
 		return err
 	})
 	if err != nil || stored == "" {
+		r.uncalculated = r.uncalculated || isFormula && kind != "str" // a calculated empty text is a "str"
 		return "", err
 	}
 	switch kind {

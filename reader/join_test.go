@@ -108,3 +108,40 @@ func TestSeveralColumnsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A value that stands for none is left out of the input of several columns, in every format, and a single column keeps it.
+func TestMissingParts(t *testing.T) {
+	type row struct {
+		Brand string `parquet:"brand"`
+		Model string `parquet:"model"`
+	}
+	var table bytes.Buffer
+	w := parquet.NewGenericWriter[row](&table)
+	w.Write([]row{{"NULL", "Lamp"}, {"Acme", "NULL"}, {"NULL", "NULL"}})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := func(s string) string { return `<c t="inlineStr"><is><t>` + s + `</t></is></c>` }
+	sheet := `<worksheet` + mainSpace + `><sheetData><row>` + text("brand") + text("model") + `</row><row>` + text("NULL") + text("Lamp") +
+		`</row><row>` + text("Acme") + text("NULL") + `</row><row>` + text("NULL") + text("NULL") + `</row></sheetData></worksheet>`
+	for file, content := range map[string]string{
+		"list.csv":     "brand,model\nNULL,Lamp\nAcme,NULL\nNULL,NULL\n",
+		"list.jsonl":   `{"brand":"NULL","model":"Lamp"}` + "\n" + `{"brand":"Acme","model":"NULL"}` + "\n" + `{"brand":"NULL","model":"NULL"}`,
+		"list.parquet": table.String(),
+		"list.xlsx":    archived(t, listParts(sheet)),
+	} {
+		for columns, want := range map[string]string{"brand model": "Lamp|Acme|", "brand": "NULL|Acme|NULL"} {
+			o := Options{
+				Paths: []string{writeFile(t, file, content)}, Columns: strings.Fields(columns),
+				Missing: func(value string) bool { return value == "NULL" },
+			}
+			var got []string
+			for _, rec := range readAll(t, openReader(t, o)) {
+				got = append(got, rec.Input)
+			}
+			if strings.Join(got, "|") != want {
+				t.Errorf("%s, %s: got %q, want %q", file, columns, got, want)
+			}
+		}
+	}
+}

@@ -23,9 +23,9 @@ const (
 
 // jsonlParser reads a JSON value per line: an object, or a string that is the input.
 type jsonlParser struct {
-	lines   *lines
-	inputs  []string       // the input columns: keys or dotted paths; none if not known
-	join    string         // between the values of several
+	lines  *lines
+	inputs []string // the input columns: keys or dotted paths; none if not known
+	joiner
 	values  []string       // of the input columns of a record, encoded
 	columns map[string]int // index of each of the run's columns
 	paths   []string       // columns that may be dotted paths
@@ -146,7 +146,7 @@ func (p *jsonlParser) inputOf(values []string) (text, fault string) {
 			return "", fault
 		}
 	}
-	return joined(values, p.join), ""
+	return p.joined(values), ""
 }
 
 // inputText returns the text of an encoded value: a decoded string, the digits of a number, or "" for null.

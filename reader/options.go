@@ -46,10 +46,12 @@ type Options struct {
 	// Columns are the names of the input columns, exactly or, if that is unambiguous, in any case and with other spaces
 	// and underscores. In JSONL and Parquet they may be dotted paths. JSONL strings and lines of txt are inputs
 	// themselves and need no column. The input of several columns is their values in this order with Join between,
-	// without those that are blank or null.
+	// without those that are blank, null or Missing.
 	Columns []string
 	// Join stands between the values of several input columns. The default is a space.
 	Join string
+	// Missing reports whether a value of one of several input columns stands for no value, as NULL does; nil for none.
+	Missing func(value string) bool
 	// Candidates are names for the input column, tried in this order and like Columns if Columns is empty.
 	Candidates []string
 	// ExtraColumns are names like Columns, keys or dotted paths that are columns even if the first records of a JSONL file
@@ -90,6 +92,9 @@ func (o Options) check() (Options, error) {
 		o.Encoding, _, knownEncoding = encodingOf(strings.ToLower(o.Encoding))
 	}
 	o.Join = cmp.Or(o.Join, DefaultJoin)
+	if o.Missing == nil {
+		o.Missing = func(string) bool { return false }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -173,14 +173,14 @@ type parquetParser struct {
 	columns []placedColumn
 	inputs  []placedColumn
 	parts   []string // of the input of a row
-	join    string
-	group   int   // index of the next row group
-	left    int64 // rows left in the current row group
-	row     int64 // number of the last row, from 1
-	text    []byte
-	ends    []int
-	fields  []string // memory for the fields of the next rows
-	nulls   []bool
+	joiner
+	group  int   // index of the next row group
+	left   int64 // rows left in the current row group
+	row    int64 // number of the last row, from 1
+	text   []byte
+	ends   []int
+	fields []string // memory for the fields of the next rows
+	nulls  []bool
 }
 
 // placedColumn is a column with the leaves that it consists of.
@@ -203,7 +203,7 @@ func newParquetParser(f *file, body Source, raw *rawReader, width int, o *Option
 	if err != nil || t.rows != f.table.rows || !slices.Equal(all, f.all) {
 		return nil, &FormatError{f.info.Name, 1, "the file has changed since the run began; start again", ""}
 	}
-	p := &parquetParser{file: opened, table: t, places: f.places, width: width, raw: raw, size: info.Size(), join: o.Join}
+	p := &parquetParser{file: opened, table: t, places: f.places, width: width, raw: raw, size: info.Size(), joiner: o.joiner()}
 	byIndex := map[int]*leaf{}
 	place := func(n *node) placedColumn {
 		placed := placedColumn{node: n}
@@ -295,7 +295,7 @@ func (p *parquetParser) build() row {
 	if !utf8.ValidString(text) {
 		r.fault = faultBinary
 	} else {
-		r.input = joined(p.parts, p.join)
+		r.input = p.joined(p.parts)
 	}
 	for i, end := range p.ends[len(p.inputs):] {
 		place := i

@@ -297,7 +297,7 @@ func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
 }
 
 func (r *Reader) valueParser(f *file, unit string) jsonlParser {
-	return jsonlParser{inputs: f.info.Inputs, join: r.options.Join, columns: r.index, paths: r.options.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
+	return jsonlParser{inputs: f.info.Inputs, joiner: r.options.joiner(), columns: r.index, paths: r.options.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
 }
 
 // finish completes the FileInfo of the current file and closes the file.

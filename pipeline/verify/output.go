@@ -109,7 +109,9 @@ func (o *opened) openInput(ctx context.Context, settings *pipeline.Settings) (_ 
 	}
 	options := o.Input
 	var kind client.Kind
+	var normalizer client.Normalizer
 	if settings != nil {
+		normalizer = settings.Normalizer()
 		kind = client.Kind(settings.Kind)
 		if len(options.Columns) == 0 {
 			options.Columns, options.Join = settings.Columns, settings.Join
@@ -117,7 +119,7 @@ func (o *opened) openInput(ctx context.Context, settings *pipeline.Settings) (_ 
 		options.ExtraColumns, options.NamedOnly = settings.NamedColumns(), settings.Carry != "all"
 	}
 	options.Candidates, options.Storage = pipeline.InputColumns(kind), objects.Files{}
-	options.Context = ctx
+	options.Context, options.Missing = ctx, normalizer.IsMissing
 	o.input, err = reader.Open(options)
 	return o.input, err
 }
