@@ -2,12 +2,15 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -78,6 +81,61 @@ func TestSignals(t *testing.T) {
 				t.Errorf("got %q, want %q in it", told.String(), tt.want)
 			}
 		})
+	}
+}
+
+// TestSignalsAtOnce sends two signals to a run that waits for a service in an outage, as GNU timeout does: without a
+// pause. With three or more the process may end before it says anything.
+func TestSignalsAtOnce(t *testing.T) {
+	bulkcat := selfAsBulkcat(t)
+	for _, signals := range [][]syscall.Signal{
+		repeat(syscall.SIGTERM, 2), repeat(syscall.SIGINT, 2), {syscall.SIGTERM, syscall.SIGINT}, {syscall.SIGHUP, syscall.SIGTERM},
+	} {
+		for _, pause := range []time.Duration{0, 100 * time.Microsecond, time.Millisecond} {
+			t.Run(fmt.Sprint(signals, pause), func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				writeTitles(t, filepath.Join(dir, "in.txt"), 50)
+				var requests atomic.Int64
+				outage := make(chan struct{})
+				began := sync.OnceFunc(func() { close(outage) })
+				service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if requests.Add(1) < 10 {
+						unlimited().ServeHTTP(w, r)
+						return
+					}
+					w.WriteHeader(http.StatusServiceUnavailable)
+					began()
+				}))
+				defer service.Close()
+				cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--workers", "2")
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				<-outage
+				for _, s := range signals {
+					if err := cmd.Process.Signal(s); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(pause) // not to wait for anything: the signals come as fast as this
+				}
+				if got := statusOf(cmd.Wait()); got != exitTerminated && got != exitInterrupted {
+					t.Errorf("exit status %d", got)
+				}
+				for _, want := range []string{"Stopped (interrupted), resumable,", "  resume    bulkcat product in.txt -o out.csv --workers 2\n"} {
+					if !strings.Contains(stderr.String(), want) {
+						t.Errorf("got %q, want %q in it", stderr.String(), want)
+					}
+				}
+				if hidden, _ := filepath.Glob(filepath.Join(dir, ".*")); len(hidden) > 0 {
+					t.Errorf("%q are left", hidden)
+				}
+			})
+		}
 	}
 }
 
