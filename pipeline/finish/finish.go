@@ -156,6 +156,11 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	if err := f.publish(ctx); err != nil {
 		return report, err
 	}
+	if !objects.IsURL(f.Folder) {
+		// A shard that was killed as it started may have left a draft. No shard can remove it: it may be another's.
+		_, shards := writer.Split(pipeline.ShardsPath(f.Folder))
+		writer.Local.RemoveDrafts(ctx, f.Folder, func(name string) bool { return name == shards })
+	}
 	return report, objects.Publish(ctx, success, nil)
 }
 

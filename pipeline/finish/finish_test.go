@@ -160,6 +160,20 @@ func TestMerge(t *testing.T) {
 	})
 }
 
+// A shard that was killed as it started has left a draft of the file that all shards share: finish removes it.
+func TestDraftOfAKilledShard(t *testing.T) {
+	s := newSharded(t, t.TempDir())
+	s.runAll()
+	draft := filepath.Join(s.folder, "._shards.json.tmp-4711-0123456789abcdef")
+	s.check(os.WriteFile(draft, nil, 0o666))
+	if report, err := s.finish(""); err != nil || !report.Balanced {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if _, err := os.Stat(draft); err == nil {
+		t.Error("the draft stays")
+	}
+}
+
 // A folder in which a shard is missing, or is damaged later, is not finished.
 func TestUnbalanced(t *testing.T) {
 	everywhere(t, func(s *sharded) {

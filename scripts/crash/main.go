@@ -26,7 +26,7 @@ func main() {
 	flag.IntVar(&options.Kills, "kills", 1000, "how often, over all formats")
 	flag.IntVar(&options.Records, "records", 400, "of an input")
 	flag.Uint64Var(&options.Seed, "seed", uint64(time.Now().UnixNano()), "of inputs, faults and moments")
-	format := flag.String("format", "all", "csv, jsonl, parquet, folder or all")
+	format := flag.String("format", "all", "csv, jsonl, parquet, folder, shards, copied or all")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -54,9 +54,12 @@ func run(ctx context.Context, options loop.Options, format string) error {
 	if options.Dir, err = os.MkdirTemp("", "bulkcat-crash-"); err != nil {
 		return err
 	}
-	failed, kills := 0, options.Kills
+	failed, kills, records := 0, options.Kills, options.Records
 	for i, f := range formats {
-		options.Format, options.Kills = f, kills*(i+1)/len(formats)-kills*i/len(formats)
+		options.Format, options.Kills, options.Records = f, kills*(i+1)/len(formats)-kills*i/len(formats), records
+		if f == loop.Copied { // its runs take seconds, so that there are copies before a kill
+			options.Kills, options.Records = max(1, options.Kills/8), 5*records
+		}
 		report, err := loop.Run(ctx, options)
 		fmt.Println(report.String())
 		if err != nil {

@@ -2,7 +2,10 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
 )
@@ -13,6 +16,9 @@ var faults = map[clienttest.Fault]float64{
 	clienttest.Error500: 0.005, clienttest.Error503: 0.005, clienttest.Calculating: 0.005,
 	clienttest.Reset: 0.005, clienttest.Truncated: 0.005, clienttest.HTML: 0.005, clienttest.Slow: 0.01,
 }
+
+// copyTime is the longest time of a copy to a folder of a busy machine.
+const copyTime = 500 * time.Millisecond
 
 // cycle is a cycle under way.
 type cycle struct {
@@ -26,25 +32,38 @@ type cycle struct {
 func (c *cycle) run(ctx context.Context) error {
 	service := newService(c.want.seed, faults)
 	defer service.close()
-	for {
-		killed, err := c.start(ctx, service)
-		if err != nil {
-			return err
-		}
-		if !killed {
-			break
-		}
-		c.kills++
-		if err := c.published(); err != nil {
-			return fmt.Errorf("after a kill: %w", err)
+	for n, command := range commands(c.Format, c.dir) {
+		if err := c.repeat(ctx, service, command, c.want.statuses[n]); err != nil {
+			return fmt.Errorf("%s: %w", command[0], err)
 		}
 	}
 	c.audit(service)
 	return c.complete()
 }
 
+// repeat starts a command until a start is not killed.
+func (c *cycle) repeat(ctx context.Context, service *service, command []string, status int) error {
+	for {
+		killed, err := c.start(ctx, service, command, status)
+		if err != nil || !killed {
+			return err
+		}
+		c.kills++
+		c.report.Bound += Workers + waiting
+		if err := c.published(); err != nil {
+			return fmt.Errorf("after a kill: %w", err)
+		}
+		if c.Format == Copied {
+			c.report.Bound += service.since(time.Now().Add(-copyEvery - copyTime))
+			if err := errors.Join(os.RemoveAll(c.dir), os.Mkdir(c.dir, 0o777)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // start runs bulkcat once, to its end or to a kill.
-func (c *cycle) start(ctx context.Context, service *service) (killed bool, err error) {
+func (c *cycle) start(ctx context.Context, service *service, command []string, status int) (killed bool, err error) {
 	phase := Phases[c.random.IntN(len(Phases))]
 	moment := c.moment(phase, service)
 	if c.kills == mostKills {
@@ -54,7 +73,7 @@ func (c *cycle) start(ctx context.Context, service *service) (killed bool, err e
 	if c.kills > 0 {
 		c.report.Resumes++
 	}
-	p, err := start(c.Bulkcat, c.dir, c.Format, c.want.input, service.url)
+	p, err := start(c.Bulkcat, c.dir, command, c.want.input, service.url)
 	if err != nil {
 		return false, err
 	}
@@ -66,8 +85,8 @@ func (c *cycle) start(ctx context.Context, service *service) (killed bool, err e
 		c.report.Kills[phase]++
 		return true, nil
 	}
-	if ended.status != c.want.status {
-		return false, fmt.Errorf("exit status %d, but an undisturbed run has %d", ended.status, c.want.status)
+	if ended.status != status {
+		return false, fmt.Errorf("exit status %d, but an undisturbed run has %d", ended.status, status)
 	}
 	return false, nil
 }
@@ -93,6 +112,7 @@ func (c *cycle) complete() error {
 // audit adds the service's counts to the report.
 func (c *cycle) audit(service *service) {
 	inputs, twice := service.audit()
+	twice -= c.want.twice
 	c.report.Inputs += inputs
 	c.report.Answers += inputs + twice
 	c.report.Twice += twice

@@ -99,7 +99,7 @@ func appearance(n int, delay time.Duration) moment {
 // locks.
 func names(dir string) string {
 	var all strings.Builder
-	for _, dir := range []string{dir, filepath.Join(dir, outputName(Folder))} {
+	for _, dir := range []string{dir, filepath.Join(dir, folder)} {
 		entries, _ := os.ReadDir(dir) // none: not there yet
 		for _, e := range entries {
 			if filepath.Ext(e.Name()) != ".lock" {

@@ -22,30 +22,45 @@ const (
 	JSONL   Format = "jsonl"
 	Parquet Format = "parquet"
 	Folder  Format = "folder" // of CSV parts
+	Shards  Format = "shards" // of a folder, by a run each, and one file that finish makes of them
+	Copied  Format = "copied" // CSV, with a copy of the store: each kill loses the machine with its disk
 )
 
 // Formats are all of them.
-var Formats = []Format{CSV, JSONL, Parquet, Folder}
-
-func outputName(format Format) string {
-	if format == Folder {
-		return "out"
-	}
-	return "out." + string(format)
-}
+var Formats = []Format{CSV, JSONL, Parquet, Folder, Shards, Copied}
 
 const (
 	inputName = "catalog.csv"
 	partRows  = 50 // rows of a part: several parts in a cycle
+	folder    = "out"
+	shards    = 3
+	copyEvery = time.Second
+	copyRate  = "400/s" // so that a run of 2,000 records has several copies
 )
 
-func arguments(format Format) []string {
-	args := []string{"product", inputName, "--rate", "0", "--workers", strconv.Itoa(Workers), "--quiet"}
-	if format == Folder {
-		return append(args, "-o", outputName(format)+"/", "--output-format", string(CSV), "--part-rows", strconv.Itoa(partRows))
+// commands are the command lines of a cycle in dir.
+func commands(format Format, dir string) [][]string {
+	run := func(more ...string) []string {
+		return append([]string{"product", inputName, "--rate", "0", "--workers", strconv.Itoa(Workers), "--quiet"}, more...)
 	}
-	return append(args, "-o", outputName(format))
+	parts := []string{"-o", folder + "/", "--output-format", string(CSV), "--part-rows", strconv.Itoa(partRows)}
+	switch format {
+	case Folder:
+		return [][]string{run(parts...)}
+	case Shards:
+		var all [][]string
+		for n := range shards {
+			all = append(all, run(append(parts, "--shard", fmt.Sprintf("%d/%d", n+1, shards))...))
+		}
+		return append(all, []string{"finish", folder + "/", "-o", "out.csv", "--overwrite"}) // a killed finish may have published
+	case Copied:
+		return [][]string{run("-o", "out.csv", "--rate", copyRate, "--store-backup", copyOf(dir), "--store-backup-every", copyEvery.String())}
+	}
+	return [][]string{run("-o", "out."+string(format))}
 }
+
+// copyOf is the folder with the copy of the store of a cycle.
+func copyOf(dir string) string { return dir + "-copy" }
 
 // process is a running bulkcat, a direct child, so that a kill reaches it.
 type process struct {
@@ -56,11 +71,11 @@ type process struct {
 }
 
 // start writes the input to dir and starts bulkcat.
-func start(bulkcat, dir string, format Format, input []byte, url string) (*process, error) {
+func start(bulkcat, dir string, command []string, input []byte, url string) (*process, error) {
 	if err := os.WriteFile(filepath.Join(dir, inputName), input, 0o666); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.Command(bulkcat, arguments(format)...), dir: dir, began: time.Now()}
+	p := &process{cmd: exec.Command(bulkcat, command...), dir: dir, began: time.Now()}
 	p.cmd.Dir = dir
 	p.cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + os.TempDir(),

@@ -27,7 +27,7 @@ func TestEndings(t *testing.T) {
 			if err := os.WriteFile(script, []byte("#!/bin/sh\n"+tt.script+"\n"), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			p, err := start(script, dir, CSV, nil, "http://127.0.0.1:1")
+			p, err := start(script, dir, nil, nil, "http://127.0.0.1:1")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ type Report struct {
 	Inputs   int // distinct inputs with an answer, over all cycles
 	Answers  int // sound answers of the service
 	Twice    int // answers to inputs that were answered before in the same cycle
+	Bound    int // of Twice, by the kills
 	Duration time.Duration
 	Failures []error // of cycles
 
@@ -42,7 +43,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "%d %s", r.Kills[phase], phase)
 	}
 	fmt.Fprintf(&b, "), %d resumes, %d cycles as undisturbed, %d not; %d distinct inputs, %d answers, %d of them asked twice (%d are the bound; %d a kill in the worst cycle); seed %d, %v",
-		r.Resumes, r.Cycles, len(r.Failures), r.Inputs, r.Answers, r.Twice, r.killed()*(Workers+waiting), r.TwiceAKill, r.Seed, r.Duration.Round(100*time.Millisecond))
+		r.Resumes, r.Cycles, len(r.Failures), r.Inputs, r.Answers, r.Twice, r.Bound, r.TwiceAKill, r.Seed, r.Duration.Round(100*time.Millisecond))
 	for _, err := range r.Failures {
 		fmt.Fprintf(&b, "\n  %v", err)
 	}

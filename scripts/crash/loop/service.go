@@ -5,6 +5,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +22,8 @@ type service struct {
 	sick   *clienttest.Server
 
 	mu      sync.Mutex
-	left    int // requests until reached is closed; 0 if reached is closed or not in use
+	times   []time.Time // of all answers
+	left    int         // requests until reached is closed; 0 if reached is closed or not in use
 	reached chan struct{}
 }
 
@@ -53,12 +55,21 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *service) count() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.times = append(s.times, time.Now())
 	if s.left == 0 {
 		return
 	}
 	if s.left--; s.left == 0 {
 		close(s.reached)
 	}
+}
+
+// since counts the requests that were answered after a time.
+func (s *service) since(t time.Time) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, _ := slices.BinarySearchFunc(s.times, t, time.Time.Compare)
+	return len(s.times) - n
 }
 
 // after returns a channel that is closed after n more requests. One such channel is in use at a

@@ -20,7 +20,7 @@ func readTree(dir string) (tree, error) {
 		switch {
 		case err != nil:
 			return err
-		case strings.HasSuffix(path, ".answers"):
+		case strings.HasSuffix(path, ".answers"), filepath.Base(path) == "_answers":
 			return fs.SkipDir
 		case e.IsDir():
 			return nil
@@ -40,7 +40,12 @@ func readTree(dir string) (tree, error) {
 }
 
 func changing(name string) bool {
-	return strings.HasSuffix(name, ".run.json") || strings.HasSuffix(name, ".run.journal") || strings.HasSuffix(name, ".status.json") || filepath.Base(name) == "_manifest.json"
+	for _, end := range []string{"run.json", "run.journal", "status.json", "_manifest.json", "_shards.json"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // draft reports whether a name is hidden: drafts have hidden names until they are published.
@@ -59,7 +64,10 @@ func (t tree) within(want tree) error {
 		case !bytes.Equal(content, whole):
 			errs = append(errs, fmt.Errorf("%s is not whole: %s", name, difference(content, whole)))
 		case filepath.Base(name) == "_SUCCESS":
-			errs = append(errs, t.lacks(want, func(name string) bool { return strings.HasPrefix(filepath.Base(name), "part-") }))
+			below := filepath.Dir(name) + string(filepath.Separator)
+			errs = append(errs, t.lacks(want, func(name string) bool {
+				return strings.HasPrefix(name, below) && strings.HasPrefix(filepath.Base(name), "part-")
+			}))
 		}
 	}
 	return errors.Join(errs...)

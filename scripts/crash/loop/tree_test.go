@@ -27,6 +27,11 @@ func TestTrees(t *testing.T) {
 		{"a part too many", func(t tree) { t["out/part-00003.csv"] = nil }, "does not belong", "does not belong"},
 		{"no account", func(t tree) { delete(t, "out.run.json") }, "", "out.run.json is missing"},
 		{"parts are to come", func(t tree) { delete(t, "out/part-00002.csv"); delete(t, "out/_SUCCESS") }, "", "part-00002.csv is missing"},
+		{"success of another shard", func(t tree) {
+			delete(t, "out/part-00002.csv")
+			delete(t, "out/_SUCCESS")
+			t["out/shard=01-of-3/_SUCCESS"] = []byte("")
+		}, "does not belong", "does not belong"},
 		{"success too early", func(t tree) { delete(t, "out/part-00002.csv") }, "part-00002.csv is missing", "part-00002.csv is missing"},
 		{"nothing yet", func(t tree) { clear(t) }, "", "catalog.csv is missing"},
 	}
