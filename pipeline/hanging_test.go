@@ -44,7 +44,7 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 						return nil
 					}
 					hangs <- struct{}{}
-					return objectstest.Hang
+					return objectstest.ErrHang
 				})
 				session, err := pipeline.Open(ctx, o)
 				if err != nil {

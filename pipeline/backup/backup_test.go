@@ -538,7 +538,7 @@ func TestStopWhileThePlaceHangs(t *testing.T) {
 					time.Sleep(1500 * time.Millisecond)
 					bucket.Disturb(func(op, key string) error {
 						if hangs(op, key) {
-							return objectstest.Hang
+							return objectstest.ErrHang
 						}
 						return nil
 					})

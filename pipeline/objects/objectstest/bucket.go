@@ -50,8 +50,8 @@ func New() (b *Bucket, url string) {
 	return b, "mem://" + name + "/copy"
 }
 
-// Hang is what a fault returns for a call that has no answer until its context ends.
-var Hang = errors.New("no answer")
+// ErrHang is what a fault returns for a call that has no answer until its context ends.
+var ErrHang = errors.New("no answer")
 
 func (b *Bucket) fail(ctx context.Context, op, key string) error {
 	b.mu.Lock()
@@ -61,7 +61,7 @@ func (b *Bucket) fail(ctx context.Context, op, key string) error {
 		return nil
 	}
 	err := fault(op, strings.TrimPrefix(key, "copy/"))
-	if err == Hang {
+	if err == ErrHang {
 		<-ctx.Done()
 		err = ctx.Err()
 	}
