@@ -64,8 +64,8 @@ cuts: ## truncate every file of a run at every byte, and flip its bits; damage a
 	go test -run TestFilesCutAnywhere -timeout 0 -v ./cmd/bulkcat -cut-every 1
 	go test -run TestDamagedStoreAsksNothingAgain -timeout 0 -v ./cmd/bulkcat -damage-answers 100000 -damage-flips 1000 -damage-cuts 200
 
-test-s3: build ## run against versitygw, an S3 server, with cut connections, 503 SlowDown and slow reads
-	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat go test -count 1 -v ./s3
+test-s3: build ## run against versitygw, an S3 server, with cut connections, 503 SlowDown, slow reads, and answers that are wrong or do not come
+	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat go test -count 1 -v ./s3 -full -parallel 6
 
 test-clouds: ## the same with Azurite and fake-gcs-server, in a program that is built with -tags clouds (needs npm)
 	go vet -tags clouds ./pipeline/objects
