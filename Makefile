@@ -57,7 +57,7 @@ soak: ## run against a faulty service for SOAKTIME (20m)
 
 crash: build ## kill bulkcat CRASHES (1000) times, also shards, finish, machines with a copy of their store, and a gateway, and compare the outputs
 	go run ./scripts/crash -bulkcat bin/bulkcat -kills $(CRASHES)
-	go run ./scripts/gateway -bulkcat bin/bulkcat -clients 4 -requests 6000 -kills 5 -between 3s -used 0.8
+	go run ./scripts/gateway -bulkcat bin/bulkcat -clients 4 -requests 6000 -kills 5 -between 3s -shares=false
 	go test -run TestAccountAfterKills -count 1 -v ./cmd/bulkcat -journal-kills 20
 
 cuts: ## truncate every file of a run at every byte, and flip its bits; damage a store of 100,000 answers 1,200 times (two hours)
