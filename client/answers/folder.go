@@ -27,6 +27,9 @@ func IsStore(dir string) bool {
 
 // check returns the error of a folder in which no store can be opened. Nothing has changed then.
 func (o Options) check() error {
+	if info, err := o.FS.Stat(o.Dir); err == nil && !info.IsDir() { // to list a named pipe would wait for a writer
+		return &ForeignError{Dir: o.Dir}
+	}
 	names, err := o.FS.List(o.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
