@@ -85,7 +85,7 @@ func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet)
 	var (
 		opened  []*job
 		errs    []error
-		outputs = make(map[string]int) // the numbers of the jobs
+		written = make(map[string]int) // the numbers of the jobs
 		started = time.Now()
 	)
 	for i := range file.Len() {
@@ -104,12 +104,15 @@ func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet)
 			continue
 		}
 		j.number = i + 1
-		if output := j.flags.Output.Path; output != "" {
-			output = writer.Clean(output)
-			if other := outputs[output]; other > 0 {
-				errs = append(errs, file.ErrorAt(settings.Line, "the jobs %d and %d have the same output %s", other, j.number, output))
+		for _, path := range []string{j.flags.Output.Path, j.flags.report} {
+			if path == "" {
+				continue
 			}
-			outputs[output] = j.number
+			path = writer.Clean(path)
+			if other := written[path]; other > 0 {
+				errs = append(errs, file.ErrorAt(settings.Line, "the jobs %d and %d both write %s", other, j.number, path))
+			}
+			written[path] = j.number
 		}
 		opened = append(opened, j)
 	}
