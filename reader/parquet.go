@@ -177,6 +177,7 @@ type parquetParser struct {
 	group  int   // index of the next row group
 	left   int64 // rows left in the current row group
 	row    int64 // number of the last row, from 1
+	bytes  int   // of its values
 	text   []byte
 	ends   []int
 	fields []string // memory for the fields of the next rows
@@ -237,10 +238,12 @@ func (p *parquetParser) next() (r row, err error) {
 		}
 		p.openGroup()
 	}
+	p.bytes = 0
 	for _, l := range p.leaves {
-		if err := l.next(); err != nil {
+		if err := l.next(maxRecord - p.bytes); err != nil {
 			return row{}, err
 		}
+		p.bytes += l.size
 	}
 	p.left--
 	p.row++
@@ -315,11 +318,8 @@ func (p *parquetParser) build() row {
 // appendRow sets the text and the ends of the inputs and the columns to those of the current values. It reports whether the
 // row is longer than a record may be.
 func (p *parquetParser) appendRow() (long bool) {
-	size := 0
-	for _, l := range p.leaves {
-		if size += l.size; size > maxRecord {
-			return true
-		}
+	if p.bytes > maxRecord {
+		return true
 	}
 	p.text, p.ends = p.text[:0], p.ends[:0]
 	for _, columns := range [][]placedColumn{p.inputs, p.columns} {
@@ -392,8 +392,8 @@ func (l *leaf) close() {
 	l.pages = nil
 }
 
-// next sets the values to those of the next row.
-func (l *leaf) next() error {
+// next sets the values to those of the next row, if their size is at most room.
+func (l *leaf) next(room int) error {
 	if len(l.ahead) == 0 {
 		if err := l.fill(); err == io.EOF {
 			return fmt.Errorf("%w: a column has fewer rows than its row group", pages.ErrDamaged)
@@ -406,8 +406,11 @@ func (l *leaf) next() error {
 		l.size = sizeOf(l.values[0])
 		return nil
 	}
+	if cap(l.values) > keptValues {
+		l.values = nil
+	}
 	l.values, l.size = l.values[:0], 0
-	l.take()
+	l.take(room)
 	for {
 		if len(l.ahead) == 0 {
 			if err := l.fill(); err == io.EOF {
@@ -419,17 +422,17 @@ func (l *leaf) next() error {
 		if l.ahead[0].RepetitionLevel() == 0 {
 			return nil
 		}
-		if len(l.values) == maxListed {
-			return errors.New("a list has more than a million elements")
-		}
-		l.take()
+		l.size += len("0,") // each element has a character and a comma, at least
+		l.take(room)
 	}
 }
 
-// take takes the next value. A row that is too long does not get it.
-func (l *leaf) take() {
-	if l.size += sizeOf(l.ahead[0]); l.size <= maxRecord {
+// take takes the next value. A row that is too long has no values.
+func (l *leaf) take(room int) {
+	if l.size += sizeOf(l.ahead[0]); l.size <= room {
 		l.values = append(l.values, l.ahead[0].Clone()) // the next page may take the memory of this one
+	} else {
+		l.values = nil
 	}
 	l.ahead = l.ahead[1:]
 }
@@ -442,8 +445,8 @@ func sizeOf(v parquet.Value) int {
 	return 0
 }
 
-// maxListed bounds the memory of the lists of one row.
-const maxListed = 1 << 20
+// keptValues is the most values of a list whose memory is kept for the next row.
+const keptValues = 1 << 12
 
 // fill reads the next values; io.EOF after the last value of the row group.
 func (l *leaf) fill() error {

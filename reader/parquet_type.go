@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -21,7 +22,7 @@ import (
 const (
 	formDateTime  = "2006-01-02T15:04:05.999999999"
 	formTimestamp = formDateTime + "Z"
-	formTime      = "15:04:05.999999999"
+	formMinutes   = ":04:05.999999999" // of a time of the day, after the hours
 )
 
 // setType sets the type of a leaf, and the form of its values as text. The stored logical type may be one that the
@@ -49,7 +50,7 @@ func (n *node) setType(t parquet.Type, stored format.LogicalTypeValue) {
 		}
 		n.append, n.scale = timeForm(t.Kind(), l.Unit, form), decimalsOf(l.Unit)
 	case *format.TimeType:
-		n.typ, n.append = TypeString, timeForm(t.Kind(), l.Unit, formTime)
+		n.typ, n.append = TypeString, clockForm(t.Kind(), l.Unit)
 	case *format.IntType:
 		if !l.IsSigned {
 			n.setUnsigned(t.Kind())
@@ -120,6 +121,22 @@ func timeForm(kind parquet.Kind, unit format.TimeUnit, form string) func([]byte,
 			n = int64(v.Int32())
 		}
 		return time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC().AppendFormat(text, form)
+	}
+}
+
+// clockForm returns the form of times of the day. DuckDB has the time 24:00:00, which is not that of the next day.
+func clockForm(kind parquet.Kind, unit format.TimeUnit) func([]byte, parquet.Value) []byte {
+	perHour := 3600 * int64(math.Pow10(decimalsOf(unit)))
+	minutes := timeForm(kind, unit, formMinutes)
+	return func(text []byte, v parquet.Value) []byte {
+		n := v.Int64()
+		if kind == parquet.Int32 {
+			n = int64(v.Int32())
+		}
+		if n < 0 { // no time of the day
+			return strconv.AppendInt(text, n, 10)
+		}
+		return minutes(fmt.Appendf(text, "%02d", n/perHour), v)
 	}
 }
 

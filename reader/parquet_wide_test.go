@@ -1,12 +1,14 @@
 package reader
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -63,6 +65,38 @@ func TestParquetManyColumns(t *testing.T) {
 	}
 	o.NamedOnly = true
 	if got := summary(readAll(t, openReader(t, o))); !strings.Contains(got, "a.com") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A row with lists that are too long is invalid, and its elements are not kept in memory.
+func TestParquetLongLists(t *testing.T) {
+	const most = 40 << 20 // bytes: the pages
+	type row struct {
+		V string   `parquet:"v"`
+		A []uint32 `parquet:"a,dict"`
+		B []uint32 `parquet:"b,dict"`
+		C []uint32 `parquet:"c,dict"`
+	}
+	long, longer := make([]uint32, 900_000), make([]uint32, 1_100_000)
+	var table bytes.Buffer
+	w := parquet.NewGenericWriter[row](&table)
+	w.Write([]row{{"a.com", long, long, long}, {"b.com", nil, longer, nil}, {"c.com", []uint32{1, 2}, nil, nil}})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := openReader(t, Options{Paths: []string{writeFile(t, "lists.parquet", table.String())}, Columns: []string{"v"}})
+	before := liveHeap()
+	first, err := r.Read()
+	if heap := int64(liveHeap() - before); err != nil || heap > most {
+		t.Errorf("%d MiB for a row, %v", heap>>20, err)
+	}
+	records := append([]Record{first}, readAll(t, r)...)
+	want := "1! " + faultLongRow + "\n2! " + faultLongRow + "\n3 c.com\n"
+	if got := summary(records); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := records[2].Fields[1]; got != "[1,2]" {
 		t.Errorf("got %q", got)
 	}
 }
