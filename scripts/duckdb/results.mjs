@@ -34,30 +34,56 @@ async function edit(from, to) {
     ) TO '${to}' (FORMAT parquet)`);
 }
 
+// keyOf is an input as diff compares it: the spellings of a URL are one input, and so are those of a title.
+function keyOf(kind, input) {
+  const text = input.trim().replace(/\s+/g, " ").normalize("NFC");
+  if (kind === "products" && !/^https?:/i.test(text)) return text;
+  try {
+    const url = new URL(/^https?:/i.test(text) ? text : `https://${text}`);
+    url.hash = "";
+    return url.hostname.includes(".") ? url.href : text;
+  } catch {
+    return text;
+  }
+}
+
+// writeKeys writes the table keys for the inputs of some tables.
+async function writeKeys(kind, ...tables) {
+  const inputs = await rows(tables.map((t) => `SELECT coalesce(input, '') AS input FROM ${t}`).join(" UNION "));
+  await db.run("CREATE OR REPLACE TABLE keys(input VARCHAR, key VARCHAR)");
+  const insert = await db.prepare("INSERT INTO keys VALUES ($1, $2)");
+  for (const { input } of inputs) {
+    insert.bind([input, keyOf(kind, input)]);
+    await insert.run();
+  }
+}
+
 // side is the first row of the first record of each input, with equal inputs as one.
-const side = (table) => `(SELECT coalesce(input, '') AS input, classification, record, status, "value", category_id, confidence FROM ${table}
-  QUALIFY row_number() OVER (PARTITION BY coalesce(input, ''), classification ORDER BY record, rank) = 1)`;
+const side = (table) => `(SELECT key, keys.input, classification, record, status, "value", category_id, confidence
+  FROM ${table} t JOIN keys ON keys.input = coalesce(t.input, '')
+  QUALIFY row_number() OVER (PARTITION BY key, classification ORDER BY record, rank) = 1)`;
 
 // joined is bulkcat diff in SQL.
 const joined = (a, b) => `(SELECT CASE
     WHEN o.record IS NULL THEN 'added' WHEN n.record IS NULL THEN 'removed'
     WHEN o.status <> n.status THEN 'status' WHEN o."value" IS DISTINCT FROM n."value" THEN 'category' ELSE 'confidence' END AS change,
-  nullif(input, '') AS input, classification, o.record AS old_record, n.record AS new_record, o.status AS old_status, n.status AS new_status,
+  nullif(coalesce(n.input, o.input), '') AS input, classification, o.record AS old_record, n.record AS new_record, o.status AS old_status, n.status AS new_status,
   o."value" AS old_value, n."value" AS new_value, o.category_id AS old_category_id, n.category_id AS new_category_id,
   o.confidence AS old_confidence, n.confidence AS new_confidence
-  FROM ${side(a)} o FULL OUTER JOIN ${side(b)} n USING (input, classification)
+  FROM ${side(a)} o FULL OUTER JOIN ${side(b)} n USING (key, classification)
   WHERE o.record IS NULL OR n.record IS NULL OR o.status <> n.status OR o."value" IS DISTINCT FROM n."value" OR o.confidence IS DISTINCT FROM n.confidence)`;
 
 async function compareDiff(name) {
   const old = `read_parquet('${dir}/${name}.parquet')`;
   const edited = `${dir}/${name}.edited.parquet`;
   await edit(old, edited);
+  await writeKeys(name, old, `read_parquet('${edited}')`);
   const want = joined(old, `read_parquet('${edited}')`);
   const kinds = await rows(`SELECT change, count(*)::INT AS n FROM ${want} GROUP BY ALL ORDER BY change`);
   if (kinds.length < 5) fail(`${name}: only the changes ${JSON.stringify(kinds)}`);
   for (const [output, format] of [[`${name}.parquet`, "parquet"], [`${name}/`, "csv"], [`${name}.nested.parquet`, "jsonl"], [`${name}.top.csv`, "parquet"]]) {
     const file = `${dir}/changes.${format}`;
-    const summary = JSON.parse(run("diff", `${dir}/${output}`, edited, "-o", file, "--json"));
+    const summary = JSON.parse(run("diff", `${dir}/${output}`, edited, "-o", file, "--overwrite", "--json"));
     const got = `(SELECT * EXCLUDE (level) FROM ${{
       parquet: `read_parquet('${file}')`,
       csv: `read_csv('${file}', header = true, types = {'input': 'VARCHAR', 'old_category_id': 'VARCHAR', 'new_category_id': 'VARCHAR', 'old_value': 'VARCHAR', 'new_value': 'VARCHAR', 'old_confidence': 'DOUBLE', 'new_confidence': 'DOUBLE'})`,
