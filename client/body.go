@@ -106,7 +106,10 @@ func (c *HTTP) excerpt(text string, longest int) string {
 }
 
 // htmlTags match what an HTML page has beside its text, also in a page that is cut.
-var htmlTags = regexp.MustCompile(`(?is)<(style|script)\b.*?(</(style|script)\s*>|$)|<!--.*?(-->|$)|</?[a-z!][^<>]*(>|$)`)
+var htmlTags = regexp.MustCompile(`(?is)<(style|script)\b.*?(</(style|script)\s*>|$)|<!--.*?(-->|$)|</?[a-z!?][^<>]*(>|$)`)
+
+// isPage reports whether a body is HTML or XML.
+func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
 
 // errorMessage returns the usual message member of a JSON error body, searched to a depth of levels, else the body.
 func errorMessage(body []byte, levels int) string {

@@ -270,7 +270,7 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, share *room.Share) e
 	limit := parseRateLimit(resp.Header, time.Now())
 	return &Error{
 		Class: classOf(resp.StatusCode), Status: resp.StatusCode,
-		RetryAfter: retryWait(resp.Header, body, limit, time.Now()), Limit: limit, Detail: c.snippet(body),
+		RetryAfter: retryWait(resp.Header, body, limit, time.Now()), Limit: limit, Detail: c.snippet(body), Page: isPage(body),
 	}
 }
 

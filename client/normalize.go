@@ -69,6 +69,9 @@ var (
 // case, the host in punycode, without default port, fragment, the trailing dot of the host, dot segments, and
 // the slash of an empty path. Path and query keep their case.
 func (n Normalizer) website(input string) (string, error) {
+	if !n.AskPlaceholders && isPlaceholderURL(input) {
+		return "", errPlaceholder
+	}
 	if isPlainDomain(input) {
 		return n.scheme() + "://" + input, nil
 	}

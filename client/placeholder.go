@@ -47,3 +47,34 @@ func isPlaceholder(input string) bool {
 	}
 	return len(text) <= longestPlaceholder && placeholders[strings.ToLower(text)] || strings.Trim(text, marks) == ""
 }
+
+// isPlaceholderURL reports whether a website has a placeholder in place of its host, as "https://N/A/" and "www.null"
+// have. A name without a scheme and "www." is not looked at, see isPlaceholder.
+func isPlaceholderURL(input string) bool {
+	text := weburl.Trim(input)
+	if text == "" || strings.IndexByte("hHwW/", text[0]) < 0 {
+		return false
+	}
+	rest := text
+	if scheme, _, ok := weburl.CutScheme(text); ok {
+		rest = text[len(scheme)+len(":"):]
+	}
+	for _, slashes := range []string{"/", `/\`} { // a backslash is a slash, or the first character of \N
+		host := strings.TrimLeft(rest, slashes)
+		if len(host) > 4 && strings.EqualFold(host[:4], "www.") {
+			host = host[4:]
+		}
+		if len(host) < len(text) && (isPlaceholder(strings.TrimRight(host, slashes)) || isPlaceholder(cutHost(host))) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutHost returns the part of a URL without a scheme that is before the port, the path, the query and the fragment.
+func cutHost(url string) string {
+	if end := strings.IndexAny(url, `:/\?#`); end >= 0 {
+		return url[:end]
+	}
+	return url
+}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -54,6 +55,50 @@ func TestNoPlaceholders(t *testing.T) {
 	for _, blank := range []string{"", " ", "\t"} {
 		if _, err := (Normalizer{}).Request(Product, blank, ""); !strings.HasPrefix(err.Error(), errEmpty.Error()) {
 			t.Errorf("%q: got %v", blank, err)
+		}
+	}
+}
+
+// Programs that put a scheme or "www." before each value make a URL of a missing value.
+func TestPlaceholderURLs(t *testing.T) {
+	whole := []string{"https://%s", "http://%s/", "HTTPS://WWW.%s", "www.%s", "WWW.%s/", "//%s", " http://www.%s// ", "https:/%s"}
+	hosts := []string{"null", "NULL", "None", "nan", "NA", "undefined", "nil", "0", "-", "--", "...", "(null)", "<null>", "n.a.", "\u2014"}
+	inputs := []string{`https:\\null`, `http:\\www.null\`}
+	for _, host := range hosts {
+		for _, form := range append([]string{"https://%s/about?a=b", "http://%s:8080", "http://www.%s?a=b", "//%s#top", `https://%s\a`}, whole...) {
+			inputs = append(inputs, fmt.Sprintf(form, host))
+		}
+	}
+	for _, text := range []string{"N/A", "n/a", `\N`, "#N/A", "#REF!", "#DIV/0!", "???", "[null]"} { // these end a host, or begin no name
+		for _, form := range whole {
+			inputs = append(inputs, fmt.Sprintf(form, text))
+		}
+	}
+	for _, input := range inputs {
+		_, err := Normalizer{}.Request(Website, input, "")
+		var invalid *InputError
+		if !errors.As(err, &invalid) || invalid.Reason != errPlaceholder.Error() {
+			t.Errorf("%q: got %v", input, err)
+		}
+	}
+	if _, err := (Normalizer{}).Request(Product, "http://N/A", ""); err == nil {
+		t.Error("a product http://N/A is asked")
+	}
+	for input, want := range map[string]string{"https://null": "https://null", "www.null": "https://www.null", "http://N/A": "http://n/A"} {
+		if r, err := (Normalizer{AskPlaceholders: true}).Request(Website, input, ""); err != nil || r.Input != want {
+			t.Errorf("%q with AskPlaceholders: got %q, %v", input, r.Input, err)
+		}
+	}
+}
+
+// Hosts that resemble placeholders are asked: real domains, and names of an intranet.
+func TestNoPlaceholderURLs(t *testing.T) {
+	for _, input := range []string{
+		"https://null.com", "https://www.none.com", "http://na.org/NULL", "https://na.na", "http://localhost", "http://localhost:8080/null", "http://intranet/na",
+		"https://nullable", "http://www", "https://www.www.null", "https://n/ab", "https://a.com/n/a", "https://www.0.com", "https://0x7f.com",
+	} {
+		if r, err := (Normalizer{}).Request(Website, input, ""); err != nil || r.Input != input {
+			t.Errorf("%q: got %q, %v", input, r.Input, err)
 		}
 	}
 }

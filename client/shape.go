@@ -150,7 +150,7 @@ func (a *Answer) checkNames(classification string) error {
 // page of HTML and a truncated body may pass.
 func (c *HTTP) misfit(status int, body []byte, classification string, reason error) *Error {
 	if !json.Valid(body) {
-		return &Error{Class: Transient, Status: status, Err: reason, Detail: c.snippet(body)}
+		return &Error{Class: Transient, Status: status, Err: reason, Detail: c.snippet(body), Page: isPage(body)}
 	}
 	e := c.shapeError(status, body, reason, fmt.Sprintf(`{%q: [{"value": "A > B", "confidence": 0.9}]}`, classification))
 	shape := e.Err.(*ShapeError)

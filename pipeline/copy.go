@@ -22,15 +22,24 @@ func (s *Session) restore(ctx context.Context, dir string) error {
 	return err
 }
 
-// startBackup copies the store until stop, unless no copy is wanted or nothing is asked.
-func (s *Session) startBackup(ctx context.Context, store *stores.Store, offline bool) (stop func() *backup.State, err error) {
+// startBackup copies the store until stop, unless no copy is wanted or nothing is asked. If ctx, which an interruption ends,
+// has not ended at stop, its end ends the last copy at once.
+func (s *Session) startBackup(ctx, out context.Context, store *stores.Store, offline bool) (stop func() *backup.State, err error) {
 	o := &s.options
 	if o.Store.Backup == "" || offline {
 		return func() *backup.State { return nil }, nil
 	}
-	b, err := backup.Start(ctx, store.Store, backup.Options{Place: o.backupPlace(), Dir: store.Dir, Every: o.Store.BackupEvery, Log: o.Log})
+	b, err := backup.Start(out, store.Store, backup.Options{
+		Place: o.backupPlace(), Dir: store.Dir, Every: o.Store.BackupEvery, Log: o.Log, Notice: "; Ctrl-C ends the wait",
+	})
 	if err != nil {
 		return nil, err
 	}
-	return func() *backup.State { state := b.Stop(); return &state }, nil
+	return func() *backup.State {
+		if ctx.Err() == nil {
+			defer context.AfterFunc(ctx, b.GiveUp)()
+		}
+		state := b.Stop()
+		return &state
+	}, nil
 }

@@ -43,7 +43,7 @@ type ServiceError struct {
 }
 
 func (e *ServiceError) Error() string {
-	if _, misfit := errors.AsType[*client.ShapeError](e.Err); misfit {
+	if _, misfit := errors.AsType[*client.ShapeError](e.Err); misfit || e.Err.Page {
 		return fmt.Sprintf("the answer for %q cannot be used: %v", e.Input, e.Err)
 	}
 	return fmt.Sprintf("the service refused %q: %v", e.Input, e.Err)

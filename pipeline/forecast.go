@@ -41,9 +41,10 @@ func (f *Forecast) Add(other Forecast) {
 
 // DryRun reads the whole input and says what a run with the same options would ask and save. It asks
 // the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
-// the store. Output.Path may be empty; only the shared store beside the output is not looked at then.
+// the store. Output.Path may be empty; only the shared store beside the output is not looked at then. Carried columns of
+// Parquet are not read, so a row that is too long because of them counts as one to be asked.
 func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error) {
-	options.NoSpool = true
+	options.NoSpool, options.Input.InputsOnly = true, true
 	if err := options.Check(); err != nil {
 		return Forecast{}, err
 	}
@@ -101,9 +102,7 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 		return nil
 	}
 	if most, ok := s.options.mostRequests(); !ok || most > left {
-		again := s.options.Input
-		again.Log = nil // the run itself warns
-		input, err := reader.Open(again)
+		input, err := reader.Open(inputsAgain(s.options.Input))
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,11 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -73,4 +75,50 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A finished run says that it waits for the copy of its store, and an interruption ends the wait at once: the output is
+// complete.
+func TestInterruptedWhileTheCopyHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		bucket, folder := objectstest.New()
+		log := new(bytes.Buffer)
+		o := products(t, new(counting))
+		o.Log = slog.New(slog.NewTextHandler(log, nil))
+		o.Store.Dir, o.Store.Backup = t.TempDir(), folder
+		lists := 0
+		bucket.Disturb(func(op, key string) error {
+			if op == "publish" && key == "store.json" {
+				if lists++; lists > 1 {
+					return objectstest.ErrHang
+				}
+			}
+			return nil
+		})
+		session, err := pipeline.Open(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		var account *pipeline.Account
+		ended := make(chan error)
+		go func() {
+			account, err = session.Run(ctx)
+			ended <- err
+		}()
+		time.Sleep(10 * time.Second)
+		if text := log.String(); !strings.Contains(text, "Ctrl-C ends the wait") || !strings.Contains(text, folder) {
+			t.Errorf("after 10 seconds the log has %q", text)
+		}
+		interrupted := time.Now()
+		interrupt()
+		err = <-ended
+		if taken := time.Since(interrupted); err != nil || taken > 0 {
+			t.Errorf("the run ends %v later: %v", taken, err)
+		}
+		if account.Backup == nil || account.Backup.Behind == 0 || account.Backup.Error == "" {
+			t.Errorf("the account has %+v of the copy", account.Backup)
+		}
+	})
 }

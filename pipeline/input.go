@@ -35,6 +35,12 @@ func (s *Session) openInput(ctx context.Context) (err error) {
 	return nil
 }
 
+// inputsAgain are the options of a further pass over the inputs, which needs no carried columns. The run itself warns.
+func inputsAgain(o reader.Options) reader.Options {
+	o.InputsOnly, o.Log = true, nil
+	return o
+}
+
 // endReading ends the reads that wait for a pipe or for object storage.
 func (s *Session) endReading() {
 	s.stopReads()

@@ -22,9 +22,7 @@ func (s *Session) startRefresh(ctx context.Context, store *answers.Store, option
 	if budget == 0 || store == nil || options.Offline {
 		return nil, nil
 	}
-	again := s.options.Input
-	again.Log = nil // the run itself warns
-	input, err := reader.Open(again)
+	input, err := reader.Open(inputsAgain(s.options.Input))
 	if err != nil {
 		return nil, err
 	}

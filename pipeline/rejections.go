@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -22,7 +23,8 @@ import (
 //
 // An answer of another shape (client.ShapeError) is charged, and so is not asked for again like a failure. In a
 // classification in which the service has given answers that fit, the answer of another shape is a rejection of its
-// input; in one in which it never has, the settings are wrong, and the run ends after three.
+// input; in one in which it never has, the settings are wrong, and the run ends after three. So it does after three pages
+// of HTML or XML, with a status of success or as rejections, if the service has never answered.
 type rejections struct {
 	known    atomic.Pointer[client.Request] // a request that was answered, in this run or an earlier run
 	answered atomic.Bool                    // the service has answered in this run
@@ -70,6 +72,15 @@ func (r *run) hold(t *task, e *client.Error) error {
 	least := firstSeries
 	if isMisfit(e) && !f.fits(t) {
 		least = mostOdd
+	}
+	if r.doubts(e) {
+		never, err := r.neverAnswered()
+		if err != nil {
+			return err
+		}
+		if never {
+			least = mostOdd
+		}
 	}
 	series, long := f.add(t, e.Label(), least)
 	switch {
@@ -165,6 +176,9 @@ const malformed = "malformed" // the label of an answer of another shape
 // answer of another shape. A run that gets several odd responses and no answer ends.
 func (r *run) tolerate(t *task, err error) error {
 	e, ok := errors.AsType[*client.Error](err)
+	if ok && e.Page && e.Label() == malformed {
+		return r.toleratePage(e)
+	}
 	if !ok || e.Class != client.Fatal {
 		return err
 	}
@@ -183,6 +197,27 @@ func (r *run) tolerate(t *task, err error) error {
 	passing := *e
 	passing.Class = client.Transient
 	return &passing
+}
+
+// doubts says whether an error is a rejection by a page, and the service has not answered in this run: the rejection may be
+// of another server.
+func (r *run) doubts(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Page && e.Class == client.Rejected && !r.options.KeepGoing && !r.rejections.answered.Load()
+}
+
+// toleratePage ends a run that gets several pages in place of answers from a service that tells its quota, but has never
+// answered: its categorization is probably at another address. Other pages pass, as those of an outage do.
+func (r *run) toleratePage(e *client.Error) error {
+	if !r.silence.told() && !r.options.reached || r.options.KeepGoing || r.rejections.odd.Add(1) < mostOdd {
+		return e
+	}
+	if never, err := r.neverAnswered(); err != nil || !never {
+		return cmp.Or[error](err, e)
+	}
+	wrong := *e
+	wrong.Class, wrong.Err = client.Fatal, &client.OptionError{Option: "BaseURL", Err: errors.New("a page in place of an answer")}
+	return &wrong
 }
 
 // recheck repeats a request that was answered before. If the service rejects the request, the rejections

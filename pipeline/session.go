@@ -198,7 +198,7 @@ func (s *Session) ask(ctx, out context.Context, account *Account, options Option
 			err = joinClose(err, store.Close())
 		}()
 		parts.Store, account.Store = store.Store, store.Dir
-		stop, err := s.startBackup(out, store, options.Offline)
+		stop, err := s.startBackup(ctx, out, store, options.Offline)
 		if err != nil {
 			return published, err
 		}

@@ -63,6 +63,13 @@ func (r *run) hear(now time.Time, err error) error {
 	return &UnreachableError{Service: r.options.SourceName, Silent: silent, Err: e}
 }
 
+// told says whether the service is known: it has answered, or told its quota.
+func (s *silence) told() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.never
+}
+
 // isSilent says whether an attempt got no response, or a page that no service of this kind sends, such as that of a
 // captive portal.
 func isSilent(e *client.Error) bool {
@@ -71,6 +78,15 @@ func isSilent(e *client.Error) bool {
 
 // errFound ends a scan of the store.
 var errFound = errors.New("found")
+
+// neverAnswered says whether the service has given no answer, neither in this run nor in an earlier one.
+func (r *run) neverAnswered() (bool, error) {
+	if r.rejections.answered.Load() || r.rejections.known.Load() != nil {
+		return false, nil
+	}
+	known, err := r.isKnown()
+	return !known, err
+}
 
 // isKnown says whether the service has answered before: the store has an outcome.
 func (r *run) isKnown() (bool, error) {

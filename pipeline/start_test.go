@@ -28,11 +28,12 @@ type transport func(n int, classification string) (body string, err error)
 type startedRun struct {
 	*testRun
 	requests atomic.Int64
+	answers  int64 // that fit, before others
 }
 
 func newStartedRun(t *testing.T, inputs int, serve transport) *startedRun {
 	s := &startedRun{testRun: newTestRun(numbered(inputs)...)}
-	c, err := client.New(client.Options{BaseURL: "http://service", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	s.categorizer = newTransportClient(t, func(r *http.Request) (*http.Response, error) {
 		n := int(s.requests.Add(1))
 		if err := wait(r.Context(), 20*time.Millisecond); err != nil {
 			return nil, err
@@ -44,15 +45,29 @@ func newStartedRun(t *testing.T, inputs int, serve transport) *startedRun {
 		w := httptest.NewRecorder()
 		_, _ = io.WriteString(w, body)
 		return w.Result(), nil
-	})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.categorizer = client.NewDiagnoser(c)
+	})
 	s.store = openStore(t, vfs.NewMem())
 	s.options.SourceName, s.options.Retry = "http://service", client.DefaultRetryPolicy()
 	s.limits = limits.Options{Rate: 1000, InFlight: 64, Trial: trial}
 	return s
+}
+
+// newTransportClient is a client of the service that a function plays.
+func newTransportClient(t *testing.T, serve roundTripper) client.Categorizer {
+	c, err := client.New(client.Options{BaseURL: "http://service", Transport: serve})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.NewDiagnoser(c)
+}
+
+// addAnswer stores an answer of the service to another input.
+func (s *startedRun) addAnswer() {
+	request := client.Request{Kind: client.Product, Input: "another", Classification: client.ProductTaxonomy}
+	answer, _ := client.ParseAnswer([]byte(fits), client.ProductTaxonomy)
+	batch := s.store.NewBatch()
+	batch.Add(request, outcome(&task{request: request, answer: answer}))
+	_ = batch.Commit()
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -164,17 +179,71 @@ func TestShapeAfterAnEarlierRun(t *testing.T) {
 	}
 }
 
+// A service that tells its quota, and has answered every request with a page of HTML, is asked under another address. One
+// that has given answers is out.
+func TestPagesInPlaceOfAnswers(t *testing.T) {
+	const page = "<!DOCTYPE html><style>p{}</style><title>Shop</title><p>Welcome to the portal</p>"
+	for _, tt := range []struct {
+		name    string
+		status  int
+		body    string
+		change  func(*startedRun)
+		most    int64 // requests
+		message string
+	}{
+		{"OK", 200, page, nil, 5, "HTTP 200 OK: a page in place of an answer: Shop Welcome to the portal"},
+		{"OK, in XML", 200, "\n<?xml version='1.0'?><error>no such operation</error>", nil, 5, "no such operation"},
+		{"not found", 404, page, nil, 5, "HTTP 404 Not Found: Shop Welcome to the portal"},
+		{"OK, and the run keeps going", 200, page, func(x *startedRun) { x.options.KeepGoing = true }, 1000, "stopped early: outage"},
+		{"OK after an answer", 200, page, func(x *startedRun) { x.answers = 1 }, 1000, "stopped early: outage"},
+		{"OK after an earlier run", 200, page, func(x *startedRun) { x.addAnswer() }, 1000, "stopped early: outage"},
+		{"not found after an earlier run", 404, page, func(x *startedRun) { x.addAnswer() }, 60, "the service rejects every input (20 of 20)"},
+		{"not found in words", 404, `{"message":"no such site"}`, nil, 60, "the service rejects every input (20 of 20)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newStartedRun(t, 500, nil)
+				defer x.store.Close()
+				x.options.reached, x.limits.MaxOutage = true, time.Hour
+				if tt.change != nil {
+					tt.change(x)
+				}
+				x.categorizer = newTransportClient(t, func(r *http.Request) (*http.Response, error) {
+					w := httptest.NewRecorder()
+					switch n := x.requests.Add(1); {
+					case r.URL.Path == "/api/usage":
+						x.requests.Add(-1)
+						_, _ = io.WriteString(w, `{"plan":"basic","remaining":"1000"}`)
+					case n <= x.answers:
+						_, _ = io.WriteString(w, fits)
+					default:
+						w.WriteHeader(tt.status)
+						_, _ = io.WriteString(w, tt.body)
+					}
+					return w.Result(), wait(r.Context(), 20*time.Millisecond)
+				})
+				err := x.run(t.Context())
+				if err == nil || !strings.Contains(err.Error(), tt.message) || strings.Contains(err.Error(), "<") {
+					t.Errorf("ended with %v", err)
+				}
+				if n := x.requests.Load(); n > tt.most {
+					t.Errorf("%d requests, at most %d", n, tt.most)
+				}
+				if _, rejected := x.stored(t, 500); rejected > 0 {
+					t.Errorf("%d rejections are stored", rejected)
+				}
+			})
+		})
+	}
+}
+
 // asking is a client of a service that answers each input so.
 func (s *startedRun) asking(t *testing.T, answer func(input string) string) client.Categorizer {
-	c, err := client.New(client.Options{BaseURL: "http://service", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	return newTransportClient(t, func(r *http.Request) (*http.Response, error) {
 		w := httptest.NewRecorder()
 		_, _ = io.WriteString(w, answer(r.URL.Query().Get("query")))
 		return w.Result(), nil
-	})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client.NewDiagnoser(c)
+	})
 }
 
 // In a run of two classifications one may fit and the other not.
@@ -217,13 +286,7 @@ func TestServiceThatNeverAnswers(t *testing.T) {
 		{"captive portal", func(int, string) (string, error) { return "<html>Sign in</html>", nil }, nil, true},
 		{"keep going", refused, func(x *startedRun) { x.options.KeepGoing = true }, false},
 		{"told its quota", refused, func(x *startedRun) { x.options.reached = true }, false},
-		{"answered an earlier run", refused, func(x *startedRun) {
-			request := client.Request{Kind: client.Product, Input: "another", Classification: client.ProductTaxonomy}
-			answer, _ := client.ParseAnswer([]byte(fits), client.ProductTaxonomy)
-			batch := x.store.NewBatch()
-			batch.Add(request, outcome(&task{request: request, answer: answer}))
-			_ = batch.Commit()
-		}, false},
+		{"answered an earlier run", refused, func(x *startedRun) { x.addAnswer() }, false},
 		{"answered once", func(n int, _ string) (string, error) {
 			if n == 1 {
 				return fits, nil

@@ -195,7 +195,11 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	}
 	answer, err := r.exchange(t)
 	err = r.tolerate(t, err)
-	r.report(r.Limits.End(time.Now(), permit, client.ResultOf(answer, err)))
+	result := client.ResultOf(answer, err)
+	if r.doubts(err) {
+		result.Signal = limits.Canceled // no more requests in flight than before
+	}
+	r.report(r.Limits.End(time.Now(), permit, result))
 	if err := r.hear(time.Now(), err); err != nil {
 		return err
 	}

@@ -60,6 +60,9 @@ type Options struct {
 	// NamedOnly says that the columns of Parquet are ExtraColumns alone: other columns are not read, except for the
 	// input column.
 	NamedOnly bool
+	// InputsOnly says that the fields of records are not used: those of Parquet are empty then, and their columns are not
+	// read. A record whose other columns alone make it a fault is none.
+	InputsOnly bool
 
 	// Sheet is the sheet of Excel files, in any case. The default is the first sheet.
 	Sheet string

@@ -222,8 +222,10 @@ func newParquetParser(f *file, body Source, raw *rawReader, width int, o *Option
 	for _, c := range t.inputs {
 		p.inputs = append(p.inputs, place(c.node))
 	}
-	for _, c := range t.columns {
-		p.columns = append(p.columns, place(c.node))
+	if !o.InputsOnly {
+		for _, c := range t.columns {
+			p.columns = append(p.columns, place(c.node))
+		}
 	}
 	return p, nil
 }

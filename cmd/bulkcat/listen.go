@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,14 @@ type listenFlags struct {
 func (f *listenFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "listen", "", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on `HOST:PORT`, such as 127.0.0.1:9464; port 0 takes a free one. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet")
 	flags.StringArrayVar(&f.hosts, "listen-host", nil, "serve the page also under the `NAME` of a host; other names than localhost and that of --listen are refused, because a foreign page could read this one under a name of its own; may be given several times")
+}
+
+// check refuses a name of a page that is not served.
+func (f *listenFlags) check() error {
+	if f.addr == "" && len(f.hosts) > 0 {
+		return errors.New("--listen-host has no effect without --listen: name the address of the page, such as --listen 127.0.0.1:9464")
+	}
+	return nil
 }
 
 // open begins to listen. What is shown, a run or a service, is named in a message.

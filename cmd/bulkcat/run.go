@@ -131,7 +131,7 @@ func (f *runFlags) complete() error {
 	if f.Shard, err = parseShard(f.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
-	err = errors.Join(flagged(f.Check()), atLeast("--part-rows", f.Output.PartRows, 1), f.checkReport(), f.checkPace(), f.log.check())
+	err = errors.Join(flagged(f.Check()), atLeast("--part-rows", f.Output.PartRows, 1), f.checkReport(), f.checkPace(), f.listen.check(), f.log.check())
 	f.Grace = max(f.Grace, 1) // 0 stands for the default
 	return err
 }

@@ -91,7 +91,7 @@ func (f *serveFlags) bindRun(flags *pflag.FlagSet) {
 }
 
 func (f *serveFlags) check() error {
-	return errors.Join(atLeast("--max-in-flight", f.maxInFlight, 1), atLeast("--max-connections", f.maxConns, 1), f.gateway.check(f.taxonomies), f.log.check())
+	return errors.Join(atLeast("--max-in-flight", f.maxInFlight, 1), atLeast("--max-connections", f.maxConns, 1), f.gateway.check(f.taxonomies), f.listen.check(), f.log.check())
 }
 
 // serve listens until the context ends, then lets requests in flight finish.

@@ -18,8 +18,16 @@ var piped = struct {
 	texts map[string][]byte
 }{texts: make(map[string][]byte)}
 
-// readSettings reads a file that a flag names, or a pipe, such as that of <(pass show key).
+// readSettings reads the text of a file that a flag names, or of a pipe, such as that of <(pass show key).
 func readSettings(ctx context.Context, path string) ([]byte, error) {
+	content, err := readFileOrPipe(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return regular.Text(content)
+}
+
+func readFileOrPipe(ctx context.Context, path string) ([]byte, error) {
 	if !regular.IsPipe(path) {
 		return regular.Read(path, mostInSettings)
 	}
@@ -42,6 +50,9 @@ func readLine(ctx context.Context, flag, path, what string) (string, error) {
 		return "", &usageError{fmt.Errorf("%s: %w", flag, err)}
 	}
 	line := strings.TrimSpace(string(text))
+	if strings.ContainsRune(line, 0) { // UTF-16 without a byte order mark
+		return "", &usageError{fmt.Errorf("%s: %s is no text: save it as UTF-8", flag, path)}
+	}
 	if line == "" || strings.ContainsAny(line, "\r\n") {
 		return "", &usageError{fmt.Errorf("%s: %s must hold one line, %s", flag, path, what)}
 	}

@@ -36,10 +36,11 @@ const (
 
 // Options describe a copy.
 type Options struct {
-	Place string        // a folder, or a URL such as s3://bucket/backup
-	Dir   string        // of the store
-	Every time.Duration // default DefaultEvery
-	Log   *slog.Logger  // for warnings and notices; nil for none
+	Place  string        // a folder, or a URL such as s3://bucket/backup
+	Dir    string        // of the store
+	Every  time.Duration // default DefaultEvery
+	Log    *slog.Logger  // for warnings and notices; nil for none
+	Notice string        // ends the notice that Stop waits: how the user can end the wait; "" for nothing
 
 	patience time.Duration // default patience
 }
@@ -150,7 +151,7 @@ func (b *Backup) run() {
 
 // Stop copies what is new, and ends the Backup.
 func (b *Backup) Stop() State {
-	defer time.AfterFunc(noticeAfter, func() { b.options.Log.Info("copying the store", "to", b.place.dir) }).Stop()
+	defer time.AfterFunc(noticeAfter, func() { b.options.Log.Info("waiting until the store is copied"+b.options.Notice, "to", b.place.dir) }).Stop()
 	stall := time.AfterFunc(stallTimeout, func() { b.cancel(errStalled) })
 	b.stall.Store(stall)
 	defer b.cancel(nil)
@@ -171,6 +172,9 @@ func (b *Backup) Stop() State {
 	}
 	return s
 }
+
+// GiveUp ends the calls of the place, and so a Stop that waits for them. The copy stays behind.
+func (b *Backup) GiveUp() { b.cancel(errGivenUp) }
 
 // behind is the number of bytes that the present list lacks.
 func (b *Backup) behind() (sum int64) {
@@ -235,6 +239,9 @@ func (b *Backup) copy() error {
 
 // errStalled says why the last copy was given up.
 var errStalled = errors.New("the place takes no bytes and the run is over: the next run goes on with the copy")
+
+// errGivenUp says why a copy was given up.
+var errGivenUp = errors.New("interrupted while the store was copied: the next run goes on with the copy")
 
 // errLost says that the list was removed, probably with objects.
 var errLost = errors.New("the copy was removed meanwhile and begins anew")

@@ -69,9 +69,13 @@ const mostBytes = 16 << 20
 
 // Read reads a file, which has at least one job. An error in the file names the file and the line.
 func Read(path string) (*File, error) {
-	text, err := regular.Read(path, mostBytes)
+	content, err := regular.Read(path, mostBytes)
 	if err != nil {
 		return nil, err
+	}
+	text, err := regular.Text(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f := &File{path: path}
 	var values map[string]any

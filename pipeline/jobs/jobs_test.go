@@ -36,6 +36,13 @@ func TestJobsHaveTheDefaults(t *testing.T) {
 	}
 }
 
+func TestJobsAfterByteOrderMark(t *testing.T) {
+	file, err := jobs.Read(write(t, "\ufeff[[job]]\nkind = \"website\"\ninput = \"a.csv\"\n"))
+	if err != nil || file.Len() != 1 {
+		t.Error(file, err)
+	}
+}
+
 func TestErrorsNameFileAndLine(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"no job", "[defaults]\n", "has no job"},

@@ -118,8 +118,32 @@ func (s *stream) checkValues(n int, e format.Encoding, repetition, definition, d
 	if err := s.limit(int64(memory) + 8*int64(present)); err != nil {
 		return err
 	}
+	if err := s.holdDecoded(s.decodedSize(int64(memory), int64(present), e)); err != nil {
+		return err
+	}
 	s.values, s.rows, s.page.present = s.values+int64(n), s.rows+int64(rows), present
 	return s.checkEncoded(data, present, e)
+}
+
+// decodedSize returns what a page takes once it is decoded: data and levels of some memory, and the values that are present.
+func (s *stream) decodedSize(memory, present int64, e format.Encoding) int64 {
+	switch byteArray := s.leaf.kind == format.ByteArray; {
+	case s.splits():
+		return int64(s.page.UncompressedPageSize) + 8*splitValues
+	case byteArray || e == format.RLEDictionary || e == plainDictionary:
+		return memory + 4*present // offsets or indexes
+	case e != format.Plain:
+		return memory + present*int64(s.leaf.width)/8
+	}
+	return memory
+}
+
+// holdDecoded counts the decoded page if that has more than twice the size of the page.
+func (s *stream) holdDecoded(decoded int64) error {
+	if decoded > 2*int64(s.page.UncompressedPageSize) {
+		return s.hold(s.words, decoded)
+	}
+	return nil
 }
 
 func (s *stream) unsupported(e format.Encoding) error {
@@ -377,5 +401,8 @@ func (s *stream) checkPrefixes(data []byte, n int) error {
 		}
 		total += int64(prefix) + int64(suffixes[i])
 	}
-	return s.limit(total)
+	if err := s.limit(total); err != nil {
+		return err
+	}
+	return s.holdDecoded(total)
 }

@@ -5,6 +5,8 @@
 //
 //   - The metadata is checked for sizes that it cannot have, and read without the parts that no reader of rows needs.
 //   - A page has at most [MaxPage] bytes, and the buffers and current pages of a file have at most [MaxHeld] bytes.
+//     Pages that take more than twice their size once they are decoded count with that.
+//   - A page with many indexes of a dictionary is given to the library in parts, see splitValues.
 //   - Pages are decompressed here, to exactly the size that the page header has. The library sees pages without
 //     compression.
 //   - The checksum of a page is checked if the page has one.

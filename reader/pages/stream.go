@@ -26,16 +26,17 @@ type stream struct {
 	in  *bufio.Reader
 	pos int64 // of the next byte of in, in the file
 
-	at           int64  // the offset of the next byte to return
-	head         []byte // what is left of the header of the next page
-	page         page   // whose body is next
-	open         bool   // there is such a page
-	rewritten    []byte // its body, if that is in memory
-	raw          []byte // memory for compressed pages
-	hasWords     bool   // the dictionary was read
-	words        int64  // its size in bytes
-	values, rows int64  // of the pages before
-	held         int64  // bytes that count for the file
+	at           int64      // the offset of the next byte to return
+	head         []byte     // what is left of the header of the next page
+	page         page       // whose body is next
+	open         bool       // there is such a page
+	rewritten    []byte     // its body, if that is in memory
+	parts        *splitting // the page whose parts are next; nil for none
+	raw          []byte     // memory for compressed pages
+	hasWords     bool       // the dictionary was read
+	words        int64      // its size in bytes
+	values, rows int64      // of the pages before
+	held         int64      // bytes that count for the file
 	err          error
 }
 
@@ -146,7 +147,7 @@ func (s *stream) rewind() {
 		first = d
 	}
 	s.seek(first, streamBuffer)
-	s.at, s.head, s.open, s.rewritten, s.hasWords, s.words, s.values, s.rows = 0, nil, false, nil, false, 0, 0, 0
+	s.at, s.head, s.open, s.rewritten, s.parts, s.hasWords, s.words, s.values, s.rows = 0, nil, false, nil, nil, false, 0, 0, 0
 }
 
 func (s *stream) seek(to int64, buffer int) {
@@ -161,6 +162,9 @@ func (s *stream) seek(to int64, buffer int) {
 
 // nextPage reads the header of the next page that has values; io.EOF after the last value of the metadata.
 func (s *stream) nextPage() error {
+	if s.parts != nil {
+		return s.nextPart()
+	}
 	for {
 		if s.values >= s.meta.NumValues {
 			return s.atEnd()
@@ -182,6 +186,12 @@ func (s *stream) nextPage() error {
 		}
 		if err := s.admit(); err != nil {
 			return err
+		}
+		if s.splits() {
+			if err := s.split(); err != nil {
+				return err
+			}
+			return s.nextPart()
 		}
 		return s.begin()
 	}
