@@ -37,7 +37,7 @@ release: man ## build the archives of a release into bin/release; VERSION has a 
 # By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests; with RACE=-race with the race detector
-	go test $(RACE) ./...
+	go test $(RACE) -ldflags='-s -w' ./...
 	cd scripts/servers && go test -count 1 ./...
 	@for tool in nginx tmux; do \
 	  command -v $$tool >/dev/null || [ -x /usr/sbin/$$tool ] || echo "skipped: the tests that need $$tool, which is not installed"; \
@@ -119,7 +119,7 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	cd scripts/browser && go vet ./... && go mod tidy -diff
 
 cross: ## vet and compile for macOS and Windows
-	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet ./... && GOOS=$$os CGO_ENABLED=0 go build ./... || exit 1; done
+	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet -gcflags='all=-N -l' ./... || exit 1; done
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	scripts/fuzz.sh $(FUZZTIME)

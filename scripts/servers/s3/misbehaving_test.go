@@ -17,7 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
 )
 
-var full = flag.Bool("full", false, "also run the tests that wait for seconds: make test-s3")
+var full = flag.Bool("full", false, "run the tests: make test-s3")
 
 // behind is the same bucket behind a proxy with a fault, for one test.
 func (w *world) behind(t *testing.T, fault s3faults.Fault) *world {
@@ -39,13 +39,6 @@ func check(t *testing.T, path string, want []byte) {
 	got, err := os.ReadFile(path)
 	if (err == nil) != (want != nil) || err != nil && !errors.Is(err, fs.ErrNotExist) || !bytes.Equal(got, want) {
 		t.Errorf("%s has %d bytes, want %d; %v", path, len(got), len(want), err)
-	}
-}
-
-// waits skips a test that waits for the time limits of bulkcat.
-func waits(t *testing.T) {
-	if !*full {
-		t.Skip("waits for time limits: run make test-s3")
 	}
 }
 
@@ -79,9 +72,6 @@ func TestMisbehavingInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if strings.Contains(c.text, "10 attempts") {
-				waits(t)
-			}
 			b, output := w.behind(t, c.fault), filepath.Join(t.TempDir(), "out.csv")
 			cmd := b.run(t.TempDir(), "product", "s3://bucket/"+c.input, "-o", output, "--carry", "all")
 			if c.text == "" {
@@ -135,7 +125,6 @@ func TestMisbehavingOutput(t *testing.T) {
 
 // A server that hangs does not hold a run that gets SIGTERM, whatever the run was waiting for.
 func TestHanging(t *testing.T) {
-	waits(t)
 	t.Parallel()
 	w := start(t)
 	const (
@@ -204,7 +193,6 @@ func TestHanging(t *testing.T) {
 
 // A copy of the store that forgets or hangs does not spoil a finished run, which says how far the copy is behind.
 func TestMisbehavingCopy(t *testing.T) {
-	waits(t)
 	t.Parallel()
 	w := start(t)
 	for _, c := range []struct {

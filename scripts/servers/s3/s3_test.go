@@ -5,6 +5,7 @@ package s3
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -36,6 +37,11 @@ const records = 120_000
 var programs struct{ bulkcat, gateway string }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if !*full {
+		fmt.Println("skipped: these tests build an S3 server, which takes minutes: run make test-s3")
+		return
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "bulkcat-s3-")
 		if err == nil {
