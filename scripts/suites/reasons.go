@@ -6,6 +6,7 @@ import "strings"
 var reasons = []struct{ suite, text, reason string }{
 	{"url", "user name or password", "a URL with a user name is never sent to a service"},
 	{"url", "not a website", "a name that the DNS does not have, invalid punycode, the port 0, or a line end in the host"},
+	{"url", "a placeholder for a missing value", "a host of dots alone, which no name has"},
 	{"domains", "not a website", "a name that the DNS does not have, invalid punycode, or characters that are newer than Unicode 15"},
 	{"json", "0 records", "a list without records is read as an empty list, with a warning"},
 	{"json", "which column is the input", "no member can be the input"},
