@@ -22,7 +22,8 @@ import (
 //	usage fails            other     Auth, or ²    Transient
 //
 // "quota" in the second column is a body that blames the quota. A usage request that is itself refused leaves
-// the quota as it was told last. ¹ The class is Transient if the service has answered a request with this key
+// the quota as it was told last, and a quota that was "unlimited" then is not used up: the refusals are those of a
+// limiter of all requests. ¹ The class is Transient if the service has answered a request with this key
 // before, in this run or an earlier one: the key is valid, so the refusal is a limit. A 403 is Transient for a
 // minute if only usage has answered. ² Likewise, unless usage answers 401: a banned client gets 403 from usage
 // as well.
@@ -54,6 +55,7 @@ const usageProof = time.Minute
 type usageReply struct {
 	usage    Usage
 	err      error
+	refused  bool // the usage operation was refused, and usage is what it told last
 	at       time.Time
 	answered int64 // requests that were answered before the usage request
 }
@@ -98,7 +100,7 @@ func (d *Diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 	switch {
 	case reply.err == nil && isNumber && left == 0:
 		return Quota
-	case blamesQuota && !(reply.err == nil && isNumber):
+	case blamesQuota && (reply.err != nil || !isNumber && !reply.refused):
 		return Quota
 	case !keyInDoubt:
 		return Transient
@@ -152,12 +154,13 @@ func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 	}
 	answered := d.answered.Load()
 	usage, err := d.usage(ctx)
+	refused := false
 	if d.heard != nil && isRefusal(err) {
 		if told := d.heard.Load(); told != nil {
-			usage, err = told.usage, nil
+			usage, err, refused = told.usage, nil, true
 		}
 	}
-	d.last = usageReply{usage: usage, err: err, at: time.Now(), answered: answered}
+	d.last = usageReply{usage: usage, err: err, refused: refused, at: time.Now(), answered: answered}
 	return d.last
 }
 

@@ -55,6 +55,11 @@ func TestDiagnoserHasHeard(t *testing.T) {
 			d.heard = new(lastUsage)
 			d.heard.Store(&usageReply{usage: Usage{Remaining: "123456"}})
 		}, Transient},
+		{"a limit on all paths, no bound", 429, "You have exhausted your API Request Quota", func(d *Diagnoser) {
+			refused(429)(d)
+			d.heard = new(lastUsage)
+			d.heard.Store(&usageReply{usage: Usage{Remaining: "unlimited"}})
+		}, Transient},
 		{"a quota that was never told", 429, "You have exhausted your API Request Quota", refused(429), Quota},
 		{"a 403 for long, and only usage answers", 403, "", func(d *Diagnoser) {
 			d.usage = usageSays("7")

@@ -71,7 +71,7 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if err != nil {
 		return f, err
 	}
-	err = s.quota.check(ctx)
+	err = s.quota.check(ctx, func() (bool, error) { return hasAnswers(parts.Store, s.options.Service.Name) })
 	f.Quota = s.quota.usage
 	return f, err
 }
@@ -94,7 +94,14 @@ func (s *Session) forecast(ctx context.Context, parts Parts) (Forecast, error) {
 // checkQuota asks for the quota before the first record, and says whether it is enough. The input is
 // read once more for that, which takes seconds where the run takes hours; a pipe cannot be read twice.
 func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options Options) error {
-	if err := s.quota.check(ctx); err != nil {
+	err := s.quota.check(ctx, func() (bool, error) {
+		known, err := hasAnswers(store, options.SourceName)
+		if d, ok := s.options.Service.Categorizer.(interface{ Proven() }); ok && known { // a client.Diagnoser
+			d.Proven()
+		}
+		return known, err
+	})
+	if err != nil {
 		return err
 	}
 	left, isNumber := s.quota.usage.Requests()

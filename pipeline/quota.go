@@ -1,9 +1,11 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -41,16 +43,22 @@ func newQuota(service Service, counters *Counters, log *slog.Logger) *quota {
 	return q
 }
 
-// check asks for the quota before the first record: a wrong key shows here, and costs nothing. Other
-// failures of the usage operation decide nothing.
-func (q *quota) check(ctx context.Context) error {
+// check asks for the quota before the first record: a wrong key shows here, and costs nothing. If the service has
+// answered before, as proven tells, a 403 is the block of a limiter, which an earlier run may have caused. Other failures
+// of the usage operation decide nothing.
+func (q *quota) check(ctx context.Context, proven func() (bool, error)) error {
 	if !q.watched {
 		return nil
 	}
 	err := q.sample(ctx)
-	var e *client.Error
-	if errors.As(err, &e) && e.Class == client.Auth {
-		return err
+	if e, ok := errors.AsType[*client.Error](err); ok && e.Class == client.Auth {
+		known, storeErr := false, error(nil)
+		if e.Status == http.StatusForbidden {
+			known, storeErr = proven()
+		}
+		if storeErr != nil || !known {
+			return cmp.Or(storeErr, err)
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		q.log.Info("the service does not say how much quota is left", "error", err)

@@ -37,7 +37,7 @@ func TestFinalQuota(t *testing.T) {
 			}
 			defer c.Close()
 			q := newQuota(Service{Usage: c.Usage, Hosted: true}, new(Counters), slog.New(slog.DiscardHandler))
-			if err := q.check(t.Context()); err != nil {
+			if err := q.check(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 			remaining = tt.after

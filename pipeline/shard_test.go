@@ -231,7 +231,7 @@ func TestShardLimits(t *testing.T) {
 				},
 				Limits: limits.Options{Rate: 100, MaxRequests: 1000, KeepReserve: tt.reserve >= 0, Reserve: tt.reserve},
 			})
-			if err := s.quota.check(t.Context()); err != nil {
+			if err := s.quota.check(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 			s.shareLimits()

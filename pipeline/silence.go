@@ -89,12 +89,15 @@ func (r *run) neverAnswered() (bool, error) {
 }
 
 // isKnown says whether the service has answered before: the store has an outcome.
-func (r *run) isKnown() (bool, error) {
-	if r.Store == nil {
+func (r *run) isKnown() (bool, error) { return hasAnswers(r.Store, r.options.SourceName) }
+
+// hasAnswers says whether a store, which may be nil, has an outcome of a service.
+func hasAnswers(store *answers.Store, source string) (bool, error) {
+	if store == nil {
 		return false, nil
 	}
-	err := r.Store.Scan(func(s answers.Stored) error {
-		if s.Source == r.options.SourceName {
+	err := store.Scan(func(s answers.Stored) error {
+		if s.Source == source {
 			return errFound
 		}
 		return nil

@@ -335,3 +335,43 @@ func TestServiceThatHangsFromTheStart(t *testing.T) {
 		}
 	})
 }
+
+// A run that begins while a limiter blocks it waits if the service has answered an earlier run. A key that is refused as
+// such ends the run.
+func TestStartDuringABlock(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		stored bool
+		waits  bool
+	}{
+		{"403, and answers are stored", http.StatusForbidden, true, true},
+		{"403, and nothing is stored", http.StatusForbidden, false, false},
+		{"401, and answers are stored", http.StatusUnauthorized, true, false},
+		{"429, and nothing is stored", http.StatusTooManyRequests, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := client.New(client.Options{BaseURL: "http://service", Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: tt.status, Body: http.NoBody}, nil
+			})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := newStartedRun(t, 1, nil)
+			defer x.store.Close()
+			if tt.stored {
+				x.addAnswer()
+			}
+			d := client.NewDiagnoser(c)
+			s := newSession(SessionOptions{Service: Service{Categorizer: d, Name: "http://service", Usage: c.Usage, Hosted: true}})
+			x.options.SourceName = "http://service"
+			if err := s.checkQuota(t.Context(), x.store, x.options); (err == nil) != tt.waits {
+				t.Fatal(err)
+			}
+			_, err = d.Categorize(t.Context(), client.Request{Kind: client.Product, Input: "x", Classification: client.ProductTaxonomy})
+			if waits := client.ClassOf(err) == client.Transient; waits != tt.waits {
+				t.Error(err)
+			}
+		})
+	}
+}
