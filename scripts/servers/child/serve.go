@@ -1,35 +1,39 @@
 package child
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// given has the addresses that FreeAddr has returned.
-var given sync.Map
+// The ports are below those that systems give to the connections of clients, which could take one
+// before its server listens.
+const firstPort, ports = 20_000, 10_000
+
+var (
+	begin = rand.Uint32N(ports) // differs between processes
+	calls atomic.Uint32
+)
 
 // FreeAddr returns an address HOST:PORT that nothing listens on, another one in each call.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
-	for {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := listener.Addr().String()
-		if err := listener.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if _, known := given.LoadOrStore(addr, true); !known {
+	for range ports {
+		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+(begin+calls.Add(1))%ports)
+		if listener, err := net.Listen("tcp", addr); err == nil {
+			_ = listener.Close()
 			return addr
 		}
 	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // Serve runs a server in the folder cmd.Dir until the test ends, and waits until the server

@@ -45,6 +45,7 @@ func TestLimiters(t *testing.T) {
 			defer func() {
 				row.skipped = t.Skipped()
 				table.add(row)
+				t.Log(row)
 			}()
 			c.perform(t, row)
 		})

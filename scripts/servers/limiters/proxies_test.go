@@ -56,7 +56,8 @@ func (p proxy) write(t *testing.T, port, upstream, lines string) string {
 	return path
 }
 
-// apache has one process, because mod_evasive counts in each process by itself.
+// apache has one process, because mod_evasive counts in each process by itself. It accepts more
+// connections than bulkcat needs.
 func apache(load, module, packages string) proxy {
 	return proxy{
 		program: "apache2", packages: packages,
@@ -81,6 +82,7 @@ StartServers 1
 ServerLimit 1
 ThreadsPerChild 64
 MaxRequestWorkers 64
+AsyncRequestWorkerFactor 64
 MaxKeepAliveRequests 0
 KeepAliveTimeout 60
 ProxyPass / http://UPSTREAM/

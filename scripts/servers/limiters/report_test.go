@@ -28,6 +28,13 @@ func (l *line) mark() string {
 	return "reached"
 }
 
+// String is a row of a Markdown table.
+func (l *line) String() string {
+	return "| " + strings.Join([]string{
+		l.name, l.ideal, l.took, l.ofIdeal, l.refused, l.late, l.out, l.warnings, l.exit, l.mark(),
+	}, " | ") + " |"
+}
+
 // report has a line for each case that was chosen, in the order of the cases.
 type report struct {
 	mu    sync.Mutex
@@ -66,9 +73,7 @@ func (r *report) String() string {
 		if l == nil {
 			continue
 		}
-		fmt.Fprintf(&text, "| %s |\n", strings.Join([]string{
-			l.name, l.ideal, l.took, l.ofIdeal, l.refused, l.late, l.out, l.warnings, l.exit, l.mark(),
-		}, " | "))
+		text.WriteString(l.String() + "\n")
 	}
 	return text.String()
 }

@@ -10,4 +10,5 @@ STATUS = int(sys.argv[4])  # of a refusal; 0 for the limiter's own
 USAGE = {"plan": "test", "remaining": "unlimited"}
 ANSWER = {"taxonomy_v3": [{"value": "Arts", "confidence": 0.5}]}
 
-THREADS = 64  # more than bulkcat has in flight
+# More threads and connections than bulkcat needs: the limiters limit, not waitress.
+SERVER = {"host": "127.0.0.1", "threads": 64, "connection_limit": 4096, "backlog": 4096, "asyncore_use_poll": True}

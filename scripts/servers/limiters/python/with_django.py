@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.http import HttpResponse, JsonResponse
 from django.urls import path
-from settings import ANSWER, LATENCY, PORT, RATE, STATUS, THREADS, USAGE
+from settings import ANSWER, LATENCY, PORT, RATE, SERVER, STATUS, USAGE
 
 # The limiter objects to a cache in the process, which several processes do not share. This server is one process.
 settings.configure(
@@ -39,4 +39,4 @@ urlpatterns = [path("api/usage", usage), path("api/v1/website/categorization", w
 if STATUS:
     handler403 = refusal
 
-waitress.serve(application, host="127.0.0.1", port=PORT, threads=THREADS)
+waitress.serve(application, port=PORT, **SERVER)

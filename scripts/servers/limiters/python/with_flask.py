@@ -5,7 +5,7 @@ import time
 import waitress
 from flask import Flask, request
 from flask_limiter import Limiter
-from settings import ANSWER, LATENCY, PORT, RATE, THREADS, USAGE
+from settings import ANSWER, LATENCY, PORT, RATE, SERVER, USAGE
 
 app = Flask(__name__)
 limiter = Limiter(lambda: request.headers["x-api-key"], app=app, storage_uri="memory://")
@@ -23,4 +23,4 @@ def website():
     return ANSWER
 
 
-waitress.serve(app, host="127.0.0.1", port=PORT, threads=THREADS)
+waitress.serve(app, port=PORT, **SERVER)
