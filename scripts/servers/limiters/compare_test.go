@@ -18,7 +18,6 @@ func (c limiter) atMost() time.Duration {
 
 // compare fills the line, and fails the test for each mark that is missed.
 func (c limiter) compare(t *testing.T, row *line, result run.Result, records *recorder) {
-	t.Helper()
 	refused, late := records.refusals()
 	out := strings.Count(result.Log, `"the service is out`)
 	row.took, row.ofIdeal = seconds(result.Took), fmt.Sprintf("%.2f", result.Took.Seconds()/c.ideal.Seconds())
@@ -51,7 +50,7 @@ func (c limiter) compare(t *testing.T, row *line, result run.Result, records *re
 		miss("out", "%d lines say that the service is out", out)
 	}
 	if result.Exit == 0 {
-		c.compareRows(t, miss, result.Rows)
+		c.compareRows(miss, result.Rows)
 	}
 	if t.Failed() {
 		logWarnings(t, result)
@@ -59,8 +58,7 @@ func (c limiter) compare(t *testing.T, row *line, result run.Result, records *re
 }
 
 // compareRows expects one row with an answer for each record, in input order.
-func (c limiter) compareRows(t *testing.T, miss func(mark, format string, args ...any), rows []run.Row) {
-	t.Helper()
+func (c limiter) compareRows(miss func(mark, format string, args ...any), rows []run.Row) {
 	inputs := run.Inputs("r", c.records)
 	if len(rows) != len(inputs) {
 		miss("rows", "%d rows for %d records", len(rows), len(inputs))

@@ -54,10 +54,9 @@ func TestLimiters(t *testing.T) {
 
 // perform runs bulkcat against the limiter, fills the line and compares it with the marks.
 func (c limiter) perform(t *testing.T, row *line) {
-	t.Helper()
 	s := service.Start(t, service.Options{Latency: c.latency})
-	time.Sleep(c.phase.wait(time.Now()))
 	records, baseURL := record(t, c.start(t, s))
+	time.Sleep(c.phase.wait(time.Now()))
 	dir := t.ArtifactDir()
 	options := run.Options{
 		Binary: binary, Dir: dir, BaseURL: baseURL, Inputs: run.Inputs("r", c.records), Flags: c.flags,
