@@ -1,4 +1,4 @@
-// Package limiters runs the bulkcat binary, with its default flags, against the rate limiters that
+// Package limiters runs the bulkcat binary, with default flags, against the rate limiters that
 // other people wrote: libraries of web frameworks, modules of web servers, and proxies.
 //
 //	make limiters                                   # from the root: installs, runs, prints the table
@@ -21,6 +21,8 @@
 //   - refused: the share of refused requests, from 30 seconds after the first request.
 //   - out: no line of the log says that the service is out.
 //   - exit: the exit status is 0, and the output has an answer for each record.
+//   - limit and status: the limiter limits, and no other program refuses. A run that is faster than
+//     the ideal and a refusal with an unexpected status are faults of the test.
 //
 // A case whose program is not installed is skipped with a message that says what to install. The
 // environment variables, which make limiters sets:
@@ -30,5 +32,5 @@
 //   - LIMITERS_REPORT names a file that gets the table.
 //
 // Several cases run at the same time. Each leaves its requests (requests.csv), its log and its
-// output in a folder of its own, with go test -artifacts -outputdir DIR.
+// output in a folder below LIMITERS, which a line "ARTIFACTS" of the test names.
 package limiters
