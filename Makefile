@@ -18,7 +18,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
+.PHONY: help build man release test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,14 @@ test: ## run all tests; with RACE=-race with the race detector
 
 servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs nginx); the table is in bin/servers.md
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat SERVERS_REPORT=$(CURDIR)/bin/servers.md go test . -full -count 1 -timeout 0 -v
+
+# PARALLEL cases run at the same time: they mostly wait. LIMITER is a part of the name of cases, before its first slash.
+PARALLEL ?= 4
+
+limiters: build ## run against the rate limiters of web frameworks and proxies (20 minutes); skips those that are not installed; the table is in bin/limiters.md
+	rm -rf bin/limiters/_artifacts
+	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat LIMITERS=$(CURDIR)/bin/limiters LIMITERS_REPORT=$(CURDIR)/bin/limiters.md \
+	  go test ./limiters -full -count 1 -timeout 0 -v -parallel $(PARALLEL) -artifacts -outputdir $(CURDIR)/bin/limiters -run 'TestLimiters/$(LIMITER)'
 
 drift: ## refresh a list of 100,000 websites that drift for a year, with ten seeds
 	go test -run TestDrift -count 1 -timeout 0 -v ./pipeline/refresh -websites 100000 -seeds 10

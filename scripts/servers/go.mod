@@ -6,7 +6,11 @@ require (
 	github.com/Shopify/toxiproxy/v2 v2.5.0 // a network with faults between bulkcat and a server
 	github.com/aws/aws-sdk-go-v2 v1.47.0 // signs the requests that a proxy before S3 has changed
 	github.com/bulkcat/bulkcat v0.0.0 // the faults of S3 servers, which its own tests have, too
+	github.com/didip/tollbooth/v7 v7.0.2 // a limiter that bulkcat is tried against, as are chi, httprate and ulule
+	github.com/go-chi/chi/v5 v5.4.0 // its limit of the requests at the same time
+	github.com/go-chi/httprate v0.16.1 // estimates of a sliding window
 	github.com/rs/zerolog v1.28.0 // the logger that toxiproxy takes
+	github.com/ulule/limiter/v3 v3.11.2 // fixed windows
 	golang.org/x/time v0.16.0 // rate limits of the service behind the servers
 )
 
@@ -82,12 +86,12 @@ require (
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.4 // indirect
 	github.com/go-asn1-ber/asn1-ber v1.5.8 // indirect
-	github.com/go-chi/chi/v5 v5.4.0 // indirect
 	github.com/go-jose/go-jose/v3 v3.0.5 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.6 // indirect
 	github.com/go-ldap/ldap/v3 v3.4.14 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/go-pkgz/expirable-cache/v3 v3.0.0 // indirect
 	github.com/go-sql-driver/mysql v1.10.1 // indirect
 	github.com/gofiber/fiber/v3 v3.5.0 // indirect
 	github.com/gofiber/schema v1.8.4 // indirect

@@ -1,11 +1,11 @@
 package servers
 
 import (
-	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/scripts/servers/child"
 	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
@@ -23,7 +23,7 @@ func out(status int) plan {
 
 func outages() []scenario {
 	refused := out(0)
-	refused.front = func(t *testing.T, _ *stage) (string, string) { return "http://" + deadAddr(t), "" }
+	refused.front = func(t *testing.T, _ *stage) (string, string) { return "http://" + child.FreeAddr(t), "" }
 	return []scenario{
 		{"I1 every answer is 429", false, saysSo(out(429))},
 		{"I2 every answer is 204", false, saysSo(out(204))},
@@ -48,15 +48,4 @@ func saysSo(p plan) func(*testing.T, *line) {
 			t.Errorf("the warning came after %v, at most 30s", after)
 		}
 	}
-}
-
-// deadAddr returns an address on which nothing listens.
-func deadAddr(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }

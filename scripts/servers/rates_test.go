@@ -111,7 +111,7 @@ func serve(t *testing.T, s *stage) string {
 	if err := os.WriteFile(keys, []byte(run.Key+" rate=50/s burst=1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addr := deadAddr(t)
+	addr := child.FreeAddr(t)
 	cmd := exec.Command(binary, "serve", "--api-key-file", keys, "--addr", addr, "--fetch", "never", "--quiet")
 	cmd.Stderr = t.Output()
 	cmd.SysProcAttr = child.Attributes(syscall.SIGTERM)

@@ -4,15 +4,12 @@ package caddy
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/bulkcat/bulkcat/scripts/servers/authority"
 	"github.com/bulkcat/bulkcat/scripts/servers/child"
@@ -67,59 +64,17 @@ https://ADDR {
 // ends.
 func Start(t testing.TB, binary, dir, upstream string, tls authority.Files) *Server {
 	t.Helper()
-	addrs := freeAddrs(t, 2)
-	s := &Server{Addr: addrs[0], admin: addrs[1]}
+	s := &Server{Addr: child.FreeAddr(t), admin: child.FreeAddr(t)}
 	s.config = strings.NewReplacer("ADMIN", s.admin, "DIR", dir, "ADDR", s.Addr, "CERT", tls.Cert, "KEY", tls.Key, "UPSTREAM", upstream).Replace(config)
 	path := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(path, []byte(s.config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.Create(filepath.Join(dir, "caddy.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
 	cmd := exec.Command(binary, "run", "--config", path)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
-	cmd.SysProcAttr = child.Attributes(syscall.SIGTERM)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	s.waitUntilUp(t, log.Name())
+	child.Serve(t, cmd, s.Addr)
 	return s
-}
-
-func (s *Server) waitUntilUp(t testing.TB, log string) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
-		if conn, err := net.Dial("tcp", s.Addr); err == nil {
-			_ = conn.Close()
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	said, _ := os.ReadFile(log)
-	t.Fatalf("Caddy does not listen: %s", said)
-}
-
-// freeAddrs returns addresses that nothing listens on.
-func freeAddrs(t testing.TB, n int) []string {
-	t.Helper()
-	var addrs []string
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close()
-		addrs = append(addrs, listener.Addr().String())
-	}
-	return addrs
 }
 
 // URL is the base URL of the server.

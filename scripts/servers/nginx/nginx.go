@@ -31,11 +31,7 @@ type Server struct {
 // installed the test is skipped; where the environment has CI the test fails.
 func Start(t testing.TB, dir, upstream string, config Config) *Server {
 	t.Helper()
-	s := &Server{dir: dir, binary: find(t), config: config, upstream: upstream}
-	var err error
-	if s.Addr, err = freeAddr(); err != nil {
-		t.Fatal(err)
-	}
+	s := &Server{Addr: child.FreeAddr(t), dir: dir, binary: find(t), config: config, upstream: upstream}
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -59,16 +55,6 @@ func find(t testing.TB) string {
 	}
 	t.Skip("nginx is not installed: apt-get install nginx-light")
 	return ""
-}
-
-// freeAddr returns an address that nothing listens on.
-func freeAddr() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
 }
 
 // URL is the base URL of the server.
