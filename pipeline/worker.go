@@ -199,7 +199,12 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	if r.doubts(err) {
 		result.Signal = limits.Canceled // no more requests in flight than before
 	}
-	r.report(r.Limits.End(time.Now(), permit, result))
+	end := func() { r.report(r.Limits.End(time.Now(), permit, result)) }
+	if client.ClassOf(err) == client.Rejected && r.rejections.known.Load() == nil {
+		defer end() // the rejection is counted before another request takes its place: it may be the last that is sent
+	} else {
+		end()
+	}
 	if err := r.hear(time.Now(), err); err != nil {
 		return err
 	}
