@@ -108,6 +108,7 @@ func TestInterruptedWhileTheCopyHangs(t *testing.T) {
 			ended <- err
 		}()
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if text := log.String(); !strings.Contains(text, "Ctrl-C ends the wait") || !strings.Contains(text, folder) {
 			t.Errorf("after 10 seconds the log has %q", text)
 		}
