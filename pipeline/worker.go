@@ -200,9 +200,10 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		result.Signal = limits.Canceled // no more requests in flight than before
 	}
 	end := func() { r.report(r.Limits.End(time.Now(), permit, result)) }
-	if client.ClassOf(err) == client.Rejected && r.rejections.known.Load() == nil {
-		defer end() // the rejection is counted before another request takes its place: it may be the last that is sent
-	} else {
+	failure, isFailure := errors.AsType[*client.Error](err)
+	isFirst := isFailure && failure.Class == client.Rejected && r.rejections.known.Load() == nil
+	isLast := isFailure && (failure.Class == client.Fatal || failure.Class == client.Auth)
+	if !isFirst && !isLast { // else the run may end here, and no other request takes the place
 		end()
 	}
 	if err := r.hear(time.Now(), err); err != nil {
@@ -227,7 +228,11 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	switch e.Class {
 	case client.Rejected:
 		t.err, t.answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
-		return r.hold(t, e)
+		err := r.hold(t, e)
+		if isFirst && err == nil {
+			end()
+		}
+		return err
 	case client.Transient:
 		r.parkFailed(t, e)
 		return nil
