@@ -71,7 +71,7 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if err != nil {
 		return f, err
 	}
-	err = s.quota.check(ctx, func() (bool, error) { return hasAnswers(parts.Store, s.options.Service.Name) })
+	err = s.quota.check(ctx, s.proves(parts.Store))
 	f.Quota = s.quota.usage
 	return f, err
 }
@@ -94,14 +94,7 @@ func (s *Session) forecast(ctx context.Context, parts Parts) (Forecast, error) {
 // checkQuota asks for the quota before the first record, and says whether it is enough. The input is
 // read once more for that, which takes seconds where the run takes hours; a pipe cannot be read twice.
 func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options Options) error {
-	err := s.quota.check(ctx, func() (bool, error) {
-		known, err := hasAnswers(store, options.SourceName)
-		if d, ok := s.options.Service.Categorizer.(interface{ Proven() }); ok && known { // a client.Diagnoser
-			d.Proven()
-		}
-		return known, err
-	})
-	if err != nil {
+	if err := s.quota.check(ctx, s.proves(store)); err != nil {
 		return err
 	}
 	left, isNumber := s.quota.usage.Requests()
@@ -126,6 +119,18 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 	}
 	s.options.Log.Info("the quota is enough", "left", left)
 	return nil
+}
+
+// proves returns a function that looks in the store for an outcome of the service, which proves the key, and tells the
+// client if there is one. The store may be nil.
+func (s *Session) proves(store *answers.Store) func() (bool, error) {
+	return func() (bool, error) {
+		known, err := hasAnswers(store, s.options.Service.Name)
+		if d, ok := s.options.Service.Categorizer.(interface{ Proven() }); ok && known { // a client.Diagnoser
+			d.Proven()
+		}
+		return known, err
+	}
 }
 
 // forecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files. Stored

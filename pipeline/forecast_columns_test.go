@@ -13,8 +13,8 @@ import (
 	"github.com/bulkcat/bulkcat/reader/pages"
 )
 
-// A dry run does not read the columns that a run carries: the damage of one of them stays unseen. Such columns can be much
-// larger than the inputs.
+// A dry run reads the columns of the inputs only. It does not find damage in a carried column, which may be far larger than
+// the inputs.
 func TestDryRunReadsInputsOnly(t *testing.T) {
 	type row struct {
 		Title string `parquet:"title"`

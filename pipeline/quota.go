@@ -43,8 +43,8 @@ func newQuota(service Service, counters *Counters, log *slog.Logger) *quota {
 	return q
 }
 
-// check asks for the quota before the first record: a wrong key shows here, and costs nothing. If the service has
-// answered before, as proven tells, a 403 is the block of a limiter, which an earlier run may have caused. Other failures
+// check asks for the quota before the first record: a wrong key shows here, and costs nothing. A 403 is the block of a
+// limiter if proven reports that the service has answered before: an earlier run may have caused the block. Other failures
 // of the usage operation decide nothing.
 func (q *quota) check(ctx context.Context, proven func() (bool, error)) error {
 	if !q.watched {

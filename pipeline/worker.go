@@ -200,16 +200,14 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		result.Signal = limits.Canceled // no more requests in flight than before
 	}
 	end := func() { r.report(r.Limits.End(time.Now(), permit, result)) }
-	failure, isFailure := errors.AsType[*client.Error](err)
-	isFirst := isFailure && failure.Class == client.Rejected && r.rejections.known.Load() == nil
-	isLast := isFailure && (failure.Class == client.Fatal || failure.Class == client.Auth)
-	if !isFirst && !isLast { // else the run may end here, and no other request takes the place
+	e, isError := errors.AsType[*client.Error](err)
+	mayEnd := isError && r.mayEnd(e)
+	if !mayEnd { // else no other request takes the place yet
 		end()
 	}
 	if err := r.hear(time.Now(), err); err != nil {
 		return err
 	}
-	var e *client.Error
 	switch {
 	case err == nil:
 		r.Counters.countAnswer(answer)
@@ -217,7 +215,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		r.confirmBefore(t)
 		r.save(t)
 		return nil
-	case errors.As(err, &e):
+	case isError:
 	case r.asks.Err() != nil:
 		r.Counters.attempts.add("canceled")
 		return nil
@@ -228,11 +226,11 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	switch e.Class {
 	case client.Rejected:
 		t.err, t.answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
-		err := r.hold(t, e)
-		if isFirst && err == nil {
-			end()
+		if err := r.hold(t, e); err != nil || !mayEnd {
+			return err
 		}
-		return err
+		end()
+		return nil
 	case client.Transient:
 		r.parkFailed(t, e)
 		return nil
@@ -246,6 +244,17 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		return nil
 	}
 	return &ServiceError{Input: t.request.Input, Err: e}
+}
+
+// mayEnd reports whether an error may end the run: a few rejections do if the service has answered nothing.
+func (r *run) mayEnd(e *client.Error) bool {
+	switch e.Class {
+	case client.Fatal, client.Auth:
+		return true
+	case client.Rejected:
+		return r.rejections.known.Load() == nil
+	}
+	return false
 }
 
 func (r *run) exchange(t *task) (client.Answer, error) {
