@@ -63,6 +63,13 @@ type usageReply struct {
 // NewDiagnoser returns a Diagnoser for the errors of c.
 func NewDiagnoser(c *HTTP) *Diagnoser { return &Diagnoser{next: c, usage: c.Usage, heard: &c.heard} }
 
+// CloseIdle closes idle connections.
+func (d *Diagnoser) CloseIdle() {
+	if c, ok := d.next.(*HTTP); ok {
+		c.CloseIdle()
+	}
+}
+
 // Categorize makes one attempt, and asks the usage operation if the attempt ends with an ambiguous error.
 // The error is an *Error, or the cause of ctx.
 func (d *Diagnoser) Categorize(ctx context.Context, r Request) (Answer, error) {

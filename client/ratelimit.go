@@ -198,7 +198,11 @@ func parseReset(text string, now time.Time) time.Duration {
 	for n >= 1000*leastUnix {
 		n /= 1000
 	}
-	return secondsToDuration(n - float64(now.UnixMilli())/1000)
+	wait := n - float64(now.UnixMilli())/1000
+	if wait > 0 && n == math.Trunc(n) { // a truncated time: the window ends within this second
+		wait++
+	}
+	return secondsToDuration(wait)
 }
 
 // retryWait returns the wait that the response of a failed attempt asks for: Retry-After, a number in the

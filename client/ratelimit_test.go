@@ -27,8 +27,8 @@ func TestParseRateLimit(t *testing.T) {
 		{"a day's policy is no rate", header("RateLimit-Policy", `"burst";q=20;w=1, "daily";q=10000;w=86400`, "RateLimit", `"daily";r=9000;t=500`), RateLimit{20, 9000, 500 * time.Second}},
 		{"separate fields", header("RateLimit-Limit", "100", "RateLimit-Remaining", "3", "RateLimit-Reset", "9"), RateLimit{0, 3, 9 * time.Second}},
 		{"X-, seconds left", header("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "12"), RateLimit{0, 0, 12 * time.Second}},
-		{"X-, Unix time", header("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1772366430"), RateLimit{0, 0, 30 * time.Second}},
-		{"X-, Unix time in milliseconds", header("X-RateLimit-Reset", "1772366430000"), RateLimit{0, -1, 30 * time.Second}},
+		{"X-, Unix time", header("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1772366430"), RateLimit{0, 0, 31 * time.Second}},
+		{"X-, Unix time in milliseconds", header("X-RateLimit-Reset", "1772366430000"), RateLimit{0, -1, 31 * time.Second}},
 		{"X-, Unix time gone by", header("X-RateLimit-Reset", "1772366000"), RateLimit{0, -1, 0}},
 		{"nonsense", header("RateLimit-Policy", `"x";q=a;w=-1`, "RateLimit", "r=;;t=1e999", "X-RateLimit-Reset", "soon", "X-RateLimit-Remaining", "-4"), RateLimit{Remaining: -1}},
 		{"policy without a window", header("RateLimit-Policy", `"x";q=100`), RateLimit{Remaining: -1}},
@@ -61,7 +61,7 @@ func TestParseRateLimitFamilies(t *testing.T) {
 		{"empty items", `RateLimit: , ,"a";r=7;t=9;,;;,`, RateLimit{0, 7, 9 * time.Second}},
 		{"a window without a count", `RateLimit: "a";t=5, "b";r=7;t=9`, RateLimit{0, 7, 9 * time.Second}},
 		{"the older form in lines", "RateLimit: limit=100\nRateLimit: remaining=4, reset=5", RateLimit{0, 4, 5 * time.Second}},
-		{"a Unix time as t", `RateLimit: "a";r=0;t=1772366430`, RateLimit{0, 0, 30 * time.Second}},
+		{"a Unix time as t", `RateLimit: "a";r=0;t=1772366430`, RateLimit{0, 0, 31 * time.Second}},
 
 		{"policies in two lines", "RateLimit-Policy: \"burst\";q=100;w=1\nRateLimit-Policy: \"minute\";q=600;w=60", RateLimit{10, unknown, 0}},
 		{"a policy in another order", `RateLimit-Policy: "a";w=10;q=50`, RateLimit{5, unknown, 0}},
@@ -80,7 +80,7 @@ func TestParseRateLimitFamilies(t *testing.T) {
 		{"counts in a list", "RateLimit-Remaining: 900, 0\nRateLimit-Reset: 80000, 5", RateLimit{0, 0, 5 * time.Second}},
 		{"counts in lines", "RateLimit-Remaining: 0\nRateLimit-Remaining: 900\nRateLimit-Reset: 5\nRateLimit-Reset: 80000", RateLimit{0, 0, 5 * time.Second}},
 		{"counts with one reset", "RateLimit-Remaining: 900, 0;w=1\nRateLimit-Reset: 7", RateLimit{0, 0, 7 * time.Second}},
-		{"X-Rate-Limit", "X-Rate-Limit-Remaining: 0\nX-Rate-Limit-Reset: 1772366430", RateLimit{0, 0, 30 * time.Second}},
+		{"X-Rate-Limit", "X-Rate-Limit-Remaining: 0\nX-Rate-Limit-Reset: 1772366430", RateLimit{0, 0, 31 * time.Second}},
 		{"names in lower case", "x-ratelimit-remaining: 3\nx-ratelimit-reset: 9", RateLimit{0, 3, 9 * time.Second}},
 
 		{"a date of HTTP", "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: Sun, 01 Mar 2026 12:00:30 GMT", RateLimit{0, 0, 30 * time.Second}},
@@ -89,7 +89,7 @@ func TestParseRateLimitFamilies(t *testing.T) {
 		{"a date in the far future", "X-RateLimit-Reset: 9999-01-01T00:00:00Z", RateLimit{0, unknown, 365 * 24 * time.Hour}},
 		{"seconds with a fraction", "X-RateLimit-Reset: 1.5", RateLimit{0, unknown, 1500 * time.Millisecond}},
 		{"a Unix time with a fraction", "X-RateLimit-Reset: 1772366430.5", RateLimit{0, unknown, 30500 * time.Millisecond}},
-		{"a Unix time in microseconds", "X-RateLimit-Reset: 1772366430000000", RateLimit{0, unknown, 30 * time.Second}},
+		{"a Unix time in microseconds", "X-RateLimit-Reset: 1772366430000000", RateLimit{0, unknown, 31 * time.Second}},
 		{"resets that are none", "RateLimit-Reset: -5, soon,, NaN", RateLimit{0, unknown, 0}},
 		{"a reset without end", "RateLimit-Reset: Inf", RateLimit{0, unknown, 365 * 24 * time.Hour}},
 	} {

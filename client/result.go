@@ -12,8 +12,8 @@ import (
 func ResultOf(answer Answer, err error) limits.Result {
 	if err == nil {
 		result := limits.Result{Signal: limits.Answered, Rate: answer.Limit.PerSecond}
-		if answer.Limit.Remaining == 0 {
-			result.Wait = answer.Limit.Reset
+		if answer.Limit.Remaining >= 0 {
+			result.Left, result.Ends = int(answer.Limit.Remaining), answer.Limit.Reset
 		}
 		return result
 	}
@@ -31,8 +31,11 @@ func ResultOf(answer Answer, err error) limits.Result {
 	case Transient:
 		result.Signal = limits.Failed
 		result.Broken = e.Status == 0 && !e.Timeout()
-		if e.Refused() {
+		switch e.meaning() {
+		case limited:
 			result.Signal = limits.Refused
+		case unavailable:
+			result.Signal = limits.Unavailable
 		}
 	case Unsent:
 		result.Signal = limits.Unsent

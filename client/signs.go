@@ -20,6 +20,7 @@ const (
 	notLimited  meaning = iota
 	limited             // the service has not worked on the request, because the client asks too much
 	unavailable         // the service cannot serve now: it is out, or the client asks too much
+	behind              // a gateway got no answer from the service
 )
 
 // signs is all that is known of how services limit requests. A new sign is one line.
@@ -28,6 +29,8 @@ var signs = []sign{
 	{status: http.StatusTooManyRequests, meaning: limited},
 	{status: http.StatusForbidden, meaning: limited}, // unless the key is in doubt: see Diagnoser
 	{status: http.StatusUnauthorized, meaning: limited},
+	{status: http.StatusBadGateway, meaning: behind},
+	{status: http.StatusGatewayTimeout, meaning: behind},
 	{waits: true, meaning: limited},
 	{status: http.StatusServiceUnavailable, meaning: unavailable},
 	{status: http.StatusInternalServerError, text: limitWords, meaning: limited}, // an exception of a limiter that nobody catches

@@ -23,6 +23,8 @@ type Details struct {
 	Categories []CategoryCount `json:"top_categories"` // the most frequent best categories of records, in their first level
 	Confidence []int64         `json:"confidence"`     // records by the confidence of the best category: [0, 0.1), ..., [0.9, 1]
 	Failures   []Failure       `json:"last_failures"`  // the newest first
+
+	Learned string `json:"learned,omitempty"` // of the limits of the service, in words
 }
 
 // EarlierStart is a start of the same run that has ended.

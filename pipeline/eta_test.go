@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,7 +61,7 @@ func (s *limited) refuse(now time.Time) error {
 	defer s.mu.Unlock()
 	switch {
 	case s.down:
-		return &client.Error{Class: client.Transient, Status: 503}
+		return &client.Error{Class: client.Transient, Err: syscall.ECONNREFUSED}
 	case s.next.Sub(now) > 5*s.interval:
 		return &client.Error{Class: client.Transient, Status: 429}
 	}
@@ -239,7 +240,7 @@ func checkStates(t *testing.T, output string, outage time.Time) {
 			states = append(states, line.State)
 		}
 	}
-	if n := len(states); starts != 2 || !slices.Contains(states, Outage) || n > 12 || states[n-1] != Ended {
+	if n := len(states); starts != 2 || !slices.Contains(states, Outage) || n > 16 || states[n-1] != Ended {
 		t.Errorf("%d starts with the states %v", starts, states)
 	}
 	t.Logf("the journal has %d lines of %d bytes on average", len(lines), len(text)/len(lines))

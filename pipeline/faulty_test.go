@@ -189,7 +189,7 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 				if share := float64(audit.Refused) / float64(len(audit.Arrivals)); share >= 0.05 { // most of them at the start
 					t.Errorf("%.2f%% of the requests were refused", 100*share)
 				}
-				if learned := n.control.Learned(); learned < 0.85*limit || learned > 1.2*limit { // the next run starts with the rate
+				if learned := n.control.Learned().Rate; learned < 0.85*limit || learned > 1.2*limit { // the next run starts with the rate
 					t.Errorf("learned %.0f/s of %.0f/s", learned, limit)
 				}
 			})
@@ -351,6 +351,30 @@ func waitOut(t *testing.T, status int) {
 	}
 	if took := time.Since(start); took > 14*time.Minute {
 		t.Errorf("took %v", took)
+	}
+}
+
+// A run that is resumed while the service refuses everything waits: the stored answers prove the key.
+func TestResumeDuringABlock(t *testing.T) {
+	for _, status := range []int{403, 429, 503} {
+		synctest.Test(t, func(t *testing.T) {
+			var until time.Time
+			n := newWholeRun(clienttest.Options{Down: func() bool { return time.Now().Before(until) }, DownStatus: status, Latency: 50 * time.Millisecond}, 60)
+			all := n.inputs
+			n.inputs = all[:20]
+			if err := n.run(t); err != nil {
+				t.Fatal(err)
+			}
+			n.inputs, until = all, time.Now().Add(time.Minute)
+			if err := n.run(t); err != nil {
+				t.Fatalf("%d: %v", status, err)
+			}
+			n.checkRows(t)
+			n.checkAudit(t)
+			if waited := time.Since(until); waited < 0 || waited > 20*time.Second {
+				t.Errorf("%d: ended %v after the block", status, waited)
+			}
+		})
 	}
 }
 

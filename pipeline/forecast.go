@@ -112,7 +112,11 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 			return err
 		}
 		f.Refresh = options.refresh.Left()
-		if f.ToAsk() > left {
+		switch {
+		case f.ToAsk() > left && options.WaitForQuota:
+			s.options.Log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
+			return nil
+		case f.ToAsk() > left:
 			s.options.Log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
 			return nil
 		}

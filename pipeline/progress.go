@@ -32,6 +32,7 @@ const (
 	Starting   State = "starting" // nothing can be asked yet: the store is being opened, for example
 	Asking     State = "asking"
 	Congested  State = "congested"   // nothing has succeeded for a while, or the service asks to wait: one request is sent at a time
+	Limited    State = "limited"     // the service refuses all requests for a while, and the run waits
 	Outage     State = "outage"      // nothing succeeds, even with one request at a time
 	QuotaPause State = "quota_pause" // the quota is used up, and the run waits
 	Finishing  State = "finishing"   // no request is begun any more; outcomes are stored and rows written
@@ -68,6 +69,8 @@ func stateOf(s limits.Status, finishing bool) State {
 		return QuotaPause
 	case s.State == limits.Out:
 		return Outage
+	case s.State == limits.Limited:
+		return Limited
 	case s.State == limits.Doubt:
 		return Congested
 	}

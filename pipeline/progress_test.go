@@ -69,6 +69,7 @@ func TestStates(t *testing.T) {
 		Asking:     {limits.Status{State: limits.Up}, false},
 		Congested:  {limits.Status{State: limits.Doubt}, false},
 		Outage:     {limits.Status{State: limits.Out}, false},
+		Limited:    {limits.Status{State: limits.Limited}, false},
 		QuotaPause: {limits.Status{State: limits.Out, Empty: true}, false},
 		Finishing:  {limits.Status{State: limits.Out, Empty: true}, true},
 	} {

@@ -43,6 +43,7 @@ type run struct {
 	rejections  rejections
 	silence     silence
 	lastError   atomic.Pointer[client.Error] // of a failed attempt
+	limited     atomic.Bool                  // the log says that the service limits the run
 
 	open    atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
 	settled chan struct{} // closed when open is 0: no task comes to the workers any more

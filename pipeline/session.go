@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
@@ -246,7 +245,7 @@ func (s *Session) ask(ctx, out context.Context, account *Account, options Option
 	if options.refresh != nil {
 		err = joinClose(err, options.refresh.End(parts.Store, err == nil))
 	}
-	return published, joinClose(err, keepLearned(parts))
+	return published, joinClose(err, s.keepLearned(parts))
 }
 
 // claim makes the output and the copy of standard input this run's.
@@ -331,23 +330,25 @@ func (s *Session) newLimits(parts Parts) (*limits.Controller, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Learned, o.Background = learned.Rate, learned.Background
+		o.Learned = learned
+		s.options.Log.Debug("learned by an earlier run", "limits", learned)
 	}
-	if service.Hosted && o.Rate == 0 && o.Learned == 0 {
-		o.Learned = service.Rate
+	if service.Hosted && o.Rate == 0 && o.Learned.Rate == 0 {
+		o.Learned.Rate = service.Rate
 	}
 	return limits.New(o, time.Now()), nil
 }
 
-// keepLearned leaves the learned rate to the next run.
-func keepLearned(parts Parts) error {
+// keepLearned leaves what was learned to the next run.
+func (s *Session) keepLearned(parts Parts) error {
 	if parts.Store == nil {
 		return nil
 	}
-	learned := answers.Learned{Rate: parts.Limits.Learned(), Background: parts.Limits.Background()}
+	learned := parts.Limits.Learned()
 	if learned.Rate == 0 {
 		return nil
 	}
+	s.options.Log.Debug("learned", "limits", learned)
 	return parts.Store.KeepLearned(learned)
 }
 

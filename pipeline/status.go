@@ -115,6 +115,9 @@ func (s *Session) status(p Progress) Status {
 	if s.counters.details != nil {
 		d := s.counters.details.list()
 		d.Service, d.Settings = account.Service, account.Settings
+		if p.State != Starting && s.limits != nil {
+			d.Learned = s.limits.Learned().String()
+		}
 		for _, e := range account.Earlier {
 			d.Earlier = append(d.Earlier, EarlierStart{e.Started, e.Ended, e.Ending, e.Counts.Requests})
 		}

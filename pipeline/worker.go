@@ -282,8 +282,8 @@ func (r *run) waitForQuota(e *client.Error) bool {
 		r.stop(&StopError{Cause: QuotaExhausted, Err: e})
 		return false
 	}
-	if r.Limits.Exhausted(time.Now()) {
-		r.Log.Warn("the quota is used up: waiting until there is quota again", "error", e)
+	if wait, isNew := r.Limits.Exhausted(time.Now(), e.RetryAfter); isNew {
+		r.Log.Warn("the quota is used up: waiting until there is quota again", "asked_in", wait.Round(time.Second).String(), "error", e)
 	}
 	return true
 }
@@ -308,8 +308,18 @@ func (r *run) report(change limits.Change) {
 	case limits.Out:
 		r.Counters.Outages.Add(1)
 		r.Log.Warn("the service is out: waiting for it", "error", r.lastError.Load())
+	case limits.Limited:
+		if c, ok := r.Categorizer.(interface{ CloseIdle() }); ok {
+			c.CloseIdle() // a limiter of connections counts those as well
+		}
+		if !r.limited.Swap(true) {
+			r.Log.Info("limited, waiting: the service refuses further requests for a while", "error", r.lastError.Load())
+		}
 	case limits.Up:
 		r.Log.Info("the service answers again", "after", change.After.Round(time.Second).String())
+	}
+	if change.Lasting {
+		r.Log.Warn("limited, waiting: the service has refused all requests for a minute, and does not say for how long", "error", r.lastError.Load())
 	}
 	if change.Refilled {
 		r.Log.Info("there is quota again")

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -178,31 +179,30 @@ func (s *Store) Damaged() int64 { return s.damage.count() }
 // rateKey is the key of the learned rate of a source. It sorts before every request's key.
 func rateKey(source string) []byte { return []byte("\x00rate\x00" + source) }
 
-// Learned is what a run has learned of the service; fields are 0 if unknown.
-type Learned struct {
-	Rate       float64 // that the service allows, in requests a second
-	Background float64 // the share of requests that fails at any rate
-}
+// Learned is what a run has learned of the service.
+type Learned = limits.Learned
 
-// Learned is what an earlier run has learned of the service.
+// Learned is what an earlier run has learned of the service. Earlier builds kept the first fields only.
 func (s *Store) Learned() (l Learned, err error) {
 	w := []sought{{key: rateKey(s.options.Source)}}
 	err = s.seek(w, func(w sought) {
 		_, body := splitRecord(w.record)
-		rate, background, _ := strings.Cut(string(body), " ")
-		l.Rate, _ = strconv.ParseFloat(rate, 64)
-		l.Background, _ = strconv.ParseFloat(background, 64)
+		var window, silence float64
+		_, _ = fmt.Sscan(string(body), &l.Rate, &l.Background, &l.Number, &window, &silence)
+		l.Window, l.Silence = seconds(window), seconds(silence)
 	})
-	if !(l.Rate >= 0 && l.Rate < 1e6 && l.Background >= 0 && l.Background < 1) { // damaged: learned again
+	if !l.IsValid() { // damaged: learned again
 		l = Learned{}
 	}
 	return l, s.failure.set(err)
 }
 
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
 // KeepLearned keeps what was learned for the next run.
 func (s *Store) KeepLearned(l Learned) error {
 	b := s.NewBatch()
-	key, body := rateKey(s.options.Source), fmt.Appendf(nil, "%.3f %.4f", l.Rate, l.Background)
+	key, body := rateKey(s.options.Source), fmt.Appendf(nil, "%.3f %.4f %d %.3f %.3f", l.Rate, l.Background, l.Number, l.Window.Seconds(), l.Silence.Seconds())
 	b.add(key, appendRecord(nil, kindRate, 0, time.Now(), key, body))
 	return b.Commit()
 }

@@ -150,8 +150,8 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 		f.attempts--
 		g.park(f, 0)
 	case e.Class == client.Quota:
-		if g.limits.Exhausted(time.Now()) {
-			g.log.Warn("the upstream's quota is used up: paid answers wait until there is quota again", "error", e)
+		if wait, isNew := g.limits.Exhausted(time.Now(), e.RetryAfter); isNew {
+			g.log.Warn("the upstream's quota is used up: paid answers wait until there is quota again", "asked_in", wait.Round(time.Second).String(), "error", e)
 		}
 		g.end(f, false, nil, noUpstreamQuota())
 		g.endAll(noUpstreamQuota())
@@ -205,15 +205,15 @@ func (g *Gateway) askQuota(ctx context.Context) {
 
 // report acts on a change of the upstream.
 func (g *Gateway) report(change limits.Change) {
-	switch change.State {
-	case limits.Out:
+	switch {
+	case change.State == limits.Out, change.Lasting:
 		g.log.Warn("the upstream is out: new requests get 503, stored answers are served", "error", g.lastErr.Load())
 		g.mu.Lock()
 		if !g.isDown() {
 			close(g.down)
 		}
 		g.mu.Unlock()
-	case limits.Up:
+	case change.State == limits.Up:
 		g.log.Info("the upstream answers again", "after", change.After.Round(time.Second).String())
 		g.mu.Lock()
 		if g.isDown() {

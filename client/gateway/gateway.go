@@ -85,9 +85,9 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, storeErr
 	}
 	l := o.Limits
-	l.Trial, l.CanAsk, l.WaitForQuota, l.Background = mostMisfits, err == nil || isPassing(err), true, learned.Background
-	if l.Rate == 0 {
-		l.Learned = learned.Rate
+	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || isPassing(err), true, learned
+	if l.Rate > 0 { // the operator's rate is used from the start
+		l.Learned.Rate = 0
 	}
 	g.limits = limits.New(l, time.Now())
 	g.service = embedded.New(embedded.Options{Plan: cmp.Or(usage.Plan, "gateway"), Grants: o.Grants, Ledger: o.Ledger, Backend: g, Logger: o.Logger})
@@ -155,7 +155,7 @@ func (g *Gateway) watch(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		if learned := (answers.Learned{Rate: g.limits.Learned(), Background: g.limits.Background()}); learned != kept {
+		if learned := g.limits.Learned(); learned != kept {
 			if err := g.options.Store.KeepLearned(learned); err != nil {
 				return err
 			}

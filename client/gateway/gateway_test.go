@@ -358,7 +358,7 @@ func TestOutage(t *testing.T) {
 			for i := range 40 {
 				clients.Go(func() { r.persist("alice", fmt.Sprint("waiting ", i)) })
 			}
-			time.Sleep(30 * time.Second)
+			time.Sleep(3 * time.Minute)
 			r.ask("bob", "new").check(t, response{status: 503, retry: "2", message: "upstream service is out"})
 			r.ask("bob", "stored").check(t, response{status: 200, cache: "hit"})
 			attempts := len(r.upstream.Audit().Arrivals)

@@ -87,6 +87,7 @@ const (
 	// quotas are renewed by the hour, the day or the month.
 	pollFirst = time.Minute
 	pollLast  = 10 * time.Minute
+	pollSoon  = 5 * time.Second // after a wait that the service has named
 )
 
 func newBudget(o Options) budget {
@@ -132,22 +133,26 @@ func (b *budget) end(r Result) {
 	}
 }
 
-// exhaust makes the run wait for quota.
-func (b *budget) exhaust(now time.Time) {
+// exhaust makes the run wait for quota; stated is the wait that the service names, 0 for none.
+func (b *budget) exhaust(now time.Time, stated time.Duration) {
 	b.empty, b.pause = true, pollFirst
 	b.ask = now.Add(b.pause)
+	if stated > 0 {
+		b.pause = pollSoon
+		b.ask = now.Add(min(stated+time.Second, pollLast)) // whole seconds may be truncated
+	}
 }
 
-// Exhausted makes the run wait until the quota is no longer used up. It reports whether the run
-// was not waiting for quota before.
-func (c *Controller) Exhausted(now time.Time) bool {
+// Exhausted makes the run wait until the quota is no longer used up; stated is the wait that the service names, 0 for
+// none. It returns the time until the service is asked for the quota, and whether the run was not waiting for quota
+// before.
+func (c *Controller) Exhausted(now time.Time, stated time.Duration) (wait time.Duration, isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	news := !c.budget.empty
-	if news {
-		c.budget.exhaust(now)
+	if isNew = !c.budget.empty; isNew {
+		c.budget.exhaust(now, stated)
 	}
-	return news
+	return c.budget.ask.Sub(now), isNew
 }
 
 // Quota is the service's answer to how much quota is left.
@@ -163,7 +168,7 @@ type Quota struct {
 func (c *Controller) ReportQuota(now time.Time, a Quota) Change {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before, b := c.health, &c.budget
+	before, b := c.reported, &c.budget
 	empty := b.empty
 	if c.health.state != Up && !b.empty {
 		c.reportInDoubt(now, a)
@@ -180,7 +185,7 @@ func (c *Controller) ReportQuota(now time.Time, a Quota) Change {
 		b.pause = min(2*b.pause, pollLast)
 		b.ask = now.Add(b.pause)
 	case b.wait:
-		b.exhaust(now)
+		b.exhaust(now, 0)
 	default:
 		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Shards: b.shards}
 	}
@@ -195,6 +200,7 @@ func (c *Controller) reportInDoubt(now time.Time, a Quota) {
 		return
 	}
 	if c.health.answered(now, Permit{sent: now}) {
+		c.trip.end()
 		c.resume(now)
 	}
 }

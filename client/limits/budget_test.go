@@ -108,7 +108,8 @@ func TestWaitForQuota(t *testing.T) {
 	c, now := newController(Options{WaitForQuota: true})
 	p := c.begin(now, true)
 	c.End(now, p, Result{Signal: OutOfQuota})
-	if !c.Exhausted(now) || c.Exhausted(now) {
+	_, first := c.Exhausted(now, 0)
+	if _, second := c.Exhausted(now, 0); !first || second {
 		t.Error("only the first call must return true")
 	}
 	for _, pause := range []time.Duration{1, 2, 4, 8, 10, 10} {
@@ -124,4 +125,31 @@ func TestWaitForQuota(t *testing.T) {
 		t.Error("the change does not say that there is quota again")
 	}
 	c.next(t, now, SendFirst)
+}
+
+// A run that waits for quota heeds the wait that the service names, and asks soon after it.
+func TestWaitForQuotaAsStated(t *testing.T) {
+	c, now := newController(Options{WaitForQuota: true})
+	start := now
+	c.End(now, c.begin(now, true), Result{Signal: OutOfQuota})
+	if wait, _ := c.Exhausted(now, 80*time.Second); wait != 81*time.Second {
+		t.Errorf("waits for %v", wait)
+	}
+	for left := int64(0); left == 0; {
+		now = now.Add(c.next(t, now, Wait).For)
+		c.next(t, now, AskQuota)
+		if now.Sub(start) >= 90*time.Second {
+			left = 100
+		}
+		c.ReportQuota(now, Quota{Left: left, Metered: true})
+	}
+	if waited := now.Sub(start); waited > 100*time.Second {
+		t.Errorf("goes on after %v", waited)
+	}
+	c.next(t, now, SendFirst)
+
+	c, now = newController(Options{WaitForQuota: true})
+	if wait, _ := c.Exhausted(now, 20*time.Hour); wait != pollLast { // quota may be bought meanwhile
+		t.Errorf("waits for %v", wait)
+	}
 }

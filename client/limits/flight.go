@@ -11,22 +11,19 @@ type flight struct {
 	most  int // the bound since the last cut, with its growth
 	queue queue
 
-	cutAt time.Time // when most was lowered
-	grown time.Time // when grow last ran
-	full  time.Time // when most last held a request back
-
-	peaks   [2]int    // the largest numbers in flight when answers came, in this period and in the last
-	rotated time.Time // when this period began
+	cutAt time.Time     // when most was lowered
+	hold  time.Duration // after a cut most stays for at least so long
+	grown time.Time     // when grow last ran
+	full  time.Time     // when most last held a request back
 }
 
 const (
-	peakPeriod   = time.Second
 	flightGrowth = 0.02 // share of the bound, in the first unit of growth
 	flightHold   = 2    // units after a cut until the bound grows
 )
 
 func newFlight(o Options, now time.Time) flight {
-	return flight{limit: o.InFlight, most: o.InFlight, cutAt: now, grown: now, rotated: now, queue: newQueue(o.Trial, now)}
+	return flight{limit: o.InFlight, most: o.InFlight, cutAt: now, grown: now, queue: newQueue(o.Trial, now)}
 }
 
 // blocks reports whether the number in flight is at a bound.
@@ -39,21 +36,8 @@ func (f *flight) blocks(now time.Time, inFlight int) bool {
 	return inFlight >= f.limit || f.queue.blocks(now, inFlight)
 }
 
-func (f *flight) answered(now time.Time, p Permit, inFlight int) {
-	if now.Sub(f.rotated) > peakPeriod {
-		f.peaks = [2]int{0, f.peaks[0]}
-		f.rotated = now
-	}
-	f.peaks[0] = max(f.peaks[0], inFlight)
+func (f *flight) answered(now time.Time, p Permit) {
 	f.queue.answered(now, p)
-}
-
-// peak is the largest number in flight at which answers came in the last one to two periods.
-func (f *flight) peak() int {
-	if peak := max(f.peaks[0], f.peaks[1]); peak > 0 {
-		return peak
-	}
-	return f.most
 }
 
 func (f *flight) cut(now time.Time, most int) {
@@ -69,7 +53,7 @@ func (f *flight) grow(now time.Time, unit time.Duration) {
 		return
 	}
 	f.grown = now
-	units := now.Sub(f.cutAt).Seconds()/unit.Seconds() - flightHold
+	units := (now.Sub(f.cutAt)-f.hold).Seconds()/unit.Seconds() - flightHold
 	if units >= 0 {
 		gain := min(flightGrowth*math.Exp2(units), mostGrowth) / 4
 		f.most = min(f.limit, f.most+max(1, int(float64(f.most)*gain)))

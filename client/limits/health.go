@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -10,22 +11,26 @@ type State uint8
 
 // The states.
 const (
-	Up    State = iota + 1
-	Doubt       // nothing has succeeded for a while: one request is sent at a time
-	Out         // the requests of a doubt fail, too
+	Up      State = iota + 1
+	Doubt         // nothing has succeeded for a while: one request is sent at a time
+	Out           // the requests of a doubt fail, too
+	Limited       // the service refuses the requests of a doubt
 )
 
 // health distinguishes an outage from pressure and from inputs that fail.
 type health struct {
-	state   State
-	suspect bool      // only a request that was answered before can end the doubt
-	start   time.Time // of the run
-	lastOK  time.Time // when the service last answered; the start before any answer
-	okSent  time.Time // the latest sending time of all requests that were answered
-	since   time.Time // the start of the doubt: the last answer before it
-	probing bool      // a probe is in flight
-	next    time.Time // when the next probe may be sent
-	probes  int       // failed probes of this doubt
+	state    State
+	suspect  bool      // only a request that was answered before can end the doubt
+	refusing bool      // the service refuses the requests of the doubt
+	closed   bool      // the doubt is the rest of a window that is used up
+	start    time.Time // of the run
+	lastOK   time.Time // when the service last answered; the start before any answer
+	okSent   time.Time // the latest sending time of all requests that were answered
+	since    time.Time // the start of the doubt: the last answer before it
+	probing  bool      // a probe is in flight
+	probed   Permit    // the last probe
+	next     time.Time // when the next probe may be sent
+	probes   int       // failed probes of this doubt
 
 	failures int       // since lastOK
 	lastFail time.Time // the last of the failures
@@ -60,10 +65,10 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	if h.state == Up || p.sent.Before(h.since) {
 		return false
 	}
-	if h.state == Out || p.probe {
+	if h.state == Out || h.state == Limited || p.probe {
 		h.from, h.to = h.since, now
 	}
-	h.state, h.suspect = Up, false
+	h.state, h.suspect, h.refusing, h.closed = Up, false, false, false
 	return true
 }
 
@@ -85,10 +90,15 @@ func (h *health) failed(now time.Time, p Permit, share float64, longest time.Dur
 // doubt begins a doubt; probe is the time of its first probe.
 func (h *health) doubt(now, probe time.Time) {
 	h.state, h.since, h.next, h.probes, h.failures = Doubt, h.lastOK, probe, 0, 0
+	h.refusing, h.closed = false, false
 }
 
 func (h *health) probeFailed(now time.Time) {
 	h.probes++
+	h.refusing, h.closed = false, false
+	if h.state == Limited {
+		h.state, h.probes = Doubt, 1
+	}
 	if h.state == Doubt && h.probes >= outProbes && now.Sub(h.since) >= outAfter {
 		h.state = Out
 	}
@@ -103,63 +113,38 @@ func (h *health) probeFailed(now time.Time) {
 // first attempt.
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
-	end := h.since.Add(c.options.MaxOutage)
-	if h.state == Out && !now.Before(end) {
-		return Decision{Action: Stop, Err: &OutageError{Longest: c.options.MaxOutage}}
+	end := time.Duration(math.MaxInt64)
+	if h.state == Out || h.state == Limited && !h.closed {
+		if end = h.since.Add(c.options.MaxOutage).Sub(now); end <= 0 {
+			return Decision{Action: Stop, Err: &OutageError{Longest: c.options.MaxOutage}}
+		}
 	}
 	switch {
-	case h.probing:
-		if h.state == Out {
-			return Decision{For: end.Sub(now)}
+	case h.probing && h.refusing && !h.suspect:
+		wait := h.probed.sent.Add(c.patience()).Sub(now)
+		if wait > 0 {
+			return Decision{For: min(wait, end)}
 		}
+		h.probing = false
+		c.heal(now, h.probed) // else it would be refused by now
+		d, _ := c.decide(now, q)
+		return d
+	case h.probing && end == math.MaxInt64:
 		return Decision{}
+	case h.probing:
+		return Decision{For: end}
 	case now.Before(h.next):
-		wait := h.next.Sub(now)
-		if h.state == Out {
-			wait = min(wait, end.Sub(now))
-		}
-		return Decision{For: wait}
+		return Decision{For: min(h.next.Sub(now), end)}
 	case h.suspect:
 		return Decision{Action: SendKnown}
 	case q.First:
 		return Decision{Action: SendFirst}
-	case c.options.CanAsk:
+	case c.options.CanAsk && !h.closed && !(h.refusing && c.trip.certain): // a usage operation without the limit says nothing about it
 		return Decision{Action: AskQuota}
 	case q.Retry:
 		return Decision{Action: SendRetry}
 	}
 	return Decision{}
-}
-
-// After a refusal that causes a long wait, the rate falls further than after others and stays low
-// for longer, so that such waits take a small part of the run.
-const (
-	costlyCut  = 0.7 // share of the present rate
-	costlyHold = 20  // times the wait
-)
-
-// heed sends nothing until the time that a response names. It ignores waits of up to two seconds,
-// for which the lower rate is enough: Retry-After has whole seconds, and a service that means a
-// fraction of a second says 1.
-func (c *Controller) heed(now time.Time, p Permit, r Result) {
-	const short = 2 * time.Second
-	wait := min(r.Wait, c.options.MaxWait)
-	if wait <= short || c.health.okSent.After(p.sent) { // a later request was answered, so the wait is not for all requests
-		return
-	}
-	if c.health.state == Up {
-		if !p.sent.Before(c.pressure.since) {
-			c.pace.lower(now, c.pace.present(now)*costlyCut)
-			c.pressure.begin(now)
-		}
-		c.pace.hold = costlyHold * wait
-		c.health.doubt(now, now.Add(wait))
-		c.health.since = p.sent
-		return
-	}
-	if until := now.Add(wait); until.After(c.health.next) {
-		c.health.next = until
-	}
 }
 
 // Cause is the cause of a failure.
@@ -180,7 +165,9 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) Cause {
 	defer c.mu.Unlock()
 	h := &c.health
 	switch {
-	case h.state == Out && !failed.Before(h.since):
+	case h.state == Limited && c.trip.retries && last && !q.First:
+		return CauseRequest
+	case (h.state == Out || h.state == Limited && !c.trip.retries) && !failed.Before(h.since):
 		return CauseOutage
 	case !failed.Before(h.from) && !failed.After(h.to):
 		return CauseOutage

@@ -11,12 +11,9 @@ import (
 type Options struct {
 	Rate     float64 // the most requests a second; 0 to learn the rate; math.Inf(1) to start without a limit
 	Burst    int     // requests at once within Rate; default 1: requests are evenly spaced
-	Learned  float64 // the rate, in requests a second, that an earlier run has learned; 0 for none
+	Learned  Learned // what an earlier run has learned
 	Trial    int     // the most attempts at once before the first answer; default 1024
 	InFlight int     // the most attempts at once; default DefaultInFlight
-
-	// Background is the share of first attempts that fails at any rate, as an earlier run has learned.
-	Background float64
 
 	MaxWait   time.Duration // the longest wait that one response can cause; default 15 minutes
 	MaxOutage time.Duration // the longest outage that the run waits for; 0 for no bound
@@ -53,12 +50,13 @@ type Signal uint8
 
 // The signals.
 const (
-	Answered   Signal = iota + 1 // the service works: an answer, a rejection of the input, or "still calculating"
-	Refused                      // the service says that the caller asks too much
-	Failed                       // any other failure that may pass
-	Unsent                       // this machine could not send the request
-	OutOfQuota                   // the quota is used up
-	Canceled                     // the caller has canceled the attempt
+	Answered    Signal = iota + 1 // the service works: an answer, a rejection of the input, or "still calculating"
+	Refused                       // the service says that the caller asks too much
+	Failed                        // any other failure that may pass
+	Unavailable                   // the service says that it cannot serve now: it is out, or the caller asks too much
+	Unsent                        // this machine could not send the request
+	OutOfQuota                    // the quota is used up
+	Canceled                      // the caller has canceled the attempt
 )
 
 // Result is the content of a response. Fields that the response does not state are zero.
@@ -67,6 +65,10 @@ type Result struct {
 	Broken bool          // a failure of the connection, perhaps shared by other attempts
 	Wait   time.Duration // until the next request, as the service asks
 	Rate   float64       // requests a second that the service states as its limit
+
+	// A window that the service states ends after Ends, and allows Left requests until then; Ends is 0 for none.
+	Left int
+	Ends time.Duration
 }
 
 // Permit is the right to make one attempt.
@@ -74,9 +76,10 @@ type Permit struct {
 	first    bool // the first attempt for its input
 	probe    bool // the service is in doubt
 	sent     time.Time
-	inFlight int  // attempts in flight, this one included
-	full     bool // the number in flight is at its bound
-	accepted bool // counted as a success until it fails: the service is slow
+	inFlight int   // attempts in flight, this one included
+	serial   int64 // of the requests of the run
+	full     bool  // the number in flight is at its bound
+	accepted bool  // counted as a success until it fails: the service is slow
 }
 
 // Action is what the caller does next.
@@ -113,6 +116,8 @@ type Change struct {
 	State State         // the new state of the service; 0 if the state is unchanged
 	After time.Duration // the length of the outage, when State is Up
 
+	Lasting bool // the service has been refusing everything for a minute, and does not say for how long
+
 	Refilled bool // the quota is no longer used up
 }
 
@@ -125,29 +130,43 @@ type Controller struct {
 	flight   flight
 	pressure pressure
 	health   health
+	reported health // as in the last Change
+	trip     trip
+	window   window
 	budget   budget
+	admitted counter // requests that were sent and, as far as is known, not refused
+	served   counter // answers
+	busiest  float64 // the most answers in any second
+	sent     int64   // requests
+	lasted   bool    // a Change has said that the service refuses everything for long
 	unbroken unbroken
 	credit   float64 // retries that may precede the next first attempt
 	inFlight int
 	waiting  bool // the caller waits for a Change
 }
 
-// unbroken is what the controller knew when a connection first failed after an answer. If the failures turn out
-// to be a doubt, as when a service dies, the cuts meanwhile say nothing about the limits of the service.
+// unbroken is what the controller knew when an attempt first failed after an answer. If the failures turn out to be a
+// doubt, as when a service dies, the cuts meanwhile say nothing about the limits of the service.
 type unbroken struct {
 	at      time.Time
+	broken  bool // a connection has failed
 	ceiling float64
+	hold    time.Duration
 	most    int
 }
 
 // New returns a controller for a run that starts now.
 func New(o Options, now time.Time) *Controller {
 	o = o.withDefaults()
-	c := &Controller{options: o, health: newHealth(now), budget: newBudget(o)}
+	c := &Controller{options: o, health: newHealth(now), reported: newHealth(now), budget: newBudget(o)}
 	c.pace = newPace(o, now)
 	c.flight = newFlight(o, now)
+	c.trip.phase = phase{began: now, serial: 1}
+	c.trip.prior = c.trip.phase
 	c.pressure.begin(now)
-	c.pressure.background = o.Background
+	c.pressure.background = o.Learned.Background
+	c.trip.silence = o.Learned.Silence
+	c.window = window{number: o.Learned.Number, length: o.Learned.Window, least: o.Learned.Window, round: testNumber - 3}
 	return c
 }
 
@@ -157,6 +176,8 @@ const (
 	retryShare = 0.5
 	// retryCredit is the most retries in a row while first attempts wait.
 	retryCredit = 8
+	// mostAhead is how many times the admitted requests the rate is at most before it grows.
+	mostAhead = 6
 )
 
 // Next says what to do now. If the decision is to send, the attempt counts as in flight until
@@ -190,6 +211,9 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 		return Decision{}, false
 	case c.flight.blocks(now, c.inFlight):
 		return Decision{}, false
+	case c.window.full(c.trip.phase.used(c.sent+1), c.inFlight):
+		c.close(now)
+		return c.probe(now, q), false
 	}
 	if wait := c.pace.wait(now); wait > 0 {
 		c.grow(now)
@@ -205,8 +229,8 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 // is under way.
 func (c *Controller) grow(now time.Time) {
 	latency := c.flight.latency()
-	if c.pressure.experiment.cuts > 0 {
-		c.pace.grown = now
+	if c.pressure.experiment.cuts > 0 || c.pace.ceiling > 0 && c.pace.rate > mostAhead*c.admitted.perSecond(now, time.Second)+2 {
+		c.pace.grown = now // the number in flight holds requests back, and not the rate
 		return
 	}
 	if now.Sub(c.health.lastOK) < max(200*time.Millisecond, 4*latency) || c.flight.slow(now, c.health.start) {
@@ -234,14 +258,16 @@ func (c *Controller) begin(now time.Time, first bool) Permit {
 	c.inFlight++
 	c.budget.begin()
 	c.pace.begin(now)
-	p := Permit{first: first, sent: now, inFlight: c.inFlight, full: c.inFlight >= c.flight.most}
+	c.sent++
+	c.admitted.add(now, 1)
+	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.flight.most}
 	if c.flight.slow(now, c.health.start) {
 		p.accepted = true
-		c.accept(now, c.span())
+		c.accept(now, p, c.span())
 	}
 	if c.health.state != Up {
 		p.probe = true
-		c.health.probing = true
+		c.health.probing, c.health.probed = true, p
 	}
 	return p
 }
@@ -255,17 +281,20 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Change {
 	if p.probe {
 		c.health.probing = false
 	}
-	before := c.health
+	before := c.reported
+	r.Wait = min(r.Wait, c.options.MaxWait)
 	switch r.Signal {
 	case Answered:
 		c.answered(now, p)
-	case Refused, Failed:
+		c.state(now, p, r)
+	case Refused, Failed, Unavailable:
 		c.failed(now, p, r)
 	case Unsent:
 		c.flight.cut(now, c.inFlight)
 	}
-	c.pace.state(r.Rate, now)
-	c.heed(now, p, r)
+	if c.window.ends.IsZero() {
+		c.pace.state(r.Rate, now)
+	}
 	return c.change(now, before)
 }
 
@@ -283,44 +312,67 @@ func (c *Controller) Suspect(now time.Time) {
 
 // change compares the state with an earlier one.
 func (c *Controller) change(now time.Time, before health) Change {
-	change := Change{Wake: c.waiting}
+	change := Change{Wake: c.waiting, Lasting: c.lasts(now)}
+	c.reported = c.health
 	c.waiting = false
 	switch {
-	case c.health.state == Out && before.state != Out:
-		change.State = Out
-	case before.state == Out && c.health.state == Up:
+	case c.health.state != before.state && (c.health.state == Out || c.health.state == Limited):
+		change.State = c.health.state
+	case c.health.state == Up && (before.state == Out || c.lasted):
+		c.lasted = false
 		change.State, change.After = Up, now.Sub(before.since)
 	}
 	return change
 }
 
 func (c *Controller) answered(now time.Time, p Permit) {
-	c.flight.answered(now, p, c.inFlight+1)
+	c.flight.answered(now, p)
+	c.trip.answer(p)
+	c.served.add(now, 1)
+	c.busiest = max(c.busiest, c.served.perSecond(now, time.Second))
 	span := c.span()
 	if !p.accepted && !p.sent.Before(c.pressure.since) {
-		c.accept(now, span)
+		c.accept(now, p, span)
 	}
 	c.flight.grow(now, span.unit)
-	if c.health.answered(now, p) {
+	c.heal(now, p)
+}
+
+// heal ends a doubt if the answer to a request shows that the service serves again.
+func (c *Controller) heal(now time.Time, p Permit) {
+	closed, refusing := c.health.closed, c.health.refusing
+	switch {
+	case !c.health.answered(now, p):
+		return
+	case closed:
+		c.reopened(now, p)
+	case refusing:
+		c.tripped(now, p)
+	default:
 		c.resume(now)
 	}
 }
 
-// resume sets the pace after a doubt.
+// resume sets the pace after a doubt in which the service did not respond.
 func (c *Controller) resume(now time.Time) {
 	if u := c.unbroken; !u.at.Before(c.health.since) {
-		c.pace.ceiling, c.flight.most = u.ceiling, u.most
+		c.pace.ceiling, c.pace.hold, c.flight.most = u.ceiling, u.hold, u.most
 	}
+	c.trip.end()
 	c.pace.resume(now, c.flight.latency() > 0)
 	c.pressure.experiment = experiment{}
 	c.pressure.begin(now)
 }
 
 func (c *Controller) failed(now time.Time, p Permit, r Result) {
-	if r.Broken && c.unbroken.at.Before(c.health.lastOK) {
-		c.unbroken = unbroken{now, c.pace.ceiling, c.flight.most}
+	if c.unbroken.at.Before(c.health.lastOK) {
+		c.unbroken = unbroken{now, r.Broken, c.pace.ceiling, c.pace.hold, c.flight.most}
 	}
+	refused := (r.Signal == Refused || r.Signal == Unavailable) && !r.Broken
 	c.pressure.failed(now, p, r, c.span(), c.flight.latency())
+	if refused {
+		c.refused(now, p, r)
+	}
 	if c.health.state == Up {
 		c.pressed(now)
 	}
@@ -332,7 +384,13 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if c.inFlight > 0 {
 		longest = 4 * c.flight.latency()
 	}
+	if c.health.refusing && refused {
+		return // see refused
+	}
 	c.health.failed(now, p, share, longest)
+	if p.probe && r.Wait > short {
+		c.health.next = now.Add(r.Wait)
+	}
 }
 
 // span is how long attempts count: unit for recent ones, moment for the latest ones. Both span at
@@ -351,21 +409,6 @@ func (c *Controller) span() span {
 
 // MostInFlight is the upper bound of the number of attempts in flight.
 func (c *Controller) MostInFlight() int { return c.options.InFlight }
-
-// Learned is the rate, in requests a second, to start the next run with; 0 if the run has met no
-// limit.
-func (c *Controller) Learned() float64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pace.ceiling
-}
-
-// Background is the share of first attempts that fails at any rate, to start the next run with.
-func (c *Controller) Background() float64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pressure.background
-}
 
 // Rate is the present rate in requests a second; +Inf without a limit.
 func (c *Controller) Rate() float64 {

@@ -34,6 +34,9 @@ const (
 	sameCeiling  = 0.1                  // share of the ceiling: a smaller change counts as none
 	mostCalm     = 3                    // units: a raised limit is found soon
 	growth       = 0.03                 // share of the rate, in the first unit above the ceiling
+	holdUnits    = 10                   // units in a hold, at least: where cuts cost much, the rate grows in small steps
+	aboveCeiling = 1.15                 // share of the ceiling until which the rate grows slowly
+	longHold     = 10 * time.Second     // a rate that is served for so long is proven
 	mostGrowth   = 2.0                  // share of the rate, in a unit
 	catchUp      = 2 * time.Millisecond // the requests of a late timer may follow at once
 	lookAt       = 5 * time.Millisecond // the interval between updates
@@ -46,9 +49,9 @@ func newPace(o Options, now time.Time) pace {
 		p.cap = o.Rate * underCap
 		p.rate = p.cap
 	}
-	if o.Learned > 0 {
-		p.ceiling = o.Learned
-		p.rate = min(p.cap, o.Learned*underCeiling)
+	if learned := o.Learned.Rate; learned > 0 {
+		p.ceiling, p.hold = learned, seconds(o.Learned.Silence.Seconds()/tripPrice)
+		p.rate = min(p.cap, learned*underCeiling)
 	}
 	return p
 }
@@ -119,12 +122,16 @@ func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 		p.set(min(p.ceiling*underCeiling, p.rate))
 	default:
 		hold := max(p.hold, time.Duration(p.calm*float64(unit)))
+		unit = max(unit, p.hold/holdUnits)
 		units := (since - hold).Seconds() / unit.Seconds()
 		gain := min(growth*math.Exp2(units), mostGrowth)
-		if units < 0 {
-			if p.rate >= p.ceiling*nearCeiling {
-				return
-			}
+		switch {
+		case units < 0 && (p.rate >= p.ceiling*nearCeiling || p.calm == 0):
+			return
+		case units < 0:
+			gain = growth
+		}
+		if p.rate < p.ceiling*aboveCeiling && p.hold > time.Duration(p.calm*float64(unit)) {
 			gain = growth
 		}
 		p.set(p.rate * (1 + gain*min(elapsed, unit/4).Seconds()/unit.Seconds()))
@@ -135,8 +142,9 @@ func (p *pace) double(elapsed, doubling time.Duration) {
 	p.set(p.rate * math.Exp2(min(elapsed.Seconds(), 0.1)/doubling.Seconds()))
 }
 
-// lower cuts the rate to just under the rate that the service serves.
-func (p *pace) lower(now time.Time, served float64) {
+// lower cuts the rate to just under the rate that the service serves. The rate grows again when the cut, which has
+// cost some time, is a small share of the run.
+func (p *pace) lower(now time.Time, served float64, cost time.Duration) {
 	if p.ceiling > 0 && math.Abs(served-p.ceiling) < sameCeiling*p.ceiling {
 		p.calm = min(p.calm+1, mostCalm)
 	} else {
@@ -144,7 +152,20 @@ func (p *pace) lower(now time.Time, served float64) {
 	}
 	p.ceiling = max(served, leastRate)
 	p.set(p.ceiling * underCeiling)
+	p.hold = cost + max(0, p.hold-now.Sub(p.cut))
 	p.cut, p.grown = now, now
+}
+
+// trip cuts the rate after a trip, to just under the rate before it. If the rate after the cut before was served
+// for as long as that cut has cost, the rate returns there, or to the mean rate since the trip before.
+func (p *pace) trip(now time.Time, rate, mean float64, cost time.Duration) {
+	back, isTested := p.ceiling*underCeiling, p.ceiling > 0 && now.Sub(p.cut) > max(p.hold, longHold)
+	p.lower(now, max(rate, mean), cost)
+	if isTested && rate > back*0.8 {
+		back = max(back, min(mean, p.rate))
+		p.restore(now, back, back/underCeiling)
+	}
+	p.hold, p.calm = cost, 0
 }
 
 // halve cuts the rate and keeps the ceiling: it is not known which rate the service serves.
@@ -159,7 +180,7 @@ func (p *pace) halve(now time.Time) {
 
 // restore undoes cuts.
 func (p *pace) restore(now time.Time, rate, ceiling float64) {
-	p.ceiling, p.cut, p.grown = ceiling, now, now
+	p.ceiling, p.hold, p.cut, p.grown = ceiling, 0, now, now
 	p.set(rate)
 }
 

@@ -72,11 +72,11 @@ func TestStatedRateIsKeptTo(t *testing.T) {
 }
 
 func TestLearnedRateIsCheckedAgain(t *testing.T) {
-	c, now := newController(Options{Learned: 200})
+	c, now := newController(Options{Learned: Learned{Rate: 200}})
 	if got := c.Rate(); got > 200 || got < 180 {
 		t.Errorf("starts at %v/s", got)
 	}
-	if got := c.Learned(); got != 200 {
+	if got := c.Learned().Rate; got != 200 {
 		t.Errorf("has learned %v/s", got)
 	}
 	if sends(c, now, 5*time.Second, 0); c.Rate() < 250 {
@@ -107,14 +107,22 @@ func TestRetriesAreAMinority(t *testing.T) {
 
 // No response makes the run wait for longer than MaxWait.
 func TestLongestWait(t *testing.T) {
-	for _, signal := range []Signal{Refused, Failed, Answered} {
+	for name, r := range map[string]Result{
+		"a block":  {Signal: Refused, Wait: 24 * time.Hour},
+		"a window": {Signal: Answered, Ends: 24 * time.Hour},
+	} {
 		c, now := newController(Options{MaxWait: time.Minute})
-		c.End(now, c.begin(now, true), Result{Signal: signal, Wait: 24 * time.Hour})
-		if d := c.next(t, now, Wait); d.For != time.Minute {
-			t.Errorf("waits for %v", d.For)
+		for d := c.Next(now, Queue{First: true}); d.For < 10*time.Second; d = c.Next(now, Queue{First: true}) {
+			if d.Action == SendFirst {
+				c.End(now, d.Permit, r)
+			}
+			now = now.Add(d.For)
 		}
-		now = now.Add(time.Minute)
-		c.next(t, now, SendFirst)
+		d := c.next(t, now, Wait)
+		if d.For < 59*time.Second || d.For > time.Minute+time.Second {
+			t.Errorf("%s: waits for %v", name, d.For)
+		}
+		c.next(t, now.Add(d.For), SendFirst)
 	}
 }
 

@@ -10,12 +10,13 @@ type pressure struct {
 	since time.Time // the time of the cut: attempts that were sent earlier do not count
 	at    time.Time // when the counts last decayed
 
-	recent tally         // over about span.unit
-	latest tally         // over about span.moment
-	full   float64       // failures in recent that occurred with the number in flight at its bound
-	crowd  float64       // the sum of the numbers in flight at the failures in recent
-	took   time.Duration // the mean time until a failure
-	broke  time.Time     // when a connection last failed
+	recent  tally         // over about span.unit
+	latest  tally         // over about span.moment
+	full    float64       // failures in recent that occurred with the number in flight at its bound
+	refused float64       // failures in recent by which the service may refuse
+	crowd   tally         // the sum of the numbers in flight at the attempts in recent
+	took    time.Duration // the mean time until a failure
+	broke   time.Time     // when a connection last failed
 
 	experiment experiment
 	background float64 // the share of first attempts that fails at any rate
@@ -52,7 +53,6 @@ const (
 	slackShare = 0.5  // the same as a share of the background, which is an estimate
 	enough     = 3    // failures: fewer may be chance
 	doubtful   = 5    // attempts that are added to the latest ones: few attempts say little
-	leastPeak  = 3    // in flight: a lower peak is no sign of a limit of connections
 
 	tolerableFor  = 100 // attempts until an experiment ends although some attempts fail
 	decideAfter   = 8   // failures in an experiment, or expected in it, until it is decided
@@ -62,6 +62,9 @@ const (
 	halved        = 0.5 // share of failures at most: half of the rate would leave none of them if a limit were the cause
 	backgroundFor = 20  // expected failures until the background is corrected
 
+	crowdPrice   = 0.003 // the same, because the number in flight grows: each refusal also delays answers
+	refusedPrice = 0.007 // share of the requests that may be refused because the rate grows
+
 	slowFailure = 4   // times the latency of answers: limits refuse earlier
 	slowWeight  = 0.2 // the weight of such a failure: a few requests that hang say little about the others
 )
@@ -70,7 +73,7 @@ const (
 func (e *pressure) begin(now time.Time) {
 	e.since, e.at = now, now
 	e.recent, e.latest, e.experiment.last = tally{}, tally{}, tally{}
-	e.full, e.crowd = 0, 0
+	e.full, e.crowd, e.refused = 0, tally{}, 0
 }
 
 // decay reduces the weight of older attempts.
@@ -82,7 +85,9 @@ func (e *pressure) decay(now time.Time, s span) {
 	e.at = now
 	kept := math.Exp(-elapsed.Seconds() / s.unit.Seconds())
 	e.recent.scale(kept)
-	e.full, e.crowd = e.full*kept, e.crowd*kept
+	e.full *= kept
+	e.crowd.scale(kept)
+	e.refused = e.refused * kept
 	e.latest.scale(math.Exp(-elapsed.Seconds() / s.moment.Seconds()))
 }
 
@@ -94,10 +99,11 @@ func (e *pressure) count(good, bad float64) {
 
 // accept counts a success: an answer has come, or the service is so slow that a refusal would
 // have come long before the answer.
-func (c *Controller) accept(now time.Time, s span) {
+func (c *Controller) accept(now time.Time, p Permit, s span) {
 	e := &c.pressure
 	e.decay(now, s)
 	e.count(1, 0)
+	e.crowd.good += float64(p.inFlight)
 	if !e.settled(now) {
 		return
 	}
@@ -125,6 +131,7 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 	}
 	if p.accepted {
 		e.count(-1, 0)
+		e.crowd.good = max(0, e.crowd.good-float64(p.inFlight))
 	}
 	if r.Broken && now.Sub(e.broke) < oneEvent {
 		return
@@ -135,7 +142,7 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 	e.decay(now, s)
 	weight := 1.0
 	switch took := now.Sub(p.sent); {
-	case took > time.Second && took > slowFailure*latency:
+	case (r.Signal == Failed || r.Broken) && took > time.Second && took > slowFailure*latency:
 		weight = slowWeight
 	case e.took == 0:
 		e.took = took
@@ -143,7 +150,10 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 		e.took += (took - e.took) / 8
 	}
 	e.count(0, weight)
-	e.crowd += weight * float64(p.inFlight)
+	e.crowd.bad += weight * float64(p.inFlight)
+	if r.Signal != Failed && !r.Broken {
+		e.refused += weight
+	}
 	if p.full {
 		e.full += weight
 	}
@@ -209,31 +219,56 @@ func (c *Controller) pressed(now time.Time) {
 		}
 		t.cuts++
 		t.deep, t.share = t.cuts > 2, t.last.share()
-		t.served = c.pace.present(now) * (1 - t.share)
 		c.lower(now, t.deep)
 	}
 }
 
-// lower makes a cut: of the number in flight if the number was at its bound when attempts failed,
-// else of the rate. A deep cut halves the rate.
+// crowded reports whether more attempts were in flight at failures than at successes. While the rate doubles, and before
+// the first answer, that is so at any limit.
+func (c *Controller) crowded() bool {
+	e := &c.pressure
+	bad, good := e.crowd.bad/e.recent.bad, e.crowd.good/max(1, e.recent.good)
+	return c.pace.ceiling > 0 && c.flight.latency() > 0 && e.recent.good >= decideAfter && good > 2 && bad > good+max(0.7, good/10)
+}
+
+// thin lowers the number in flight to that of the last request that did not fail because of it, and reports whether it
+// has done so. As many as are admitted at once (their rate times the latency) may stay.
+func (c *Controller) thin(now time.Time) bool {
+	e := &c.pressure
+	rate := c.admitted.perSecond(now, now.Sub(c.pace.cut))
+	atOnce := int(rate*c.flight.latency().Seconds() + 0.9)
+	if atOnce >= c.flight.most {
+		return false
+	}
+	c.flight.cut(now, min(c.flight.most-1, max(int(e.crowd.bad/e.recent.bad)-1, atOnce)))
+	c.flight.hold = c.price(now, e.refused/max(rate, 1), crowdPrice)
+	return true
+}
+
+// lower makes a cut: of the number in flight if attempts failed because of it, else of the rate. A deep cut halves the
+// rate.
 func (c *Controller) lower(now time.Time, deep bool) {
 	e := &c.pressure
 	excess := max(0, e.latest.bad/(e.latest.good+e.latest.bad+doubtful)-e.background)
-	full := e.full > e.recent.bad/2
-	peak := c.flight.peak()
-	switch {
-	case full:
-		c.flight.cut(now, min(c.flight.most-1, int(float64(c.flight.most)*(1-excess))))
-	case e.crowd/e.recent.bad > 0.9*float64(peak): // more attempts were in flight at failures than at answers
-		c.flight.cut(now, max(peak, leastPeak))
-	}
-	if !full || deep {
+	admitted := c.admitted.perSecond(now, now.Sub(c.pace.cut))
+	isLimit := e.refused > e.recent.bad/2
+	full, crowded := e.full > e.recent.bad/2 && !c.pace.binds(now), c.crowded()
+	thinned := (full || crowded) && c.thin(now)
+	if !thinned || !full && e.experiment.cuts > 1 || deep {
 		present := c.pace.present(now)
 		served := present * (1 - excess)
+		if isLimit {
+			served = max(served, min(present, admitted))
+		}
+		e.experiment.served = served
 		if deep {
 			served = min(served, present/2)
 		}
-		c.pace.lower(now, served)
+		cost := time.Duration(0)
+		if isLimit {
+			cost = c.price(now, e.refused/served, refusedPrice)
+		}
+		c.pace.lower(now, served, cost)
 	}
 	e.begin(now)
 }

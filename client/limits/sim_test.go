@@ -18,19 +18,19 @@ type world struct {
 }
 
 type event struct {
-	at     time.Time
+	at     int64 // Unix nanoseconds
 	serial int
 	do     func()
 }
 
-type events []event
+type events []*event
 
 func (e events) Len() int { return len(e) }
 func (e events) Less(i, j int) bool {
-	return e[i].at.Before(e[j].at) || e[i].at.Equal(e[j].at) && e[i].serial < e[j].serial
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].serial < e[j].serial
 }
 func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Push(x any)   { *e = append(*e, x.(*event)) }
 func (e *events) Pop() any {
 	last := (*e)[len(*e)-1]
 	*e = (*e)[:len(*e)-1]
@@ -45,15 +45,15 @@ func newWorld() *world {
 
 func (w *world) after(d time.Duration, do func()) {
 	w.serial++
-	heap.Push(&w.events, event{w.now.Add(max(d, 0)), w.serial, do})
+	heap.Push(&w.events, &event{w.now.Add(min(max(d, 0), 1000*time.Hour)).UnixNano(), w.serial, do})
 }
 
 // run handles events until there are none, or for the duration longest.
 func (w *world) run(longest time.Duration) {
 	end := w.now.Add(longest)
-	for len(w.events) > 0 && !w.events[0].at.After(end) {
-		e := heap.Pop(&w.events).(event)
-		w.now = e.at
+	for len(w.events) > 0 && w.events[0].at <= end.UnixNano() {
+		e := heap.Pop(&w.events).(*event)
+		w.now = time.Unix(0, e.at)
 		e.do()
 	}
 	if len(w.events) > 0 {
@@ -82,10 +82,14 @@ type vendor struct {
 	status Signal
 	wait   time.Duration // Retry-After
 
+	limiter     limiter                                        // beside the bucket above; nil for none
+	states      stating                                        // what the limiter states
 	connections int                                            // at once; 0 for no limit
 	fails       func(input, attempt int) (bool, time.Duration) // and the time until the failure
 	down        func() bool
 	downWait    time.Duration
+	downAfter   time.Duration  // until downResult
+	downResult  Result         // while the service is down, in place of status
 	inFlight    map[int]func() // ends the requests that the service works on as broken; nil if the service is never killed
 	proxy       bool           // a proxy answers while the service is down
 
@@ -94,7 +98,11 @@ type vendor struct {
 	working  int
 	served   int
 	refused  int
-	arrivals []arrival
+	arrivals []arrival // unless quiet
+	quiet    bool
+
+	late, lateRefused int // requests later than 30 s after the start of a quiet vendor
+	began             time.Time
 }
 
 type arrival struct {
@@ -107,9 +115,10 @@ func (v *vendor) serve(input, attempt int, reply func(Result)) {
 	transit := v.between(0, time.Millisecond)
 	v.after(transit, func() {
 		delay, result := v.accept(input, attempt)
-		v.arrivals = append(v.arrivals, arrival{v.now, result.Signal == Refused || result.Signal == Failed && delay == 0})
+		v.note(arrival{v.now, result.Signal == Refused || result.Signal == Unavailable || result.Signal == Failed && delay == 0})
 		v.working++
-		id := len(v.arrivals)
+		v.serial++
+		id := v.serial
 		broken := false
 		if v.inFlight != nil {
 			v.inFlight[id] = func() {
@@ -132,6 +141,22 @@ func (v *vendor) serve(input, attempt int, reply func(Result)) {
 	})
 }
 
+func (v *vendor) note(a arrival) {
+	if !v.quiet {
+		v.arrivals = append(v.arrivals, a)
+		return
+	}
+	if v.began.IsZero() {
+		v.began = v.now
+	}
+	if v.now.Sub(v.began) > 30*time.Second {
+		v.late++
+		if a.refused {
+			v.lateRefused++
+		}
+	}
+}
+
 // kill breaks the connections of all requests that the service works on, and empties its queue.
 func (v *vendor) kill() {
 	for _, id := range slices.Sorted(maps.Keys(v.inFlight)) {
@@ -142,7 +167,11 @@ func (v *vendor) kill() {
 }
 
 func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
-	if v.down != nil && v.down() {
+	switch {
+	case v.down == nil || !v.down():
+	case v.downResult.Signal != 0:
+		return v.downAfter, v.downResult
+	default:
 		return 0, Result{Signal: v.status, Wait: v.downWait, Broken: v.inFlight != nil && !v.proxy}
 	}
 	refusal := Result{Signal: v.status, Wait: v.wait}
@@ -151,6 +180,23 @@ func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 		return 0, refusal
 	}
 	delay := v.between(v.least, v.most)
+	answer := Result{Signal: Answered}
+	if v.limiter != nil {
+		ok, left, wait := v.limiter.admit(v.now)
+		if !ok {
+			v.refused++
+			if v.states != nothing {
+				refusal.Wait = wholeSeconds(wait, v.states != floor)
+			}
+			return 0, refusal
+		}
+		if v.states == headers && left >= 0 {
+			answer.Left, answer.Ends = left, wholeSeconds(wait, true)
+			if f, ok := v.limiter.(*fixed); ok && f.window <= time.Minute {
+				answer.Rate = float64(f.number) / f.window.Seconds()
+			}
+		}
+	}
 	if v.rate > 0 {
 		v.excess = max(0, v.excess-v.now.Sub(v.filled).Seconds()*v.rate)
 		v.filled = v.now
@@ -168,7 +214,7 @@ func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 			return delay + took, Result{Signal: Failed}
 		}
 	}
-	return delay, Result{Signal: Answered}
+	return delay, answer
 }
 
 // client simulates a run: it sends requests until each input has an answer or has failed.
@@ -184,7 +230,8 @@ type client struct {
 	retries        parked
 	doneOK, failed int
 	outages        int
-	outageAt       time.Time // of the first
+	limited        int
+	outageAt       time.Time // of the first outage or block
 	asks           int
 	stopped        error
 	timer          int
@@ -193,6 +240,7 @@ type client struct {
 
 type retry struct {
 	input, attempts int
+	refusals        int
 	due, failedAt   time.Time
 	final           bool
 }
@@ -259,7 +307,10 @@ func (c *client) step() {
 	}
 }
 
-const attemptsEach = 8
+const (
+	attemptsEach = 8
+	refusalsEach = 64 // that do not count as attempts
+)
 
 // settle handles the next retry if its last attempt has failed, and reports whether it did: such
 // a retry is not sent.
@@ -289,11 +340,14 @@ func (c *client) send(r retry, p Permit) {
 		switch result.Signal {
 		case Answered:
 			c.doneOK++
-		case Refused, Failed:
+		case Refused, Failed, Unavailable:
 			r.failedAt = c.now
+			if result.Signal == Refused {
+				r.refusals++
+			}
 			backoff := 250 * time.Millisecond << min(r.attempts-1, 8)
 			r.due = c.now.Add(result.Wait + c.between(0, min(backoff, time.Minute)))
-			if r.final = r.attempts >= attemptsEach; r.final {
+			if r.final = r.attempts-min(r.refusals, refusalsEach) >= attemptsEach; r.final {
 				r.due = c.now
 			}
 			heap.Push(&c.retries, r)
@@ -303,10 +357,14 @@ func (c *client) send(r retry, p Permit) {
 }
 
 func (c *client) told(change Change) {
-	if change.State == Out {
-		if c.outages++; c.outages == 1 {
-			c.outageAt = c.now
-		}
+	switch change.State {
+	case Limited:
+		c.limited++
+	case Out:
+		c.outages++
+	}
+	if c.outages+c.limited > 0 && c.outageAt.IsZero() {
+		c.outageAt = c.now
 	}
 }
 

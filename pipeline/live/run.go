@@ -42,7 +42,7 @@ func (r *Run) Status() any { return r.status() }
 // stateWords are the states in words.
 var stateWords = map[pipeline.State]string{
 	pipeline.Starting: "starting", pipeline.Asking: "asking", pipeline.Congested: "congested: one request is sent at a time",
-	pipeline.Outage: "outage: waiting for the service", pipeline.QuotaPause: "waiting for quota",
+	pipeline.Limited: "limited, waiting", pipeline.Outage: "outage: waiting for the service", pipeline.QuotaPause: "waiting for quota",
 	pipeline.Finishing: "finishing: storing answers and writing rows",
 }
 
@@ -52,7 +52,7 @@ func (r *Run) View() View {
 	d := s.Details
 	v := View{
 		Title: s.Output, State: stateWords[s.State], Since: s.Since, Ended: s.State == pipeline.Ended, Done: s.Records, Total: s.Total,
-		Trouble: s.State == pipeline.Outage || s.State == pipeline.QuotaPause || s.State == pipeline.Congested,
+		Trouble: s.State == pipeline.Outage || s.State == pipeline.QuotaPause || s.State == pipeline.Congested || s.State == pipeline.Limited,
 		Figures: figures(s), Settings: settings(s),
 	}
 	if v.Ended {
@@ -77,7 +77,7 @@ func figures(s pipeline.Status) []Figure {
 		{"Without an answer", group(s.Unanswered), ""},
 	}
 	if s.Allowed > 0 {
-		all = append(all, Figure{"Limit", number(s.Allowed) + "/s", ""})
+		all = append(all, Figure{"Limit", number(s.Allowed) + "/s", "learned: " + s.Details.Learned})
 	}
 	if s.Quota != nil {
 		detail := ""

@@ -31,6 +31,7 @@ func statusOf(state pipeline.State) pipeline.Status {
 			Attempts:   pipeline.Latency{Bounds: []float64{0.1, 1}, Counts: []int64{40, 9, 1}, Seconds: 6},
 			Categories: []pipeline.CategoryCount{{Name: hostile, Records: 30}},
 			Confidence: []int64{0, 0, 0, 0, 0, 0, 0, 10, 20, 10},
+			Learned:    "10 requests/s, 600 requests in 1m0s",
 			Failures:   []pipeline.Failure{{File: "in.txt", Line: 7, Input: hostile, Status: "rejected", Reason: "HTTP 404"}},
 		},
 	}
@@ -99,7 +100,7 @@ func TestEveryPathHasTheSameFigures(t *testing.T) {
 		}
 	}
 	text, _ = get(t, s, "")
-	for _, part := range []string{"outage: waiting for the service", "40 of 100 records", "1\u202f234", "HTTP 404", "in.txt:7"} {
+	for _, part := range []string{"outage: waiting for the service", "40 of 100 records", "1\u202f234", "HTTP 404", "in.txt:7", "learned: 10 requests/s, 600 requests in 1m0s"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page has no %q", part)
 		}

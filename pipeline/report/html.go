@@ -191,7 +191,7 @@ func newChart(spans []Span) *chart {
 		switch s.State {
 		case pipeline.Outage:
 			class, height = "out", max(height, 4)
-		case pipeline.QuotaPause, pipeline.Congested:
+		case pipeline.QuotaPause, pipeline.Congested, pipeline.Limited:
 			class, height = "waiting", max(height, 4)
 		}
 		bar := newRect(x, width, height)

@@ -78,6 +78,8 @@ func (s status) waiting() string {
 	switch s.State {
 	case pipeline.Outage:
 		return "waiting since " + since
+	case pipeline.Limited:
+		return "limited, waiting since " + since
 	case pipeline.QuotaPause:
 		return "waiting for quota since " + since
 	}

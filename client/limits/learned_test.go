@@ -1,0 +1,59 @@
+package limits
+
+import (
+	"testing"
+	"time"
+)
+
+// A run that starts with what an earlier run has learned meets no limit again, and needs no long silence.
+func TestNextRun(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func() limiter
+	}{
+		{"prolonged block of 60 s", func() limiter {
+			return &penalty{limiter: &sliding{number: 20, window: time.Second}, block: minute, prolonged: true}
+		}},
+		{"600/min", func() limiter { return &fixed{number: 600, window: minute} }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			run := func(o Options) (*client, *vendor) {
+				w := newWorld()
+				v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, limiter: tt.make()}
+				c := newClient(w, v, 1_000_000, o)
+				c.jitter = ms / 2
+				w.run(15 * minute)
+				return c, v
+			}
+			first, _ := run(Options{})
+			learned := first.limits.Learned()
+			next, v := run(Options{Learned: learned})
+			start, refused := v.arrivals[0].at, 0
+			for _, a := range v.arrivals {
+				if a.refused && a.at.Sub(start) < 100*time.Second {
+					refused++
+				}
+			}
+			if t.Logf("learned: %v; %d answers, then %d; %d refused at the start", learned, first.doneOK, next.doneOK, refused); refused > 0 || next.doneOK < first.doneOK {
+				t.Errorf("want no refusals at the start, and as many answers")
+			}
+		})
+	}
+}
+
+// What is known is described for people.
+func TestLearnedInWords(t *testing.T) {
+	all := Learned{Rate: 9.5, Background: 0.02, Number: 600, Window: minute, Silence: 62 * time.Second}
+	for want, l := range map[string]Learned{
+		"nothing": {},
+		"9.5 requests/s, 600 requests in 1m0s, 1m2s of silence after a block, 2.0% of the attempts fail at any rate": all,
+	} {
+		if got := l.String(); got != want || !l.IsValid() {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	all.Window = 0
+	if all.IsValid() {
+		t.Error("a window without a length is valid")
+	}
+}

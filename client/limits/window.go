@@ -1,0 +1,113 @@
+package limits
+
+import "time"
+
+// A window is a number of requests that the service allows in a time: as the service states with each answer,
+// or as two trips in a row have shown. The run uses the whole window, and is silent until its end.
+type window struct {
+	number int           // requests of a learned window; 0 if none is known
+	length time.Duration // of a learned window: so long after its first request the service was seen to answer again
+	least  time.Duration // so long after its first request the service was seen to refuse
+	round  int           // windows since the number was last tested
+
+	left int       // requests left in a stated window, those in flight included; valid while ends is not zero
+	ends time.Time // of the stated window
+
+	slides bool // requests of the window before count as well: the service serves the number evenly
+}
+
+const (
+	windowError = 0.03 // share of the length that need not be found
+	testNumber  = 20   // windows until a run tries whether the number has grown
+)
+
+// learn learns a window from a trip after the given number of requests; the times are those from the first
+// request until the first refused one, and until the end of the silence. The silence may have been longer than
+// the window, as if the refusals caused a block: the length is searched for from the time of the first refusal.
+func (w *window) learn(number int, tripped, length time.Duration) {
+	if w.number == 0 || length < w.least {
+		w.length, w.least = length, tripped
+	}
+	w.number, w.round = number, 0
+}
+
+// full reports whether the requests that were sent in the present window use it up.
+func (w *window) full(used, inFlight int) bool {
+	return w.number > 0 && used >= w.number && w.round < testNumber || !w.ends.IsZero() && w.left <= inFlight
+}
+
+// opens is the time from the first request of a window until the first probe: half way between what is known
+// to be too early and what is known to be late enough.
+func (w *window) opens() time.Duration {
+	if w.length-w.least > time.Duration(windowError*float64(w.length)) {
+		return (w.length + w.least) / 2
+	}
+	return w.length
+}
+
+// close makes the run silent until the end of a window that is used up.
+func (c *Controller) close(now time.Time) {
+	w, h := &c.window, &c.health
+	until := c.trip.phase.began.Add(w.opens())
+	if !w.ends.IsZero() {
+		until = w.ends
+	}
+	c.trip.phase.number = c.trip.phase.used(c.sent + 1)
+	h.doubt(now, until)
+	h.since, h.refusing, h.closed, h.state = now.Add(1), true, true, Limited
+	c.trip.at, c.trip.lost, c.trip.stated = now, 0, time.Time{}
+}
+
+// early records that the service has refused a probe at a time at which the window was thought to have ended.
+func (w *window) early(elapsed time.Duration) {
+	w.least = max(w.least, elapsed)
+	if w.least >= w.length {
+		w.length = w.least + w.least/10
+	}
+}
+
+// open begins a window with its first request.
+func (c *Controller) open(p Permit) {
+	t := &c.trip
+	t.prior = t.phase
+	t.phase = phase{began: p.sent, serial: p.serial}
+	c.window.ends = time.Time{}
+	c.window.round++
+}
+
+// reopened records that a probe was answered after the end of a window that was used up.
+func (c *Controller) reopened(now time.Time, p Permit) {
+	w := &c.window
+	if elapsed := p.sent.Sub(c.trip.phase.began); w.number > 0 && w.ends.IsZero() {
+		w.length = min(w.length, elapsed)
+	}
+	c.goOn(now, p, true)
+}
+
+// state records the window that an answer states. The smallest number is that of the latest request. Requests in
+// flight may count already, so that the number left is exact when all are answered.
+func (c *Controller) state(now time.Time, p Permit, r Result) {
+	w, h := &c.window, &c.health
+	if r.Ends <= 0 || r.Ends <= short && w.ends.IsZero() || p.sent.Before(c.trip.phase.began) || h.state != Up && !h.closed {
+		return
+	}
+	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 {
+		w.slides = true
+		c.pace.state(float64(prior.number)/p.sent.Sub(prior.began).Seconds(), now)
+	}
+	if w.slides {
+		return
+	}
+	ends := now.Add(min(r.Ends, c.options.MaxWait))
+	if w.ends.IsZero() || ends.Sub(w.ends) > short { // another window has begun
+		w.left, w.ends = r.Left, ends
+	}
+	w.left = min(w.left, r.Left)
+	if ends.Before(w.ends) { // the time left is rounded
+		w.ends = ends
+	}
+	c.pace.stated = 0 // the window is used at a higher rate
+	if h.closed && w.left > c.inFlight {
+		h.state, h.refusing, h.closed = Up, false, false
+	}
+}
