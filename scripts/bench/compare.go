@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // leastRatio is the least ratio of the new rate to the base's that is not a loss: on busy
@@ -72,7 +72,7 @@ func (c *comparison) measure(ctx context.Context, s scale) error {
 	if err != nil {
 		return err
 	}
-	server, err := c.serve(ctx, service.Options{})
+	server, err := c.serve(ctx, clienttest.Lean{})
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // growthMode measures time and memory as inputs grow.
@@ -87,7 +87,7 @@ func (w workload) String() string {
 }
 
 func (g *growth) measure(ctx context.Context, sizes []int) error {
-	server, err := g.serve(ctx, service.Options{})
+	server, err := g.serve(ctx, clienttest.Lean{})
 	if err != nil {
 		return err
 	}

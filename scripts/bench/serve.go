@@ -11,13 +11,13 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // serveMode runs the service in a process of its own. The process prints its URL, and ends when
 // its standard input does or when the context is done, so that no service outlives the benchmark.
 func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	var options service.Options
+	var options clienttest.Lean
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.DurationVar(&options.Latency, "latency", 0, "of an answer, on average")
 	flags.DurationVar(&options.Spread, "spread", 0, "around the latency, on both sides")
@@ -27,7 +27,7 @@ func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Wr
 		return err
 	}
 	if options.Protocol.TLS() {
-		certificate, authority, err := service.NewCertificate()
+		certificate, authority, err := clienttest.NewCertificate()
 		if err != nil {
 			return err
 		}
@@ -46,21 +46,21 @@ func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Wr
 		l.Close()
 	}()
 	fmt.Fprintf(stdout, "%s://%s\n", options.Protocol.Scheme(), l.Addr())
-	_ = service.Serve(l, options) // always the error of a closed listener
+	_ = options.Serve(l) // always the error of a closed listener
 	return nil
 }
 
 // server is a running service.
 type server struct {
 	url      string
-	protocol service.Protocol
+	protocol clienttest.Protocol
 	caFile   string // "" without TLS
 	cmd      *exec.Cmd
 	stdin    io.Closer
 }
 
 // serve starts the service on the server's cores. It makes a certificate itself.
-func (r *rig) serve(ctx context.Context, options service.Options) (*server, error) {
+func (r *rig) serve(ctx context.Context, options clienttest.Lean) (*server, error) {
 	s := &server{protocol: options.Protocol}
 	args := []string{
 		r.self, "serve", "-latency", options.Latency.String(), "-spread", options.Spread.String(),

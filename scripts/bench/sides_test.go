@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // TestSides runs both sides of a pair over the same records.
@@ -23,7 +23,7 @@ func TestSides(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go service.Serve(l, service.Options{})
+	go clienttest.Lean{}.Serve(l)
 	dir := t.TempDir()
 	path, err := input{kind: client.Website, records: 200}.write(dir)
 	if err != nil {
@@ -58,9 +58,9 @@ func TestSides(t *testing.T) {
 // The bare loop gets an answer in each protocol, and an error if the service speaks another
 // protocol.
 func TestBareLoopKeepsToItsProtocol(t *testing.T) {
-	for _, spoken := range []service.Protocol{service.HTTP1, service.HTTP1TLS, service.HTTP2TLS} {
+	for _, spoken := range []clienttest.Protocol{clienttest.HTTP1, clienttest.HTTP1TLS, clienttest.HTTP2TLS} {
 		url, caFile := startService(t, spoken)
-		for _, wanted := range []service.Protocol{service.HTTP1TLS, service.HTTP2TLS} {
+		for _, wanted := range []clienttest.Protocol{clienttest.HTTP1TLS, clienttest.HTTP2TLS} {
 			args := []string{"-url", url, "-records", "20", "-in-flight", "2", "-ca-file", caFile, "-protocol", wanted.String()}
 			err := bareMode(t.Context(), args, nil, io.Discard)
 			if spoken.Major() == wanted.Major() {
@@ -78,7 +78,7 @@ func TestBareLoopKeepsToItsProtocol(t *testing.T) {
 
 // startService runs the service in its mode and gives its URL and its certificate
 // authority, "" without TLS.
-func startService(t *testing.T, protocol service.Protocol) (url, caFile string) {
+func startService(t *testing.T, protocol clienttest.Protocol) (url, caFile string) {
 	t.Helper()
 	if protocol.TLS() {
 		caFile = filepath.Join(t.TempDir(), "ca.pem")

@@ -120,10 +120,13 @@ func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
-	service := newService(r.seed, nil)
-	defer service.close()
+	service, err := newService(r.seed, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer service.Close()
 	for _, command := range commands(l.Format, dir) {
-		p, err := start(l.Bulkcat, dir, command, r.input, service.url)
+		p, err := start(l.Bulkcat, dir, command, r.input, service.URL())
 		if err != nil {
 			return nil, err
 		}
@@ -133,8 +136,7 @@ func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 		}
 		r.statuses, r.duration = append(r.statuses, ended.status), max(r.duration, ended.duration)
 	}
-	_, r.twice = service.audit()
-	var err error
+	_, r.twice = answered(service)
 	if r.tree, err = readTree(dir); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (p *proof) startGateway() (*gateway, error) {
 	if p.Learn {
 		rate = "auto"
 	}
-	g.cmd = command(context.Background(), p.Bulkcat, p.Dir, upstreamKey, "serve", "--upstream", p.upstream.server.URL,
+	g.cmd = command(context.Background(), p.Bulkcat, p.Dir, upstreamKey, "serve", "--upstream", p.upstream.URL(),
 		"--store", "store", "--api-key-file", "keys.txt", "--addr", p.address, "--rate", rate, "--burst", strconv.Itoa(burst(p.Rate)))
 	var err error
 	if g.log, err = os.OpenFile(filepath.Join(p.Dir, "gateway.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err != nil {
