@@ -100,11 +100,7 @@ func (c *cycle) start(ctx context.Context, service *clienttest.Endpoint, command
 	if c.kills > 0 {
 		c.report.Resumes++
 	}
-	p, err := start(c.Bulkcat, c.dir, command, c.want.input, service.URL())
-	if err != nil {
-		return false, err
-	}
-	ended, err := p.wait(ctx, moment)
+	ended, err := start(ctx, c.Bulkcat, c.dir, command, c.want.input, service.URL(), moment)
 	if err != nil {
 		return false, fmt.Errorf("a start that was to be killed at its %s: %w", phase, err)
 	}

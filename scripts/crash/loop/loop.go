@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -95,7 +94,7 @@ func (l *loop) cycle(ctx context.Context, number int) error {
 		return nil
 	}
 	l.report.Cycles++
-	return errors.Join(os.RemoveAll(dir), os.RemoveAll(copyOf(dir)))
+	return remove(dir)
 }
 
 // reference is the result of an undisturbed run over a variant of the input.
@@ -126,11 +125,7 @@ func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 	}
 	defer service.Close()
 	for _, command := range commands(l.Format, dir) {
-		p, err := start(l.Bulkcat, dir, command, r.input, service.URL())
-		if err != nil {
-			return nil, err
-		}
-		ended, err := p.wait(ctx, never)
+		ended, err := start(ctx, l.Bulkcat, dir, command, r.input, service.URL(), never)
 		if err != nil {
 			return nil, fmt.Errorf("the undisturbed %s: %w", command[0], err)
 		}
@@ -141,5 +136,5 @@ func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 		return nil, err
 	}
 	l.references[variant] = r
-	return r, errors.Join(os.RemoveAll(dir), os.RemoveAll(copyOf(dir)))
+	return r, remove(dir)
 }

@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // Options describe a proof.
@@ -100,12 +101,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	defer p.upstream.Close()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // finds a free port
-	if err != nil {
+	if p.address, err = process.FreeAddr(); err != nil {
 		return Report{}, err
 	}
-	p.address = listener.Addr().String()
-	if err := errors.Join(listener.Close(), p.prepare()); err != nil {
+	if err := p.prepare(); err != nil {
 		return Report{}, err
 	}
 	began := time.Now()
@@ -164,7 +163,7 @@ func (p *proof) run(ctx context.Context) error {
 		ended()
 	}()
 	for {
-		g, err := p.startGateway()
+		g, err := p.startGateway(ctx)
 		if err != nil {
 			return err
 		}
@@ -181,12 +180,12 @@ func (p *proof) run(ctx context.Context) error {
 		select {
 		case <-running.Done():
 			p.up = append(p.up, [2]time.Time{from, time.Now()})
-			used, err := g.charged()
+			used, err := p.charged()
 			p.report.Charged = used
-			return errors.Join(failed, ctx.Err(), err, g.stop())
+			return errors.Join(failed, ctx.Err(), err, g.Signal(syscall.SIGINT), g.Wait())
 		case <-time.After(kill):
 		}
-		g.kill()
+		g.Kill()
 		p.up = append(p.up, [2]time.Time{from, time.Now()})
 		p.report.Kills++
 	}
