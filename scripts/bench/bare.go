@@ -20,7 +20,7 @@ import (
 // bareMode runs the loop that bulkcat is compared with. The loop makes the same requests to the
 // same service with net/http and encoding/json, and does nothing else: it reads no input, stores
 // no answer and writes no row.
-func bareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) error {
+func bareMode(ctx context.Context, args []string, stdout io.Writer) error {
 	var b bare
 	inFlight := 0
 	flags := flag.NewFlagSet("bare", flag.ContinueOnError)

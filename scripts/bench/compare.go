@@ -19,7 +19,7 @@ const leastRatio = 0.9
 
 // compareMode compares this tree's bulkcat with another revision's. It returns an error if a
 // workload has become slower.
-func compareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
+func compareMode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench compare", flag.ContinueOnError)
 	r.bind(flags)
@@ -46,7 +46,7 @@ func compareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writ
 	}
 	c := comparison{rig: r, programs: [2]string{program, r.bulkcat}, rounds: s.rounds, table: &report.Table{
 		Title: "This tree against " + *base,
-		Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "CPU a record, of before"},
+		Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "of the difference", "CPU a record, of before"},
 	}}
 	if err := c.measure(ctx, s); err != nil {
 		return err
@@ -138,5 +138,5 @@ func (c *comparison) compare(name string, before, now tally) {
 		c.slower = append(c.slower, name)
 	}
 	c.table.Add(name, report.Count.Format(before.rate.Median()), report.Count.Format(now.rate.Median()),
-		rate.Figure(), rate.Status(), cpu.Figure())
+		rate.Figure(), rate.Status(), report.Difference(before.rate, now.rate), cpu.Figure())
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // growthMode measures time and memory as inputs grow.
-func growthMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
+func growthMode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench growth", flag.ContinueOnError)
 	r.bind(flags)

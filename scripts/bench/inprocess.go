@@ -24,7 +24,7 @@ import (
 
 // pipelineMode runs the packages of bulkcat within this program, in the same way as the command,
 // to count their allocations.
-func pipelineMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) error {
+func pipelineMode(ctx context.Context, args []string, stdout io.Writer) error {
 	var url, input, output string
 	inFlight := 0
 	flags := flag.NewFlagSet("pipeline", flag.ContinueOnError)

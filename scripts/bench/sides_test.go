@@ -42,7 +42,7 @@ func TestSides(t *testing.T) {
 				out bytes.Buffer
 				got allocations
 			)
-			if err := side.run(t.Context(), side.args, nil, &out); err != nil {
+			if err := side.run(t.Context(), side.args, &out); err != nil {
 				t.Fatal(err)
 			}
 			if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Objects <= 0 || got.Bytes <= 0 {
@@ -62,7 +62,7 @@ func TestBareLoopKeepsToItsProtocol(t *testing.T) {
 		url, caFile := startService(t, spoken)
 		for _, wanted := range []clienttest.Protocol{clienttest.HTTP1TLS, clienttest.HTTP2TLS} {
 			args := []string{"-url", url, "-records", "20", "-in-flight", "2", "-ca-file", caFile, "-protocol", wanted.String()}
-			err := bareMode(t.Context(), args, nil, io.Discard)
+			err := bareMode(t.Context(), args, io.Discard)
 			if spoken.Major() == wanted.Major() {
 				if err != nil {
 					t.Errorf("a loop of %v beside a service of %v: %v", wanted, spoken, err)
@@ -83,15 +83,15 @@ func startService(t *testing.T, protocol clienttest.Protocol) (url, caFile strin
 	if protocol.TLS() {
 		caFile = filepath.Join(t.TempDir(), "ca.pem")
 	}
-	stdin, input := io.Pipe()
+	ctx, end := context.WithCancel(t.Context())
 	output, stdout := io.Pipe()
 	ended := make(chan error)
 	go func() {
-		ended <- serveMode(t.Context(), []string{"-protocol", protocol.String(), "-ca-file", caFile}, stdin, stdout)
+		ended <- serveMode(ctx, []string{"-protocol", protocol.String(), "-ca-file", caFile}, stdout)
 		stdout.Close()
 	}()
 	t.Cleanup(func() {
-		input.Close()
+		end()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -103,20 +103,9 @@ func startService(t *testing.T, protocol clienttest.Protocol) (url, caFile strin
 	return strings.TrimSpace(url), caFile
 }
 
-// The service ends with its standard input.
-func TestServeEndsWithItsInput(t *testing.T) {
-	var out bytes.Buffer
-	if err := serveMode(t.Context(), nil, strings.NewReader(""), &out); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(out.String(), "http://127.0.0.1:") {
-		t.Errorf("it says %q", out.String())
-	}
-}
-
 func TestServeNeedsAFileForTLS(t *testing.T) {
 	args := []string{"-protocol", "HTTP/2 TLS"}
-	if err := serveMode(t.Context(), args, strings.NewReader(""), io.Discard); err == nil {
+	if err := serveMode(t.Context(), args, io.Discard); err == nil {
 		t.Error("the service runs without a file for its certificate")
 	}
 }

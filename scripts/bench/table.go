@@ -12,7 +12,7 @@ import (
 )
 
 // tableMode measures everything in the tables of RESULTS.md and prints them.
-func tableMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
+func tableMode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	r.bind(flags)
