@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -18,7 +17,7 @@ func Value(input string) string {
 // appendValue appends an answer with Value(input) as the first category.
 func appendValue(dst []byte, classification, input string) []byte {
 	entries := []map[string]any{{"value": Value(input), "confidence": 0.5}, {"value": "Everything", "confidence": 0.25}}
-	if classification == client.NAICS {
+	if classification == "naics" {
 		entries[0]["title"] = "Title of " + input
 	}
 	body, _ := json.Marshal(map[string]any{classification: entries}) // strings and numbers
@@ -53,7 +52,7 @@ func AppendTypical(dst []byte, classification, input string) []byte {
 
 // categoriesOf returns the categories of a classification.
 func categoriesOf(classification string) []taxonomy.Category {
-	if classification == client.TaxonomyV3 {
+	if classification == "taxonomy_v3" {
 		return taxonomy.IAB().Categories
 	}
 	return taxonomy.Products().Categories

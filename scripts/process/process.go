@@ -80,6 +80,9 @@ func (p *Process) Killed() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
+// PID is the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Signal sends a signal.
 func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
@@ -103,20 +106,23 @@ func (p *Process) Stop(s os.Signal) error {
 		return nil
 	case <-time.After(grace):
 		p.Kill()
-		return fmt.Errorf("%s did not end within %v: %s", p.name(), grace, p.Log())
+		return fmt.Errorf("%s did not end within %v: %s", p.name(), grace, p.printed())
 	}
 }
 
 func (p *Process) name() string { return filepath.Base(p.cmd.Path) }
 
-// Log returns what the process has printed so far, for messages; the log of an earlier process comes first.
+// Log returns what the process has printed so far; the log of an earlier process comes first.
 func (p *Process) Log() string {
 	content, err := os.ReadFile(p.log)
 	if err != nil {
 		return err.Error()
 	}
-	return strings.TrimSpace(string(content))
+	return string(content)
 }
+
+// printed is the log for messages of errors.
+func (p *Process) printed() string { return strings.TrimSpace(p.Log()) }
 
 // starting is the time that a process may take until it is ready.
 const starting = 20 * time.Second
@@ -134,10 +140,10 @@ func (p *Process) Ready(ready func() error) error {
 		select {
 		case <-tick.C:
 		case <-p.ended:
-			return fmt.Errorf("%s has ended (%w): %s", p.name(), p.err, p.Log())
+			return fmt.Errorf("%s has ended (%w): %s", p.name(), p.err, p.printed())
 		case <-limit:
 			p.Kill()
-			return fmt.Errorf("%s is not ready after %v: %w: %s", p.name(), starting, err, p.Log())
+			return fmt.Errorf("%s is not ready after %v: %w: %s", p.name(), starting, err, p.printed())
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestEndings(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if p.Status() != tt.status || p.Killed() != tt.killed || p.Log() != tt.log {
+			if p.Status() != tt.status || p.Killed() != tt.killed || strings.TrimSpace(p.Log()) != tt.log {
 				t.Errorf("exit status %d, killed %v, log %q", p.Status(), p.Killed(), p.Log())
 			}
 			if (p.Wait() == nil) != (tt.status == 0) {
