@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync/atomic"
+	"syscall"
 )
 
 // The ports are below those that systems give to the connections of clients, which could take one before its server
@@ -19,6 +20,9 @@ var (
 
 // FreeAddr returns an address HOST:PORT of the loopback interface that nothing listens on, another one in each call.
 func FreeAddr() (string, error) {
+	// A process that starts meanwhile would hold the address until it has begun.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	for range ports {
 		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+(begin+calls.Add(1))%ports)
 		if listener, err := net.Listen("tcp", addr); err == nil {

@@ -124,8 +124,8 @@ func (p *Process) Log() string {
 // printed is the log for messages of errors.
 func (p *Process) printed() string { return strings.TrimSpace(p.Log()) }
 
-// starting is the time that a process may take until it is ready.
-const starting = 20 * time.Second
+// starting is the time that a process may take until it is ready, on a busy machine.
+const starting = time.Minute
 
 // Ready waits until ready returns nil. It returns an error if the process ends before, and kills a process that takes
 // too long.
