@@ -76,7 +76,7 @@ func TestBareLoopKeepsToItsProtocol(t *testing.T) {
 	}
 }
 
-// startService runs the service in its mode and gives its URL and its certificate
+// startService runs the service in its mode and returns its URL and its certificate
 // authority, "" without TLS.
 func startService(t *testing.T, protocol clienttest.Protocol) (url, caFile string) {
 	t.Helper()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 
@@ -31,12 +32,12 @@ var stages = []stage{
 	{"commit answers, 1 at once", "client/answers", "Commit/1", "answers/s", report.PerSecond, 0},
 	{"commit answers, 32 at once", "client/answers", "Commit/32", "answers/s", report.PerSecond, 0},
 	{"commit answers, 1,024 at once", "client/answers", "Commit/1024", "answers/s", report.PerSecond, 0},
-	{"flatten and write rows, csv", "writer", "Write/csv", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, csv.gz", "writer", "Write/csv.gz", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, csv.zst", "writer", "Write/csv.zst", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, jsonl", "writer", "Write/jsonl", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, jsonl.zst", "writer", "Write/jsonl.zst", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, parquet", "writer", "Write/parquet", "rows/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, csv", "writer", "Write/csv/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, csv.gz", "writer", "Write/csv.gz/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, csv.zst", "writer", "Write/csv.zst/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, jsonl", "writer", "Write/jsonl/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, jsonl.zst", "writer", "Write/jsonl.zst/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, parquet", "writer", "Write/parquet/long", "records/s", report.PerSecond, 0},
 }
 
 // measureStages runs the benchmarks of each package once, all rounds of them, on one core.
@@ -56,6 +57,9 @@ func (r *rig) measureStages(ctx context.Context, s scale, bareRate float64) (*re
 			results[st.folder] = found
 		}
 		rounds := results[st.folder][st.benchmark][st.metric]
+		if len(rounds) == 0 {
+			return nil, fmt.Errorf("%s has no benchmark %s with %s: correct the list of stages", st.folder, st.benchmark, st.metric)
+		}
 		if st.target == 0 {
 			t.AddClaim(st.name, report.Claim{Sample: rounds, Unit: st.unit})
 			continue

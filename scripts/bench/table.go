@@ -56,7 +56,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// measure gives the tables in the order of RESULTS.md.
+// measure returns the tables in the order of RESULTS.md.
 func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
 	bareRate, err := r.bareRate(ctx, firstRecords)
 	if err != nil {

@@ -78,7 +78,7 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action) {
 	}
 }
 
-// noted gives the errors and requests so far.
+// noted returns the errors and requests so far.
 func (b *browser) noted() (errors, requests []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

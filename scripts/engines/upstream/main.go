@@ -2,7 +2,7 @@
 //
 //	upstream -addr 127.0.0.1:9000 -latency 50ms
 //
-// GET /audit gives the number of requests, of distinct inputs and of repeated requests, and the largest
+// GET /audit returns the number of requests, of distinct inputs and of repeated requests, and the largest
 // number of requests that arrived within one second.
 package main
 
