@@ -82,7 +82,7 @@ func (s *Server) arrive(e *exchange) bool {
 		Classification: query.Get("classification"), Input: input, Attempt: s.inputs[input].Attempts,
 		Arrived: time.Now(), Place: int(conn.requests.Add(1)), conn: conn,
 	}
-	e.place, s.visits = len(s.visits), append(s.visits, *e.visit)
+	e.index, s.visits = len(s.visits), append(s.visits, *e.visit)
 	return false
 }
 
@@ -94,7 +94,7 @@ func (s *Server) leave(e *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.visit.Left = time.Now()
-	s.visits[e.place] = *e.visit
+	s.visits[e.index] = *e.visit
 	if s.left > 0 {
 		if s.left--; s.left == 0 {
 			close(s.reached)

@@ -35,7 +35,7 @@ type exchange struct {
 	w     http.ResponseWriter
 	r     *http.Request
 	visit *Visit // nil unless the request is for a categorization; recorded when the exchange ends
-	place int    // of the visit in the records
+	index int    // of the visit in the records
 }
 
 // A step answers a request, or returns false to leave the request to the next step.

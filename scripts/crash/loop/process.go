@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/scripts/process"
@@ -106,5 +107,5 @@ func start(ctx context.Context, bulkcat, dir string, command []string, input []b
 	case e.killed, e.status == 0, e.status == 3:
 		return e, nil
 	}
-	return e, fmt.Errorf("%w: %s", p.Wait(), p.Log())
+	return e, fmt.Errorf("%w: %s", p.Wait(), strings.TrimSpace(p.Log()))
 }
