@@ -19,43 +19,37 @@ const leastRatio = 0.9
 
 // compareMode compares this tree's bulkcat with another revision's. It returns an error if a
 // workload has become slower.
-func compareMode(ctx context.Context, args []string, stdout io.Writer) (err error) {
+func compareMode(ctx context.Context, args []string, stdout io.Writer) error {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench compare", flag.ContinueOnError)
-	r.bind(flags)
 	base := flags.String("base", "", "the revision to compare with, as git names it")
 	brief := flags.Bool("short", false, "look for a minute only")
-	if err := parse(flags, args); err != nil {
-		return err
-	}
-	if *base == "" {
-		return errors.New("name a revision to compare with: -base REVISION")
-	}
-	if err := r.open(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	s := full
-	if *brief {
-		s = short
-	}
-	heading := occasion(ctx, "make bench-compare BASE="+*base)
-	program, err := r.buildRevision(ctx, *base)
-	if err != nil {
-		return err
-	}
-	c := comparison{rig: r, programs: [2]string{program, r.bulkcat}, rounds: s.rounds, table: &report.Table{
-		Title: "This tree against " + *base,
-		Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "of the difference", "CPU a record, of before"},
-	}}
-	if err := c.measure(ctx, s); err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "%s\n\n%s", heading, c.table.Markdown())
-	if len(c.slower) > 0 {
-		return fmt.Errorf("slower than %s: %s", *base, strings.Join(c.slower, "; "))
-	}
-	return nil
+	_, err := r.use(flags, args, stdout, func() (string, error) {
+		if *base == "" {
+			return "", errors.New("name a revision to compare with: -base REVISION")
+		}
+		s := full
+		if *brief {
+			s = short
+		}
+		heading := occasion(ctx, "make bench-compare BASE="+*base)
+		program, err := r.buildRevision(ctx, *base)
+		if err != nil {
+			return "", err
+		}
+		c := comparison{rig: r, programs: [2]string{program, r.bulkcat}, rounds: s.rounds, table: &report.Table{
+			Title: "This tree against " + *base,
+			Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "of the difference", "CPU a record, of before"},
+		}}
+		if err := c.measure(ctx, s); err != nil {
+			return "", err
+		}
+		if len(c.slower) > 0 {
+			err = fmt.Errorf("slower than %s: %s", *base, strings.Join(c.slower, "; "))
+		}
+		return heading + "\n\n" + c.table.Markdown(), err
+	})
+	return err
 }
 
 // comparison is under way.
