@@ -4,12 +4,15 @@ import "time"
 
 // Options describe the faults and the limits of a service. The zero value has none.
 type Options struct {
-	Key     string                                                // accepted API key; "" for any
-	Seed    uint64                                                // of the random choices
-	Faults  map[Fault]float64                                     // fraction of the attempts with a fault, 0 to 1
-	Fails   func(input string, attempt int) Fault                 // chooses the fault of an attempt, which counts from 1, in place of Faults; "" for none
-	Missing float64                                               // fraction of the inputs that always get a 404, 0 to 1
-	Answer  func(dst []byte, classification, input string) []byte // appends the body of an answer; nil for Value(input) and one more category
+	// Answer appends the body of an answer; nil for Value(input) and one more category.
+	Answer func(dst []byte, classification, input string) []byte
+	// Fails returns the fault of an attempt, which counts from 1, "" for none; nil for Faults.
+	Fails func(input string, attempt int) Fault
+
+	Key     string            // accepted API key; "" for any
+	Seed    uint64            // of the random choices
+	Faults  map[Fault]float64 // fraction of the attempts with a fault, 0 to 1
+	Missing float64           // fraction of the inputs that always get a 404, 0 to 1
 
 	Latency    time.Duration // of every answer
 	Jitter     time.Duration // most additional latency

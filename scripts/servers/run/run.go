@@ -36,13 +36,15 @@ type Run struct {
 	options Options
 }
 
-// Start writes the input and starts bulkcat.
+// Start writes the input, empties the log of an earlier run in the folder, and starts bulkcat.
 func Start(t testing.TB, options Options) *Run {
 	t.Helper()
 	r := &Run{options: options}
 	input := "url\n" + strings.Join(options.Inputs, "\n") + "\n"
-	if err := os.WriteFile(r.path("in.csv"), []byte(input), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"in.csv": input, "log.json": ""} {
+		if err := os.WriteFile(r.path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	cmd := exec.Command(options.Binary, r.args()...)
 	if options.Descriptors > 0 {
