@@ -39,7 +39,7 @@ func compareMode(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 		c := comparison{rig: r, programs: [2]string{program, r.bulkcat}, rounds: s.rounds, table: &report.Table{
 			Title: "This tree against " + *base,
-			Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "of the difference", "CPU a record, of before"},
+			Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "p and rounds", "CPU a record, of before"},
 		}}
 		if err := c.measure(ctx, s); err != nil {
 			return "", err

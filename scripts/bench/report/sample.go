@@ -30,7 +30,8 @@ func (s Sample) Spread() (least, most float64) {
 	return slices.Min(s), slices.Max(s)
 }
 
-// Difference says how likely a difference of this size is between samples of the same speed, as benchstat does.
+// Difference returns the probability p of such a difference between samples of the same speed, and their size, as
+// benchstat does.
 func Difference(before, now Sample) string {
 	sample := func(s Sample) *benchmath.Sample {
 		return benchmath.NewSample(slices.Clone(s), &benchmath.DefaultThresholds)
