@@ -17,6 +17,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // commands, help, shell completion and man pages
 	github.com/spf13/pflag v1.0.9 // flags in groups
 	golang.org/x/net v0.62.0 // HTML, character sets, international domain names, the list of public suffixes
+	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // reads and compares the figures of benchmarks
 	golang.org/x/sync v0.24.0 // errgroup and the weighted semaphore of the pipeline
 	golang.org/x/sys v0.49.0 // the lock of an output; early write-back on Linux
 	golang.org/x/term v0.47.0 // whether standard error is a terminal, and its width
@@ -57,6 +58,7 @@ require (
 	github.com/GoogleCloudPlatform/opentelemetry-operations-go/internal/resourcemapping v0.61.0 // indirect
 	github.com/RaduBerinde/axisds v0.1.0 // indirect
 	github.com/RaduBerinde/btreemap v0.0.0-20250419174037-3d62b7205d54 // indirect
+	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.20 // indirect
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.3 // indirect
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.19.2 // indirect
@@ -124,7 +126,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.46.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
-	golang.org/x/exp v0.0.0-20231110203233-9a3e6036ecaa // indirect
+	golang.org/x/exp v0.0.0-20260824195058-e88cd73687aa // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect

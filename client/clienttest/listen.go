@@ -11,14 +11,60 @@ import (
 	"sync"
 )
 
+// quiet is for faults, which the server of net/http would log.
+var quiet = log.New(io.Discard, "", 0)
+
 // Listen serves on a free port of the loopback interface until the caller calls close.
 func (s *Server) Listen() (baseURL string, close func()) {
-	server := httptest.NewUnstartedServer(s)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.Start()
-	return server.URL, func() {
-		server.CloseClientConnections()
-		server.Close()
+	e, err := NewEndpoint(s)
+	if err != nil {
+		panic(err) // as httptest.NewServer does
+	}
+	return e.URL(), e.Close
+}
+
+// Endpoint is a service at an address of the loopback interface. It keeps the address when it is closed and opened
+// again.
+type Endpoint struct {
+	*Server
+	Addr string // HOST:PORT
+
+	mu   sync.Mutex
+	http *httptest.Server // nil while the endpoint is closed
+}
+
+// NewEndpoint serves on a free port until the caller calls Close.
+func NewEndpoint(s *Server) (*Endpoint, error) {
+	e := &Endpoint{Server: s, Addr: "127.0.0.1:0"}
+	return e, e.Open()
+}
+
+// URL is the base URL of the service.
+func (e *Endpoint) URL() string { return "http://" + e.Addr }
+
+// Open listens on the address again.
+func (e *Endpoint) Open() error {
+	listener, err := net.Listen("tcp", e.Addr)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.Addr = listener.Addr().String()
+	e.http = &httptest.Server{Listener: listener, Config: &http.Server{Handler: e.Server, ErrorLog: quiet, ConnContext: connect}}
+	e.http.Start()
+	return nil
+}
+
+// Close closes the listener and all connections: clients get "connection refused".
+func (e *Endpoint) Close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.http != nil {
+		e.http.Listener.Close() // no connection may come between the two
+		e.http.CloseClientConnections()
+		e.http.Close()
+		e.http = nil
 	}
 }
 
@@ -26,7 +72,7 @@ func (s *Server) Listen() (baseURL string, close func()) {
 // clock stands still while goroutines wait for real sockets. dial connects to the service at any address.
 func (s *Server) Pipe() (dial func(ctx context.Context, network, address string) (net.Conn, error), close func()) {
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	server := &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: s, ErrorLog: quiet, ConnContext: connect}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) })
 	return listener.dial, func() {

@@ -5,17 +5,17 @@ import (
 	"io"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // TestTwoAtOnce starts a second run while the first waits for the service: on the same
 // output or the same store it is refused, and the first is not disturbed.
 func TestTwoAtOnce(t *testing.T) {
-	bulkcat := selfAsBulkcat(t)
 	tests := []struct {
 		name          string
 		first, second []string
@@ -32,30 +32,18 @@ func TestTwoAtOnce(t *testing.T) {
 			dir := t.TempDir()
 			writeTitles(t, filepath.Join(dir, "in.txt"), 20)
 			service := holdAll(t)
-			command := func(args []string) *exec.Cmd {
-				cmd := exec.CommandContext(t.Context(), bulkcat, append([]string{"product", "in.txt", "--quiet"}, args...)...)
-				cmd.Dir = dir
-				cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
-				return cmd
+			run := func(args []string) *process.Process {
+				return start(t, bulkcatCommand(t, dir, service.URL, append([]string{"product", "in.txt", "--quiet"}, args...)...))
 			}
-			first := command(tt.first)
-			var stderr strings.Builder
-			first.Stderr = &stderr
-			if err := first.Start(); err != nil {
-				t.Fatal(err)
-			}
+			first := run(tt.first)
 			<-service.holding
-			told, err := command(tt.second).CombinedOutput()
-			if got := statusOf(err); got != exitFailed {
-				t.Errorf("the second: exit status %d, want %d", got, exitFailed)
-			}
-			if pid := fmt.Sprint(first.Process.Pid); !strings.Contains(string(told), pid) {
-				t.Errorf("the second does not name process %s:\n%s", pid, told)
+			second := run(tt.second)
+			wantStatus(t, second, exitFailed)
+			if pid := fmt.Sprint(first.PID()); !strings.Contains(second.Log(), pid) {
+				t.Errorf("the second does not name process %s:\n%s", pid, second.Log())
 			}
 			close(service.release)
-			if got := statusOf(first.Wait()); got != exitComplete {
-				t.Errorf("the first: exit status %d\n%s", got, stderr.String())
-			}
+			wantStatus(t, first, exitComplete)
 		})
 	}
 }
@@ -63,7 +51,6 @@ func TestTwoAtOnce(t *testing.T) {
 // TestPipes runs over a pipe: a second run on the same output is refused and changes nothing, and a signal ends
 // the first run although the pipe has not ended.
 func TestPipes(t *testing.T) {
-	bulkcat := selfAsBulkcat(t)
 	titles := strings.Repeat("Dog Collar of leather\nCordless Drill\n", 3000) // reading begins after 64 KiB
 	for name, args := range map[string][]string{
 		"spooled":     {"-o", "out.csv"},
@@ -74,30 +61,23 @@ func TestPipes(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			service := holdAll(t)
-			command := func(input io.Reader) *exec.Cmd {
-				cmd := exec.CommandContext(t.Context(), bulkcat, append([]string{"product", "-", "--quiet"}, args...)...)
-				cmd.Dir, cmd.Stdin = dir, input
-				cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
-				return cmd
+			run := func(input io.Reader) *process.Process {
+				cmd := bulkcatCommand(t, dir, service.URL, append([]string{"product", "-", "--quiet"}, args...)...)
+				cmd.Stdin = input
+				return start(t, cmd)
 			}
 			pipe, input, err := os.Pipe() // never ends
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer input.Close()
-			first := command(pipe)
-			if err := first.Start(); err != nil {
-				t.Fatal(err)
-			}
+			first := run(pipe)
 			pipe.Close()
 			if _, err := input.WriteString(titles); err != nil {
 				t.Fatal(err)
 			}
 			<-service.holding
-			told, err := command(strings.NewReader("Teapot\n")).CombinedOutput()
-			if got := statusOf(err); got != exitFailed {
-				t.Errorf("the second: exit status %d, want %d\n%s", got, exitFailed, told)
-			}
+			wantStatus(t, run(strings.NewReader("Teapot\n")), exitFailed)
 			spools, _ := filepath.Glob(filepath.Join(dir, "out.csv.stdin*"))
 			for _, spool := range spools {
 				if got, err := os.ReadFile(spool); string(got) != titles {
@@ -107,13 +87,11 @@ func TestPipes(t *testing.T) {
 			if want := name == "spooled"; len(spools) > 1 || (len(spools) == 1) != want {
 				t.Errorf("there are %v", spools)
 			}
-			if err := first.Process.Signal(syscall.SIGTERM); err != nil {
+			if err := first.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
 			close(service.release)
-			if got := statusOf(first.Wait()); got != exitTerminated {
-				t.Errorf("the first: exit status %d, want %d", got, exitTerminated)
-			}
+			wantStatus(t, first, exitTerminated)
 		})
 	}
 }

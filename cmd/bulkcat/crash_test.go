@@ -2,10 +2,12 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/scripts/crash/loop"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // TestKilledAnywhere kills this test binary, as bulkcat, 50 times. `make crash` does so
@@ -44,4 +46,30 @@ func selfAsBulkcat(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return bulkcat
+}
+
+// bulkcatCommand is this test binary, as bulkcat, in a folder, with a service.
+func bulkcatCommand(t *testing.T, dir, service string, args ...string) *exec.Cmd {
+	cmd := exec.Command(selfAsBulkcat(t), args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service, "BULKCAT_API_KEY="+testKey)
+	return cmd
+}
+
+// start starts a command that ends with the test at the latest.
+func start(t *testing.T, cmd *exec.Cmd) *process.Process {
+	t.Helper()
+	p, err := process.Start(t.Context(), cmd, filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// wantStatus waits for the end of a process.
+func wantStatus(t *testing.T, p *process.Process, want int) {
+	t.Helper()
+	if got := p.Status(); got != want {
+		t.Fatalf("exit status %d, want %d\n%s", got, want, p.Log())
+	}
 }

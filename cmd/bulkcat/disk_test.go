@@ -3,10 +3,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -22,7 +20,6 @@ const diskWorkers = 4
 // TestFullDisk runs bulkcat on a disk that becomes full: the run fails at once, names the file, stops asking,
 // publishes no incomplete file, and goes on when there is room.
 func TestFullDisk(t *testing.T) {
-	bulkcat := selfAsBulkcat(t)
 	tests := []struct {
 		name     string
 		disk     int      // size in KiB; 0 for as much as the output needs, and no more
@@ -40,7 +37,7 @@ func TestFullDisk(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel() // the tests mostly wait
-			d := &diskRun{bulkcat: bulkcat, args: tt.args, room: t.TempDir(), input: filepath.Join(t.TempDir(), "in.txt")}
+			d := &diskRun{args: tt.args, room: t.TempDir(), input: filepath.Join(t.TempDir(), "in.txt")}
 			writeTitles(t, d.input, 800)
 			want := d.undisturbed(t, tt.output)
 			size := int64(tt.disk) << 10
@@ -76,7 +73,6 @@ func TestFullDisk(t *testing.T) {
 
 // TestVanishedFolder removes the output's folder while the service keeps the run waiting.
 func TestVanishedFolder(t *testing.T) {
-	bulkcat := selfAsBulkcat(t)
 	for _, output := range []string{"gone/out.csv", "gone/"} {
 		t.Run(output, func(t *testing.T) {
 			t.Parallel()
@@ -87,29 +83,19 @@ func TestVanishedFolder(t *testing.T) {
 			}
 			writeTitles(t, filepath.Join(dir, "in.txt"), 20)
 			service := holdAll(t)
-			cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "--quiet", "-o", output, "--store", "store")
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			p := start(t, bulkcatCommand(t, dir, service.URL, "product", "in.txt", "--quiet", "-o", output, "--store", "store"))
 			<-service.holding
 			for os.RemoveAll(gone) != nil { // the run has just written its status into the folder
 			}
 			close(service.release)
-			if got := statusOf(cmd.Wait()); got != exitFailed {
-				t.Errorf("exit status %d, want %d", got, exitFailed)
-			}
-			checkTold(t, stderr.String(), filepath.Clean(output), "no such file or directory")
+			wantStatus(t, p, exitFailed)
+			checkTold(t, p.Log(), filepath.Clean(output), "no such file or directory")
 		})
 	}
 }
 
 // TestReadOnlyDisk wants a run without a writable disk to ask nothing.
 func TestReadOnlyDisk(t *testing.T) {
-	bulkcat := selfAsBulkcat(t)
 	for name, args := range map[string][]string{
 		"store":  {"-o", "ROOM/out.csv", "--store", "DISK/store"},
 		"output": {"-o", "DISK/out.csv", "--store", "ROOM/store"},
@@ -117,7 +103,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := &diskRun{bulkcat: bulkcat, args: args, room: t.TempDir(), input: filepath.Join(t.TempDir(), "in.txt"), disk: smallDisk(t, 1<<20)}
+			d := &diskRun{args: args, room: t.TempDir(), input: filepath.Join(t.TempDir(), "in.txt"), disk: smallDisk(t, 1<<20)}
 			writeTitles(t, d.input, 20)
 			if err := syscall.Mount("tmpfs", d.disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 				t.Fatal(err)
@@ -139,9 +125,9 @@ func TestReadOnlyDisk(t *testing.T) {
 
 // diskRun is a run of bulkcat that can be started again.
 type diskRun struct {
-	bulkcat, input string
-	args           []string
-	disk, room     string
+	input      string
+	args       []string
+	disk, room string
 }
 
 func (d *diskRun) place(path string) string {
@@ -155,33 +141,24 @@ func (d *diskRun) run(t *testing.T, url string, service *clienttest.Server) (sta
 	for _, arg := range d.args {
 		args = append(args, d.place(arg))
 	}
-	cmd := exec.CommandContext(t.Context(), d.bulkcat, args...)
-	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY="+testKey)
-	var text bytes.Buffer
-	cmd.Stderr = &text
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	p := start(t, bulkcatCommand(t, "", url, args...))
 	tick, limit := time.NewTicker(time.Millisecond), time.After(30*time.Second)
 	defer tick.Stop()
 	full := -1 // requests when the disk was seen full
 	for {
 		select {
-		case err := <-ended:
+		case <-p.Ended():
 			asked := len(service.Audit().Arrivals)
 			if full < 0 {
 				full = asked
 			}
-			return statusOf(err), text.String(), asked - full
+			return p.Status(), p.Log(), asked - full
 		case <-tick.C:
 			if full < 0 && isFull(d.disk) {
 				full = len(service.Audit().Arrivals)
 			}
 		case <-limit:
-			_ = cmd.Process.Kill()
-			t.Fatalf("still running after 30 s: %v\n%s", <-ended, text.String())
+			t.Fatalf("still running after 30 s\n%s", p.Log())
 		}
 	}
 }
@@ -220,11 +197,7 @@ func checkWhole(t *testing.T, got, want map[string]string) {
 
 func checkAskedOnce(t *testing.T, service *clienttest.Server, most int) {
 	t.Helper()
-	twice := 0
-	for _, record := range service.Audit().Inputs {
-		twice += max(record.Answers-1, 0)
-	}
-	if twice > most {
+	if twice := service.Audit().Twice(); twice > most {
 		t.Errorf("%d answers went to inputs answered before, want %d at most", twice, most)
 	}
 }

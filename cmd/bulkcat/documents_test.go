@@ -3,10 +3,8 @@
 package main
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 const repository = "../.."
@@ -202,38 +201,29 @@ func (s *shell) run(c consoleCommand) {
 	if interrupted {
 		text = "exec " + text // the shell's process becomes the command's
 	}
-	var output bytes.Buffer
-	cmd := s.command(text)
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		s.Fatal(err)
-	}
-	ended := make(chan struct{})
-	var err error
-	go func() { err = cmd.Wait(); close(ended) }()
+	p := start(s.T, s.command(text))
 	want := "0"
 	if _, status, ok := strings.Cut(c.command, "# exit status "); ok {
 		want = status
 	}
 	if interrupted {
-		await(ended, func() bool { return s.calls.Load() > before+10 })
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		await(p.Ended(), func() bool { return s.calls.Load() > before+10 })
+		if err := p.Signal(syscall.SIGINT); err != nil {
 			s.Fatal(err)
 		}
 		want = "130"
 	}
-	<-ended
-	if got := statusOf(err); want != strconv.Itoa(got) {
-		s.Fatalf("%s\nended with the status %d, want %s:\n%s", c.command, got, want, output.String())
+	if got := strconv.Itoa(p.Status()); got != want {
+		s.Fatalf("%s\nended with the status %s, want %s:\n%s", c.command, got, want, p.Log())
 	}
-	rest := output.String()
+	rest := p.Log()
 	for _, line := range c.output {
 		if line == "^C" || line == "..." {
 			continue
 		}
 		_, after, ok := strings.Cut(rest, s.real.Replace(line))
 		if !ok {
-			s.Fatalf("%s\ndoes not print %q, or not there:\n%s", c.command, line, output.String())
+			s.Fatalf("%s\ndoes not print %q, or not there:\n%s", c.command, line, p.Log())
 		}
 		rest = after
 	}
@@ -242,25 +232,18 @@ func (s *shell) run(c consoleCommand) {
 // start runs a service until the test ends, and waits until it listens.
 func (s *shell) start(text string) {
 	s.Helper()
-	cmd := s.command("exec " + text)
-	if err := cmd.Start(); err != nil {
+	p, err := process.Start(context.WithoutCancel(s.Context()), s.command("exec "+text), filepath.Join(s.TempDir(), "log"))
+	if err != nil {
 		s.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
 	s.Cleanup(func() {
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		if err := p.Stop(syscall.SIGTERM); err != nil {
 			s.Error(err)
 		}
-		<-ended
 	})
-	await(ended, func() bool {
-		conn, err := net.Dial("tcp", s.listen)
-		if err == nil {
-			conn.Close()
-		}
-		return !errors.Is(err, syscall.ECONNREFUSED)
-	})
+	if err := p.Ready(process.Listening(s.listen)); err != nil {
+		s.Fatal(err)
+	}
 }
 
 func (s *shell) command(text string) *exec.Cmd {

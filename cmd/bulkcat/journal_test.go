@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 var journalKills = flag.Int("journal-kills", 6, "kills of a run whose account is compared with the requests of the service")
@@ -27,40 +27,26 @@ func TestAccountAfterKills(t *testing.T) {
 		workers = 16                    // requests in flight at most
 		latency = 60 * time.Millisecond // with the rate nearly all workers ask
 	)
-	bulkcat, dir := selfAsBulkcat(t), t.TempDir()
+	dir := t.TempDir()
 	writeTitles(t, filepath.Join(dir, "in.txt"), 5_000)
 	service := clienttest.New(clienttest.Options{Latency: latency, Faults: map[clienttest.Fault]float64{clienttest.Error500: 0.05}})
 	url, stop := service.Listen()
 	defer stop()
-	start := func(rate int) (*exec.Cmd, *bytes.Buffer) {
-		cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--rate", fmt.Sprint(rate, "/s"), "--workers", fmt.Sprint(workers))
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY="+testKey)
-		stderr := new(bytes.Buffer)
-		cmd.Stderr = stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return cmd, stderr
+	run := func(rate int) *process.Process {
+		return start(t, bulkcatCommand(t, dir, url, "product", "in.txt", "-o", "out.csv", "--rate", fmt.Sprint(rate, "/s"), "--workers", fmt.Sprint(workers)))
 	}
 	random, arrived := rand.New(rand.NewPCG(1, 2)), []int{0}
 	for range *journalKills {
-		cmd, _ := start(rate)
+		p := run(rate)
 		for before := arrived[len(arrived)-1]; len(service.Audit().Arrivals) == before; {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait()                    // killed
+		p.Kill()
 		time.Sleep(50 * time.Millisecond) // requests in flight arrive
 		arrived = append(arrived, len(service.Audit().Arrivals))
 	}
-	cmd, stderr := start(20 * rate)
-	if got := statusOf(cmd.Wait()); got != exitComplete {
-		t.Fatalf("exit status %d\n%s", got, stderr)
-	}
+	wantStatus(t, run(20*rate), exitComplete)
 	account, err := pipeline.ReadAccount(t.Context(), filepath.Join(dir, "out.csv.run.json"))
 	if err != nil {
 		t.Fatal(err)

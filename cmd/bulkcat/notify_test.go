@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +28,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline/notify"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // hook is a receiver of events. It checks signatures.
@@ -77,8 +77,8 @@ func (h *hook) told() []notify.Event {
 
 // notified is a run that tells a hook of its ending.
 type notifiedRun struct {
-	cmd    *exec.Cmd
-	stderr strings.Builder
+	*process.Process
+	dir string
 }
 
 // startNotified starts a run over 20 titles. The URL of the hook has a secret path.
@@ -89,20 +89,16 @@ func startNotified(t *testing.T, hook, service string, args ...string) *notified
 	if err := os.WriteFile(filepath.Join(dir, "odd.txt"), []byte("Garden hose\nhttp://[\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	r := &notifiedRun{cmd: exec.CommandContext(t.Context(), selfAsBulkcat(t), args...)}
-	r.cmd.Dir, r.cmd.Stderr = dir, &r.stderr
-	r.cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service, "BULKCAT_API_KEY="+testKey, "BULKCAT_FETCH=never",
+	cmd := bulkcatCommand(t, dir, service, args...)
+	cmd.Env = append(cmd.Env, "BULKCAT_FETCH=never",
 		"BULKCAT_NOTIFY="+hook+"/services/h1dden", "BULKCAT_NOTIFY_SECRET="+hookSecret,
 		`BULKCAT_ON_END=echo "$BULKCAT_RUN_EVENT $BULKCAT_RUN_STATUS $BULKCAT_RUN_ENDING $BULKCAT_RUN_RECORDS $BULKCAT_RUN_OUTPUT" >> ended.txt`)
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return &notifiedRun{start(t, cmd), dir}
 }
 
 // ended are the lines that the command of --on-end has written.
 func (r *notifiedRun) ended(t *testing.T) string {
-	return read(t, filepath.Join(r.cmd.Dir, "ended.txt"))
+	return read(t, filepath.Join(r.dir, "ended.txt"))
 }
 
 // TestOneEventForEachEnding wants one event, and one run of the command, for each ending.
@@ -150,20 +146,13 @@ func TestOneEventForEachEnding(t *testing.T) {
 				<-held.holding
 				defer close(held.release)
 			}
-			ended := make(chan error, 1)
-			go func() { ended <- r.cmd.Wait() }()
-			status := -1
-			for status == -1 {
-				for _, s := range tt.signals {
-					if err := r.cmd.Process.Signal(s); err != nil && len(tt.signals) == 1 {
-						t.Error(err)
-					}
-					time.Sleep(50 * time.Millisecond) // two signals at once may arrive in either order
+			for _, s := range tt.signals {
+				if err := r.Signal(s); err != nil && len(tt.signals) == 1 {
+					t.Error(err)
 				}
-				tt.signals = nil
-				status = statusOf(<-ended)
+				time.Sleep(50 * time.Millisecond) // two signals at once may arrive in either order
 			}
-			checkEnding(t, r, hook, status, tt.want)
+			checkEnding(t, r, hook, r.Status(), tt.want)
 		})
 	}
 }
@@ -172,18 +161,18 @@ func checkEnding(t *testing.T, r *notifiedRun, hook *hook, status int, want stri
 	t.Helper()
 	events := hook.told()
 	if len(events) != 1 {
-		t.Fatalf("%d events, want 1\n%s", len(events), r.stderr.String())
+		t.Fatalf("%d events, want 1\n%s", len(events), r.Log())
 	}
 	e := events[0]
 	if got := fmt.Sprint(e.Occasion, " ", *e.Status, " ", e.Ending, " ", e.Counts.Records, " ", e.Output); got != want || *e.Status != status {
-		t.Errorf("the exit status is %d, and the event %s, want %s\n%s", status, hook.bodies, want, r.stderr.String())
+		t.Errorf("the exit status is %d, and the event %s, want %s\n%s", status, hook.bodies, want, r.Log())
 	}
 	if got := r.ended(t); got != want+"\n" {
 		t.Errorf("the command says %q, want %q", got, want)
 	}
 	for _, secret := range []string{testKey, hookSecret, "h1dden"} {
-		if strings.Contains(hook.bodies, secret) || strings.Contains(r.stderr.String(), secret) {
-			t.Errorf("%s is told\n%s\n%s", secret, hook.bodies, r.stderr.String())
+		if strings.Contains(hook.bodies, secret) || strings.Contains(r.Log(), secret) {
+			t.Errorf("%s is told\n%s\n%s", secret, hook.bodies, r.Log())
 		}
 	}
 }
@@ -200,15 +189,15 @@ func TestDeadReceiverDecidesNothing(t *testing.T) {
 	defer free.Close()
 	start := time.Now()
 	r := startNotified(t, "http://"+silent.Addr().String(), free.URL, "product", "in.txt", "-o", "out.csv", "--rate", "0")
-	if got := statusOf(r.cmd.Wait()); got != exitComplete {
-		t.Errorf("exit status %d\n%s", got, r.stderr.String())
+	if got := r.Status(); got != exitComplete {
+		t.Errorf("exit status %d\n%s", got, r.Log())
 	}
 	if took := time.Since(start); took > notify.Limit+5*time.Second { // with the run itself
 		t.Errorf("the run took %v", took)
 	}
-	checkTold(t, r.stderr.String(), "Complete after", "not delivered", silent.Addr().String())
-	if strings.Contains(r.stderr.String(), "h1dden") {
-		t.Errorf("the URL is told: %s", r.stderr.String())
+	checkTold(t, r.Log(), "Complete after", "not delivered", silent.Addr().String())
+	if strings.Contains(r.Log(), "h1dden") {
+		t.Errorf("the URL is told: %s", r.Log())
 	}
 	if got := r.ended(t); got != "end 0 complete 20 out.csv\n" {
 		t.Errorf("the command says %q", got)
@@ -230,7 +219,7 @@ func TestNotifyOverTLS(t *testing.T) {
 		}
 	}
 	r := startNotified(t, "http://unused.invalid", free.URL, "product", "in.txt", "-o", "out.csv", "--ca-file", filepath.Join(dir, "ca.pem"), "--notify-url-file", filepath.Join(dir, "url"))
-	checkEnding(t, r, hook, statusOf(r.cmd.Wait()), "end 0 complete 20 out.csv")
+	checkEnding(t, r, hook, r.Status(), "end 0 complete 20 out.csv")
 }
 
 // TestEventsOfARun posts events while the run goes on.
@@ -256,8 +245,8 @@ func TestEventsOfARun(t *testing.T) {
 	defer cancel()
 	await(ctx.Done(), func() bool { return len(hook.told()) > 0 })
 	close(out)
-	if got := statusOf(r.cmd.Wait()); got != exitComplete {
-		t.Fatalf("exit status %d\n%s", got, r.stderr.String())
+	if got := r.Status(); got != exitComplete {
+		t.Fatalf("exit status %d\n%s", got, r.Log())
 	}
 	var occasions []string
 	for _, e := range hook.told() {
@@ -265,7 +254,7 @@ func TestEventsOfARun(t *testing.T) {
 	}
 	slices.Sort(occasions[1:]) // the last two may overtake each other
 	if got := strings.Join(occasions, " "); got != "outage end quota" {
-		t.Errorf("got the events %s\n%s", got, r.stderr.String())
+		t.Errorf("got the events %s\n%s", got, r.Log())
 	}
 }
 

@@ -11,11 +11,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 func TestMain(m *testing.M) {
@@ -345,23 +344,11 @@ func cmdGet(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 }
 
-// addresses were given to scripts.
-var addresses atomic.Uint32
-
-// freeAddress finds an address that stays free until the script listens. Connections of other tests could take a
-// port of 127.0.0.1, so each script has its own host, if the system has more than one.
 func freeAddress(t *testing.T) string {
-	host := "127.0.0.1"
-	if pid := os.Getpid(); runtime.GOOS == "linux" {
-		// A process that starts meanwhile would hold the address until it has begun.
-		syscall.ForkLock.RLock()
-		defer syscall.ForkLock.RUnlock()
-		host = fmt.Sprintf("127.%d.%d.%d", 1+pid>>8%250, pid%250, 1+addresses.Add(1)%250)
-	}
-	l, err := net.Listen("tcp", host+":0")
+	t.Helper()
+	addr, err := process.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return fmt.Sprint(l.Addr())
+	return addr
 }

@@ -12,41 +12,29 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // folderOfRuns is a folder in which bulkcat runs over in.txt.
 type folderOfRuns struct {
 	t       *testing.T
-	bulkcat string
 	dir     string
 	service *heldService
 }
 
 func newFolderOfRuns(t *testing.T, titles int) *folderOfRuns {
-	f := &folderOfRuns{t: t, bulkcat: selfAsBulkcat(t), dir: t.TempDir(), service: holdAll(t)}
+	f := &folderOfRuns{t: t, dir: t.TempDir(), service: holdAll(t)}
 	writeTitles(t, filepath.Join(f.dir, "in.txt"), titles)
 	return f
 }
 
-// start starts a run; its standard error goes to the returned builder.
-func (f *folderOfRuns) start(args ...string) (*exec.Cmd, *strings.Builder) {
-	f.t.Helper()
-	cmd := exec.CommandContext(f.t.Context(), f.bulkcat, append([]string{"product", "in.txt"}, args...)...)
-	cmd.Dir = f.dir
-	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+f.service.URL, "BULKCAT_API_KEY="+testKey)
-	stderr := new(strings.Builder)
-	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		f.t.Fatal(err)
-	}
-	return cmd, stderr
+func (f *folderOfRuns) command(args ...string) *exec.Cmd {
+	return bulkcatCommand(f.t, f.dir, f.service.URL, append([]string{"product", "in.txt"}, args...)...)
 }
 
-func (f *folderOfRuns) wantStatus(cmd *exec.Cmd, stderr *strings.Builder, want int) {
+func (f *folderOfRuns) start(args ...string) *process.Process {
 	f.t.Helper()
-	if got := statusOf(cmd.Wait()); got != want {
-		f.t.Fatalf("exit status %d, want %d\n%s", got, want, stderr)
-	}
+	return start(f.t, f.command(args...))
 }
 
 // await waits until a file is there.
@@ -79,14 +67,14 @@ func (s *heldService) count() int {
 func TestTwoRunsShareAFolder(t *testing.T) {
 	t.Parallel()
 	f := newFolderOfRuns(t, 40)
-	first, firstErr := f.start("-o", "first.csv", "--limit", "20")
+	first := f.start("-o", "first.csv", "--limit", "20")
 	<-f.service.holding
-	second, secondErr := f.start("-o", "second.csv")
+	second := f.start("-o", "second.csv")
 	f.await("bulkcat.answers.2/OWNER")
 	close(f.service.release)
-	f.wantStatus(first, firstErr, exitComplete)
-	f.wantStatus(second, secondErr, exitComplete)
-	if told := secondErr.String(); !strings.Contains(told, "another run holds the store of this folder") || !strings.Contains(told, "bulkcat.answers.2: 0 answers") {
+	wantStatus(t, first, exitComplete)
+	wantStatus(t, second, exitComplete)
+	if told := second.Log(); !strings.Contains(told, "another run holds the store of this folder") || !strings.Contains(told, "bulkcat.answers.2: 0 answers") {
 		t.Errorf("the second says\n%s", told)
 	}
 	for name, want := range map[string]string{"first.csv": "bulkcat.answers", "second.csv": "bulkcat.answers.2"} {
@@ -96,9 +84,9 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 		}
 	}
 	asked := f.service.count()
-	third, thirdErr := f.start("-o", "third.csv")
-	f.wantStatus(third, thirdErr, exitComplete)
-	if told := thirdErr.String(); !strings.Contains(told, "bulkcat.answers: 40 answers") {
+	third := f.start("-o", "third.csv")
+	wantStatus(t, third, exitComplete)
+	if told := third.Log(); !strings.Contains(told, "bulkcat.answers: 40 answers") {
 		t.Errorf("the third says\n%s", told)
 	}
 	if again := f.service.count() - asked; again > 0 || asked > 60 {
@@ -117,7 +105,10 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 func TestDeadRunsBlockNoRun(t *testing.T) {
 	t.Parallel()
 	f := newFolderOfRuns(t, 20)
-	first, stderr := f.start("-o", "out.csv", "--store", "store")
+	first := f.command("-o", "out.csv", "--store", "store")
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
 	<-f.service.holding
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -133,18 +124,20 @@ func TestDeadRunsBlockNoRun(t *testing.T) {
 		}
 	}
 	for began := time.Now(); ; { // the system takes a moment to kill the first
-		second, secondErr := f.start("-o", "out.csv", "--store", "store")
-		if statusOf(second.Wait()) == exitComplete {
+		second := f.start("-o", "out.csv", "--store", "store")
+		if second.Status() == exitComplete {
 			break
 		}
 		if time.Since(began) > 30*time.Second {
-			t.Fatalf("still blocked:\n%s", secondErr)
+			t.Fatalf("still blocked:\n%s", second.Log())
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(f.dir, ".*")); len(left) > 0 {
 		t.Errorf("there are %v", left)
 	}
-	f.wantStatus(first, stderr, -1)
+	if got := statusOf(first.Wait()); got != -1 {
+		t.Errorf("exit status %d of a killed process", got)
+	}
 }
 
 // TestStoreRemovedDuringARun removes the store while the service keeps a run waiting: the run
@@ -152,14 +145,14 @@ func TestDeadRunsBlockNoRun(t *testing.T) {
 func TestStoreRemovedDuringARun(t *testing.T) {
 	t.Parallel()
 	f := newFolderOfRuns(t, 2000)
-	cmd, stderr := f.start("-o", "out.csv", "--workers", "4", "--rate", "0")
+	p := f.start("-o", "out.csv", "--workers", "4", "--rate", "0")
 	<-f.service.holding
 	if err := os.RemoveAll(filepath.Join(f.dir, "bulkcat.answers")); err != nil {
 		t.Fatal(err)
 	}
 	close(f.service.release)
-	f.wantStatus(cmd, stderr, exitFailed)
-	told := stderr.String()
+	wantStatus(t, p, exitFailed)
+	told := p.Log()
 	if strings.Count(told, "the store bulkcat.answers failed: its folder was removed or moved") != 1 || strings.Contains(told, "are kept") {
 		t.Errorf("it says\n%s", told)
 	}
@@ -182,18 +175,18 @@ func TestKilledInATakeOver(t *testing.T) {
 	f.fill("out.csv.answers", titles/2, titles)
 	kills := 0
 	for delay := 10 * time.Millisecond; ; delay += delay / 3 {
-		cmd, stderr := f.start("-o", "out.csv")
-		timer := time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
-		status := statusOf(cmd.Wait())
+		p := f.start("-o", "out.csv")
+		timer := time.AfterFunc(delay, p.Kill)
+		status := p.Status()
 		timer.Stop()
 		if status == exitComplete {
-			if !strings.Contains(stderr.String(), fmt.Sprintf(" 0 made (0 retries), 0 saved by dedupe, %d by stored answers", titles)) {
-				t.Errorf("it says\n%s", stderr)
+			if !strings.Contains(p.Log(), fmt.Sprintf(" 0 made (0 retries), 0 saved by dedupe, %d by stored answers", titles)) {
+				t.Errorf("it says\n%s", p.Log())
 			}
 			break
 		}
 		if status != -1 {
-			t.Fatalf("exit status %d\n%s", status, stderr)
+			t.Fatalf("exit status %d\n%s", status, p.Log())
 		}
 		kills++
 	}

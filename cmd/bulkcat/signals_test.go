@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,12 +14,12 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // TestSignals sends signals to a run whose service does not answer, each once the one before was reported.
 func TestSignals(t *testing.T) {
 	hearHangups()
-	bulkcat := selfAsBulkcat(t)
 	for name, tt := range map[string]struct {
 		signals []syscall.Signal
 		status  int
@@ -40,35 +38,16 @@ func TestSignals(t *testing.T) {
 			dir := t.TempDir()
 			writeTitles(t, filepath.Join(dir, "in.txt"), 20)
 			service := holdAll(t)
-			cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--workers", "1")
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
-			stderr, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			p := start(t, bulkcatCommand(t, dir, service.URL, "product", "in.txt", "-o", "out.csv", "--workers", "1"))
 			<-service.holding
-			send := func(s syscall.Signal) {
-				if err := cmd.Process.Signal(s); err != nil {
-					t.Error(err)
-				}
+			hangUp := tt.signals[0] == syscall.SIGHUP
+			for i, s := range tt.signals {
+				sendAfter(t, p, s, fmt.Sprintf("(?s)(press again to quit.*){%d}", i))
 			}
-			left, hangUp := tt.signals[1:], tt.signals[0] == syscall.SIGHUP
-			send(tt.signals[0])
-			var told strings.Builder
-			for lines := bufio.NewScanner(stderr); lines.Scan(); {
-				told.WriteString(lines.Text() + "\n")
-				if strings.Contains(lines.Text(), "press again to quit") && len(left) > 0 {
-					send(left[0])
-					if left = left[1:]; hangUp {
-						close(service.release)
-					}
-				}
+			if hangUp {
+				close(service.release)
 			}
-			if got := statusOf(cmd.Wait()); got != tt.status {
+			if got := p.Status(); got != tt.status {
 				t.Errorf("exit status %d, want %d", got, tt.status)
 			}
 			if !hangUp {
@@ -77,17 +56,27 @@ func TestSignals(t *testing.T) {
 			if hidden, _ := filepath.Glob(filepath.Join(dir, ".*")); tt.clean && len(hidden) > 0 {
 				t.Errorf("%q are left", hidden)
 			}
-			if !strings.Contains(told.String(), tt.want) {
-				t.Errorf("got %q, want %q in it", told.String(), tt.want)
+			if told := p.Log(); !strings.Contains(told, tt.want) {
+				t.Errorf("got %q, want %q in it", told, tt.want)
 			}
 		})
+	}
+}
+
+// sendAfter sends a signal when the log matches a pattern.
+func sendAfter(t *testing.T, p *process.Process, s syscall.Signal, pattern string) {
+	t.Helper()
+	if _, err := p.Says(regexp.MustCompile(pattern)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Signal(s); err != nil {
+		t.Error(err)
 	}
 }
 
 // TestSignalsAtOnce sends two signals to a run that waits for a service in an outage, as GNU timeout does: without a
 // pause. With three or more the process may end before it says anything.
 func TestSignalsAtOnce(t *testing.T) {
-	bulkcat := selfAsBulkcat(t)
 	for _, signals := range [][]syscall.Signal{
 		repeat(syscall.SIGTERM, 2), repeat(syscall.SIGINT, 2), {syscall.SIGTERM, syscall.SIGINT}, {syscall.SIGHUP, syscall.SIGTERM},
 	} {
@@ -108,27 +97,20 @@ func TestSignalsAtOnce(t *testing.T) {
 					began()
 				}))
 				defer service.Close()
-				cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--workers", "2")
-				cmd.Dir = dir
-				cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
-				var stderr strings.Builder
-				cmd.Stderr = &stderr
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				p := start(t, bulkcatCommand(t, dir, service.URL, "product", "in.txt", "-o", "out.csv", "--workers", "2"))
 				<-outage
 				for _, s := range signals {
-					if err := cmd.Process.Signal(s); err != nil {
+					if err := p.Signal(s); err != nil {
 						t.Error(err)
 					}
 					time.Sleep(pause) // not to wait for anything: the signals come as fast as this
 				}
-				if got := statusOf(cmd.Wait()); got != exitTerminated && got != exitInterrupted {
+				if got := p.Status(); got != exitTerminated && got != exitInterrupted {
 					t.Errorf("exit status %d", got)
 				}
 				for _, want := range []string{"Stopped (interrupted), resumable,", "  resume    bulkcat product in.txt -o out.csv --workers 2\n"} {
-					if !strings.Contains(stderr.String(), want) {
-						t.Errorf("got %q, want %q in it", stderr.String(), want)
+					if !strings.Contains(p.Log(), want) {
+						t.Errorf("got %q, want %q in it", p.Log(), want)
 					}
 				}
 				if hidden, _ := filepath.Glob(filepath.Join(dir, ".*")); len(hidden) > 0 {
@@ -148,33 +130,17 @@ func repeat(s syscall.Signal, n int) (signals []syscall.Signal) {
 
 // TestCommandEndsWithTheRun sends two signals, and one more, while the command of --on-end runs.
 func TestCommandEndsWithTheRun(t *testing.T) {
-	bulkcat := selfAsBulkcat(t)
 	for name, n := range map[string]int{"soon": 2, "at once": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			writeTitles(t, filepath.Join(dir, "in.txt"), 2)
-			cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--on-end", "echo begins; exec sleep 600")
-			cmd.Dir = dir
-			stderr, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
+			p := start(t, bulkcatCommand(t, dir, "", "product", "in.txt", "-o", "out.csv", "--on-end", "echo begins; exec sleep 600"))
+			for i := range n {
+				sendAfter(t, p, syscall.SIGTERM, fmt.Sprintf("(?s)begins(.*press again){%d}", i))
 			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			start := time.Now()
-			for lines := bufio.NewScanner(stderr); lines.Scan(); {
-				if text := lines.Text(); n > 0 && (text == "begins" || strings.Contains(text, "press again")) {
-					n--
-					if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-			_ = cmd.Wait()
-			if took := time.Since(start); n > 0 || took > time.Minute {
-				t.Errorf("ended after %v, %d signals later", took, n)
+			if took := p.Took(); took > time.Minute {
+				t.Errorf("ended after %v", took)
 			}
 		})
 	}
@@ -183,7 +149,6 @@ func TestCommandEndsWithTheRun(t *testing.T) {
 // TestSlowRecordHidesNoOther interrupts a run whose first record waits for a retry, after all other records are
 // answered.
 func TestSlowRecordHidesNoOther(t *testing.T) {
-	bulkcat := selfAsBulkcat(t)
 	const records = 30
 	dir := t.TempDir()
 	writeTitles(t, filepath.Join(dir, "in.txt"), records)
@@ -200,24 +165,15 @@ func TestSlowRecordHidesNoOther(t *testing.T) {
 		}
 	}))
 	defer service.Close()
-	cmd := exec.CommandContext(t.Context(), bulkcat, "product", "in.txt", "-o", "out.csv", "--rate", "0", "--workers", "4")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service.URL, "BULKCAT_API_KEY="+testKey)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p := start(t, bulkcatCommand(t, dir, service.URL, "product", "in.txt", "-o", "out.csv", "--rate", "0", "--workers", "4"))
 	for range records - 1 {
 		<-answered
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+	if err := p.Signal(syscall.SIGINT); err != nil {
 		t.Error(err)
 	}
-	if got := statusOf(cmd.Wait()); got != exitInterrupted {
-		t.Errorf("exit status %d, want %d", got, exitInterrupted)
-	}
-	if want := "  records   29: 29 ok\n"; !strings.Contains(stderr.String(), want) {
-		t.Errorf("got %q, want %q in it", stderr.String(), want)
+	wantStatus(t, p, exitInterrupted)
+	if want := "  records   29: 29 ok\n"; !strings.Contains(p.Log(), want) {
+		t.Errorf("got %q, want %q in it", p.Log(), want)
 	}
 }

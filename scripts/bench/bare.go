@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // bareMode runs the loop that bulkcat is compared with. The loop makes the same requests to the
 // same service with net/http and encoding/json, and does nothing else: it reads no input, stores
 // no answer and writes no row.
-func bareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) error {
+func bareMode(ctx context.Context, args []string, stdout io.Writer) error {
 	var b bare
 	inFlight := 0
 	flags := flag.NewFlagSet("bare", flag.ContinueOnError)
@@ -56,7 +56,7 @@ func bareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer)
 // bare is the loop's state.
 type bare struct {
 	url      string
-	protocol service.Protocol
+	protocol clienttest.Protocol
 	records  int64
 	next     atomic.Int64
 	client   *http.Client
@@ -135,7 +135,7 @@ func (r *rig) bare(ctx context.Context, s *server, records, inFlight int) (effor
 // bareRate is the rate, in records a second, of a loop against a service without latency. It sets
 // the number of records of all other arms, and is the base of figures without a service.
 func (r *rig) bareRate(ctx context.Context, records int) (float64, error) {
-	server, err := r.serve(ctx, service.Options{})
+	server, err := r.serve(ctx, clienttest.Lean{})
 	if err != nil {
 		return 0, err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // leastRatio is the least ratio of the new rate to the base's that is not a loss: on busy
@@ -19,43 +19,37 @@ const leastRatio = 0.9
 
 // compareMode compares this tree's bulkcat with another revision's. It returns an error if a
 // workload has become slower.
-func compareMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
+func compareMode(ctx context.Context, args []string, stdout io.Writer) error {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench compare", flag.ContinueOnError)
-	r.bind(flags)
 	base := flags.String("base", "", "the revision to compare with, as git names it")
 	brief := flags.Bool("short", false, "look for a minute only")
-	if err := parse(flags, args); err != nil {
-		return err
-	}
-	if *base == "" {
-		return errors.New("name a revision to compare with: -base REVISION")
-	}
-	if err := r.open(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	s := full
-	if *brief {
-		s = short
-	}
-	heading := occasion(ctx, "make bench-compare BASE="+*base)
-	program, err := r.buildRevision(ctx, *base)
-	if err != nil {
-		return err
-	}
-	c := comparison{rig: r, programs: [2]string{program, r.bulkcat}, rounds: s.rounds, table: &report.Table{
-		Title: "This tree against " + *base,
-		Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "CPU a record, of before"},
-	}}
-	if err := c.measure(ctx, s); err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "%s\n\n%s", heading, c.table.Markdown())
-	if len(c.slower) > 0 {
-		return fmt.Errorf("slower than %s: %s", *base, strings.Join(c.slower, "; "))
-	}
-	return nil
+	_, err := r.use(flags, args, stdout, func() (string, error) {
+		if *base == "" {
+			return "", errors.New("name a revision to compare with: -base REVISION")
+		}
+		s := full
+		if *brief {
+			s = short
+		}
+		heading := occasion(ctx, "make bench-compare BASE="+*base)
+		program, err := r.buildRevision(ctx, *base)
+		if err != nil {
+			return "", err
+		}
+		c := comparison{rig: r, programs: [2]string{program, r.bulkcat}, rounds: s.rounds, table: &report.Table{
+			Title: "This tree against " + *base,
+			Head:  []string{"workload", "records/s before", "records/s now", "now, of before", "wanted", "p and rounds", "CPU a record, of before"},
+		}}
+		if err := c.measure(ctx, s); err != nil {
+			return "", err
+		}
+		if len(c.slower) > 0 {
+			err = fmt.Errorf("slower than %s: %s", *base, strings.Join(c.slower, "; "))
+		}
+		return heading + "\n\n" + c.table.Markdown(), err
+	})
+	return err
 }
 
 // comparison is under way.
@@ -72,7 +66,7 @@ func (c *comparison) measure(ctx context.Context, s scale) error {
 	if err != nil {
 		return err
 	}
-	server, err := c.serve(ctx, service.Options{})
+	server, err := c.serve(ctx, clienttest.Lean{})
 	if err != nil {
 		return err
 	}
@@ -138,5 +132,5 @@ func (c *comparison) compare(name string, before, now tally) {
 		c.slower = append(c.slower, name)
 	}
 	c.table.Add(name, report.Count.Format(before.rate.Median()), report.Count.Format(now.rate.Median()),
-		rate.Figure(), rate.Status(), cpu.Figure())
+		rate.Figure(), rate.Status(), report.Difference(before.rate, now.rate), cpu.Figure())
 }

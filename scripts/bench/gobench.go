@@ -1,62 +1,44 @@
 package main
 
 import (
-	"regexp"
-	"strconv"
+	"fmt"
 	"strings"
+
+	"golang.org/x/perf/benchfmt"
 
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
 )
 
-// benchmarks are the results of Go benchmarks by name, without the number of processors.
-type benchmarks map[string]metrics
+// benchmarks are the figures of Go benchmarks by name, without the number of processors, and by unit, with a value for
+// each round. Package benchfmt has turned ns/op into sec/op and MB/s into B/s.
+type benchmarks map[string]map[string]report.Sample
 
-// metrics are the figures of a benchmark by unit, such as "ns/op", with a value for each round.
-type metrics map[string]report.Sample
-
-// perSecond is the metric of operations a second, which is computed from "ns/op".
-const perSecond = "op/s"
-
-// sample returns a metric's rounds; MB/s as bytes a second.
-func (m metrics) sample(metric string) report.Sample {
-	var s report.Sample
-	switch metric {
-	case perSecond:
-		for _, ns := range m["ns/op"] {
-			s = append(s, 1e9/ns)
-		}
-	case "MB/s":
-		for _, mb := range m[metric] {
-			s = append(s, mb*1e6)
-		}
-	default:
-		s = m[metric]
-	}
-	return s
-}
-
-var processors = regexp.MustCompile(`-\d+$`)
-
-// parseBenchmarks reads lines of the form "BenchmarkRead/csv-8  100  123 ns/op  4 MB/s"
-// and skips other lines.
-func parseBenchmarks(text string) benchmarks {
+// parseBenchmarks reads what a program of tests prints. A malformed line of a benchmark is an error.
+func parseBenchmarks(text string) (benchmarks, error) {
 	all := make(benchmarks)
-	for line := range strings.Lines(text) {
-		fields := strings.Fields(line)
-		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
-			continue
-		}
-		name := processors.ReplaceAllString(fields[0], "")
-		if all[name] == nil {
-			all[name] = make(metrics)
-		}
-		for i := 2; i+1 < len(fields); i += 2 {
-			value, err := strconv.ParseFloat(fields[i], 64)
-			if err != nil || value <= 0 && fields[i+1] == "ns/op" {
-				break // the rest is not a list of values and units
+	lines := benchfmt.NewReader(strings.NewReader(text), "benchmarks")
+	for lines.Scan() {
+		switch line := lines.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return nil, line
+		case *benchfmt.Result:
+			base, parts := line.Name.Parts()
+			name := string(base)
+			for _, part := range parts {
+				if part[0] == '/' {
+					name += string(part)
+				}
 			}
-			all[name][fields[i+1]] = append(all[name][fields[i+1]], value)
+			if all[name] == nil {
+				all[name] = make(map[string]report.Sample)
+			}
+			for _, v := range line.Values {
+				all[name][v.Unit] = append(all[name][v.Unit], v.Value)
+			}
 		}
 	}
-	return all
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("the figures of the benchmarks: %w", err)
+	}
+	return all, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -13,42 +12,35 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // growthMode measures time and memory as inputs grow.
-func growthMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
+func growthMode(ctx context.Context, args []string, stdout io.Writer) error {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench growth", flag.ContinueOnError)
-	r.bind(flags)
 	millions := flags.String("millions", "1,2,5,10", "of records, each of them an input")
 	readme := flags.String("readme", "", "also write the tables into `FILE`, between its markers")
-	if err := parse(flags, args); err != nil {
+	text, err := r.use(flags, args, stdout, func() (string, error) {
+		sizes, err := parseMillions(*millions)
+		if err != nil {
+			return "", fmt.Errorf("-millions: %w", err)
+		}
+		heading := occasion(ctx, "make bench-growth") + "\n\n"
+		g := growth{rig: r, efforts: make(map[workload][]effort), table: &report.Table{
+			Title: "As inputs grow (to parquet; hosted: at 0 ms, 256 in flight)",
+			Head:  []string{"service", "duplicates", "answered before", "records", "time", "seconds a million", "peak memory", "store"},
+		}}
+		if err := g.measure(ctx, sizes); err != nil {
+			return "", err
+		}
+		return heading + g.table.Markdown() + "\n" + g.claims(sizes).Markdown(), nil
+	})
+	if err != nil || *readme == "" {
 		return err
 	}
-	sizes, err := parseMillions(*millions)
-	if err != nil {
-		return fmt.Errorf("-millions: %w", err)
-	}
-	if err := r.open(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	section := occasion(ctx, "make bench-growth") + "\n\n"
-	g := growth{rig: r, efforts: make(map[workload][]effort), table: &report.Table{
-		Title: "As inputs grow (to parquet; hosted: at 0 ms, 256 in flight)",
-		Head:  []string{"service", "duplicates", "answered before", "records", "time", "seconds a million", "peak memory", "store"},
-	}}
-	if err := g.measure(ctx, sizes); err != nil {
-		return err
-	}
-	section += g.table.Markdown() + "\n" + g.claims(sizes).Markdown()
-	fmt.Fprint(stdout, section)
-	if *readme == "" {
-		return nil
-	}
-	return report.Growth.Rewrite(*readme, section)
+	return report.Growth.Rewrite(*readme, text)
 }
 
 // parseMillions returns the numbers of records in the given order.
@@ -87,7 +79,7 @@ func (w workload) String() string {
 }
 
 func (g *growth) measure(ctx context.Context, sizes []int) error {
-	server, err := g.serve(ctx, service.Options{})
+	server, err := g.serve(ctx, clienttest.Lean{})
 	if err != nil {
 		return err
 	}

@@ -14,17 +14,17 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // pipelineMode runs the packages of bulkcat within this program, in the same way as the command,
 // to count their allocations.
-func pipelineMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) error {
+func pipelineMode(ctx context.Context, args []string, stdout io.Writer) error {
 	var url, input, output string
 	inFlight := 0
 	flags := flag.NewFlagSet("pipeline", flag.ContinueOnError)
@@ -87,7 +87,7 @@ func places(columns []string) []int {
 // measureAllocations counts the allocations per record in the bare loop and in a run.
 func (r *rig) measureAllocations(ctx context.Context, records int, t *report.Table) error {
 	r.say("allocations: %d records", records)
-	server, err := r.serve(ctx, service.Options{})
+	server, err := r.serve(ctx, clienttest.Lean{})
 	if err != nil {
 		return err
 	}

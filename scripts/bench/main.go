@@ -24,7 +24,7 @@ import (
 )
 
 // mode is a mode of this program; the others start the last three as processes.
-type mode func(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error
+type mode func(ctx context.Context, args []string, stdout io.Writer) error
 
 var modes = map[string]mode{
 	"growth":   growthMode,
@@ -41,7 +41,7 @@ func main() {
 	if len(args) > 0 && modes[args[0]] != nil {
 		run, args = modes[args[0]], args[1:]
 	}
-	err := run(ctx, args, os.Stdin, os.Stdout)
+	err := run(ctx, args, os.Stdout)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(2)

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // pacedRecords is small enough for the first seconds, in which a run learns the rate, to matter.
@@ -15,7 +15,7 @@ const pacedRecords = 100_000
 // begins with a new store, which has no rate from an earlier run.
 func (r *rig) measurePace(ctx context.Context, s scale, t *report.Table) error {
 	r.say("with and without --rate 0: %d records", pacedRecords)
-	server, err := r.serve(ctx, service.Options{})
+	server, err := r.serve(ctx, clienttest.Lean{})
 	if err != nil {
 		return err
 	}

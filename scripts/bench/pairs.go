@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // pair compares bulkcat with the bare loop in one situation.
 type pair struct {
-	service   service.Options
+	service   clienttest.Lean
 	inFlight  int
 	formats   []string // of bulkcat's output, one row each
 	arm       time.Duration
@@ -39,7 +39,7 @@ func pairs(s scale) []pair {
 		rate: report.AtLeast(0.70), cpu: report.AtMost(1.50),
 	}
 	far := pair{
-		service: service.Options{Latency: distance, Spread: distanceSpread},
+		service: clienttest.Lean{Latency: distance, Spread: distanceSpread},
 		formats: formats, arm: s.distantArm, rounds: s.distantRounds,
 		rate: report.AtLeast(0.98), cpu: report.AtMost(1.40),
 	}
@@ -48,19 +48,19 @@ func pairs(s scale) []pair {
 	farTLS.formats = []string{"csv"}
 	few, many := inFlight[0], inFlight[1]
 	return []pair{
-		near.with(service.HTTP1, few),
-		near.with(service.HTTP1, many),
-		far.with(service.HTTP1, few),
-		far.with(service.HTTP1, many),
-		nearTLS.with(service.HTTP1TLS, few),
-		farTLS.with(service.HTTP1TLS, many),
-		nearTLS.with(service.HTTP2TLS, few),
-		farTLS.with(service.HTTP2TLS, many),
+		near.with(clienttest.HTTP1, few),
+		near.with(clienttest.HTTP1, many),
+		far.with(clienttest.HTTP1, few),
+		far.with(clienttest.HTTP1, many),
+		nearTLS.with(clienttest.HTTP1TLS, few),
+		farTLS.with(clienttest.HTTP1TLS, many),
+		nearTLS.with(clienttest.HTTP2TLS, few),
+		farTLS.with(clienttest.HTTP2TLS, many),
 	}
 }
 
 // with returns the pair with a protocol and a number of requests in flight.
-func (p pair) with(protocol service.Protocol, inFlight int) pair {
+func (p pair) with(protocol clienttest.Protocol, inFlight int) pair {
 	p.service.Protocol, p.inFlight = protocol, inFlight
 	return p
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // There is a row for each situation, with the targets of its latency.
 func TestPairs(t *testing.T) {
-	rows := make(map[service.Protocol]int)
+	rows := make(map[clienttest.Protocol]int)
 	for _, p := range pairs(full) {
 		rows[p.service.Protocol] += len(p.formats)
 		rate, cpu := report.AtLeast(0.70), report.AtMost(1.50)
@@ -25,7 +25,7 @@ func TestPairs(t *testing.T) {
 			t.Errorf("%v: %d rounds of %v, %d in flight", p.service, p.rounds, p.arm, p.inFlight)
 		}
 	}
-	for protocol, want := range map[service.Protocol]int{service.HTTP1: 8, service.HTTP1TLS: 2, service.HTTP2TLS: 2} {
+	for protocol, want := range map[clienttest.Protocol]int{clienttest.HTTP1: 8, clienttest.HTTP1TLS: 2, clienttest.HTTP2TLS: 2} {
 		if rows[protocol] != want {
 			t.Errorf("%v: got %d rows, want %d", protocol, rows[protocol], want)
 		}
@@ -39,10 +39,10 @@ func TestPairRecords(t *testing.T) {
 	}{
 		"at once": {pair{inFlight: 64, arm: 2 * time.Second}, 80_000},
 		"as the latency allows": {
-			pair{service: service.Options{Latency: 50 * time.Millisecond}, inFlight: 64, arm: 10 * time.Second}, 12_800,
+			pair{service: clienttest.Lean{Latency: 50 * time.Millisecond}, inFlight: 64, arm: 10 * time.Second}, 12_800,
 		},
 		"no faster than the loop": {
-			pair{service: service.Options{Latency: time.Millisecond}, inFlight: 64, arm: time.Second}, 40_000,
+			pair{service: clienttest.Lean{Latency: time.Millisecond}, inFlight: 64, arm: time.Second}, 40_000,
 		},
 	} {
 		if got := test.pair.records(40_000); got != test.want {
@@ -53,7 +53,7 @@ func TestPairRecords(t *testing.T) {
 
 func TestPairRow(t *testing.T) {
 	p := pair{
-		service:  service.Options{Latency: 50 * time.Millisecond, Spread: 20 * time.Millisecond, Protocol: service.HTTP2TLS},
+		service:  clienttest.Lean{Latency: 50 * time.Millisecond, Spread: 20 * time.Millisecond, Protocol: clienttest.HTTP2TLS},
 		inFlight: 256, rate: report.AtLeast(0.98), cpu: report.AtMost(1.40),
 	}
 	whole := tally{rate: report.Sample{99}, cpu: report.Sample{15e-6}, peak: report.Sample{1 << 20}, calls: report.Sample{2}}

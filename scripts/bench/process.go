@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // command is a process that is measured.
@@ -60,8 +60,7 @@ func (c command) build(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = c.dir
 	// The user's settings must not affect the measurement.
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "BULKCAT_") })
-	cmd.Env = append(cmd.Env, c.env...)
+	cmd.Env = append(process.Without("BULKCAT_"), c.env...)
 	return cmd
 }
 

@@ -72,6 +72,24 @@ func (r *rig) open() (err error) {
 	return err
 }
 
+// use parses the flags, opens the rig for a measurement, and prints the text that the measurement returns.
+func (r *rig) use(flags *flag.FlagSet, args []string, stdout io.Writer, measure func() (string, error)) (text string, err error) {
+	r.bind(flags)
+	if err := flags.Parse(args); err != nil {
+		return "", err
+	}
+	if flags.NArg() > 0 {
+		return "", fmt.Errorf("%q is neither a flag nor one of growth and compare", flags.Arg(0))
+	}
+	if err := r.open(); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	text, err = measure()
+	fmt.Fprint(stdout, text)
+	return text, err
+}
+
 func (r *rig) close() error { return os.RemoveAll(r.dir) }
 
 func (r *rig) say(format string, args ...any) { fmt.Fprintf(r.log, "bench: "+format+"\n", args...) }

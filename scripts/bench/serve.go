@@ -1,23 +1,22 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
-	"strings"
+	"regexp"
+	"syscall"
 
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-// serveMode runs the service in a process of its own. The process prints its URL, and ends when
-// its standard input does or when the context is done, so that no service outlives the benchmark.
-func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	var options service.Options
+// serveMode runs the service in a process of its own. The process prints its URL, and ends when the context is done.
+func serveMode(ctx context.Context, args []string, stdout io.Writer) error {
+	var options clienttest.Lean
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.DurationVar(&options.Latency, "latency", 0, "of an answer, on average")
 	flags.DurationVar(&options.Spread, "spread", 0, "around the latency, on both sides")
@@ -27,7 +26,7 @@ func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Wr
 		return err
 	}
 	if options.Protocol.TLS() {
-		certificate, authority, err := service.NewCertificate()
+		certificate, authority, err := clienttest.NewCertificate()
 		if err != nil {
 			return err
 		}
@@ -41,26 +40,21 @@ func serveMode(ctx context.Context, args []string, stdin io.Reader, stdout io.Wr
 		return err
 	}
 	context.AfterFunc(ctx, func() { l.Close() })
-	go func() {
-		_, _ = io.Copy(io.Discard, stdin) // an error ends the input, too
-		l.Close()
-	}()
 	fmt.Fprintf(stdout, "%s://%s\n", options.Protocol.Scheme(), l.Addr())
-	_ = service.Serve(l, options) // always the error of a closed listener
+	_ = options.Serve(l) // always the error of a closed listener
 	return nil
 }
 
 // server is a running service.
 type server struct {
+	*process.Process
 	url      string
-	protocol service.Protocol
+	protocol clienttest.Protocol
 	caFile   string // "" without TLS
-	cmd      *exec.Cmd
-	stdin    io.Closer
 }
 
 // serve starts the service on the server's cores. It makes a certificate itself.
-func (r *rig) serve(ctx context.Context, options service.Options) (*server, error) {
+func (r *rig) serve(ctx context.Context, options clienttest.Lean) (*server, error) {
 	s := &server{protocol: options.Protocol}
 	args := []string{
 		r.self, "serve", "-latency", options.Latency.String(), "-spread", options.Spread.String(),
@@ -70,29 +64,16 @@ func (r *rig) serve(ctx context.Context, options service.Options) (*server, erro
 		s.caFile = r.output("pem")
 		args = append(args, "-ca-file", s.caFile)
 	}
-	s.cmd = command{cores: r.cores.server, args: args}.build(ctx)
-	stdin, err := s.cmd.StdinPipe()
+	p, err := process.Start(ctx, command{cores: r.cores.server, args: args}.build(ctx), r.output("log"))
 	if err != nil {
 		return nil, err
 	}
-	stdout, err := s.cmd.StdoutPipe()
+	url, err := p.Says(regexp.MustCompile(`https?://\S+`))
 	if err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	s.stdin = stdin
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		s.close()
-		return nil, fmt.Errorf("the service has not started: %w", err)
-	}
-	s.url = strings.TrimSpace(line)
+	s.Process, s.url = p, url[0]
 	return s, nil
 }
 
-func (s *server) close() {
-	s.stdin.Close()
-	_ = s.cmd.Wait() // the exit status does not matter
-}
+func (s *server) close() { _ = s.Stop(syscall.SIGTERM) } // the exit status does not matter

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // TestSides runs both sides of a pair over the same records.
@@ -23,7 +23,7 @@ func TestSides(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go service.Serve(l, service.Options{})
+	go clienttest.Lean{}.Serve(l)
 	dir := t.TempDir()
 	path, err := input{kind: client.Website, records: 200}.write(dir)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestSides(t *testing.T) {
 				out bytes.Buffer
 				got allocations
 			)
-			if err := side.run(t.Context(), side.args, nil, &out); err != nil {
+			if err := side.run(t.Context(), side.args, &out); err != nil {
 				t.Fatal(err)
 			}
 			if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Objects <= 0 || got.Bytes <= 0 {
@@ -58,11 +58,11 @@ func TestSides(t *testing.T) {
 // The bare loop gets an answer in each protocol, and an error if the service speaks another
 // protocol.
 func TestBareLoopKeepsToItsProtocol(t *testing.T) {
-	for _, spoken := range []service.Protocol{service.HTTP1, service.HTTP1TLS, service.HTTP2TLS} {
+	for _, spoken := range []clienttest.Protocol{clienttest.HTTP1, clienttest.HTTP1TLS, clienttest.HTTP2TLS} {
 		url, caFile := startService(t, spoken)
-		for _, wanted := range []service.Protocol{service.HTTP1TLS, service.HTTP2TLS} {
+		for _, wanted := range []clienttest.Protocol{clienttest.HTTP1TLS, clienttest.HTTP2TLS} {
 			args := []string{"-url", url, "-records", "20", "-in-flight", "2", "-ca-file", caFile, "-protocol", wanted.String()}
-			err := bareMode(t.Context(), args, nil, io.Discard)
+			err := bareMode(t.Context(), args, io.Discard)
 			if spoken.Major() == wanted.Major() {
 				if err != nil {
 					t.Errorf("a loop of %v beside a service of %v: %v", wanted, spoken, err)
@@ -76,22 +76,22 @@ func TestBareLoopKeepsToItsProtocol(t *testing.T) {
 	}
 }
 
-// startService runs the service in its mode and gives its URL and its certificate
+// startService runs the service in its mode and returns its URL and its certificate
 // authority, "" without TLS.
-func startService(t *testing.T, protocol service.Protocol) (url, caFile string) {
+func startService(t *testing.T, protocol clienttest.Protocol) (url, caFile string) {
 	t.Helper()
 	if protocol.TLS() {
 		caFile = filepath.Join(t.TempDir(), "ca.pem")
 	}
-	stdin, input := io.Pipe()
+	ctx, end := context.WithCancel(t.Context())
 	output, stdout := io.Pipe()
 	ended := make(chan error)
 	go func() {
-		ended <- serveMode(t.Context(), []string{"-protocol", protocol.String(), "-ca-file", caFile}, stdin, stdout)
+		ended <- serveMode(ctx, []string{"-protocol", protocol.String(), "-ca-file", caFile}, stdout)
 		stdout.Close()
 	}()
 	t.Cleanup(func() {
-		input.Close()
+		end()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -103,20 +103,9 @@ func startService(t *testing.T, protocol service.Protocol) (url, caFile string) 
 	return strings.TrimSpace(url), caFile
 }
 
-// The service ends with its standard input.
-func TestServeEndsWithItsInput(t *testing.T) {
-	var out bytes.Buffer
-	if err := serveMode(t.Context(), nil, strings.NewReader(""), &out); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(out.String(), "http://127.0.0.1:") {
-		t.Errorf("it says %q", out.String())
-	}
-}
-
 func TestServeNeedsAFileForTLS(t *testing.T) {
 	args := []string{"-protocol", "HTTP/2 TLS"}
-	if err := serveMode(t.Context(), args, strings.NewReader(""), io.Discard); err == nil {
+	if err := serveMode(t.Context(), args, io.Discard); err == nil {
 		t.Error("the service runs without a file for its certificate")
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 
@@ -12,7 +13,7 @@ import (
 type stage struct {
 	name      string
 	folder    string // of the package
-	benchmark string // the function, with "/" and the case if it has several
+	benchmark string // the function without Benchmark, with "/" and the case if it has several
 	metric    string // of its output
 	unit      report.Unit
 	target    float64 // that is wanted; 0 for none
@@ -20,23 +21,23 @@ type stage struct {
 
 // stages are in the order in which a record passes them.
 var stages = []stage{
-	{"read csv", "reader", "BenchmarkRead/csv", "MB/s", report.MBPerSecond, 0},
-	{"read csv, quoted", "reader", "BenchmarkRead/quoted", "MB/s", report.MBPerSecond, 0},
-	{"read csv.gz", "reader", "BenchmarkRead/gzip", "MB/s", report.MBPerSecond, 0},
-	{"read csv.zst", "reader", "BenchmarkRead/zstd", "MB/s", report.MBPerSecond, 0},
-	{"read jsonl", "reader", "BenchmarkRead/jsonl", "MB/s", report.MBPerSecond, 0},
-	{"look up stored answers, as they arrived", "client/answers", "BenchmarkLookup/as_they_arrived/256", "lookups/s", report.PerSecond, 400_000},
-	{"look up stored answers, half of them again", "client/answers", "BenchmarkLookup/half_come_again/256", "lookups/s", report.PerSecond, 0},
-	{"look up stored answers, scattered", "client/answers", "BenchmarkLookup/scattered/256", "lookups/s", report.PerSecond, 0},
-	{"commit answers, 1 at once", "client/answers", "BenchmarkCommit/1", "answers/s", report.PerSecond, 0},
-	{"commit answers, 32 at once", "client/answers", "BenchmarkCommit/32", "answers/s", report.PerSecond, 0},
-	{"commit answers, 1,024 at once", "client/answers", "BenchmarkCommit/1024", "answers/s", report.PerSecond, 0},
-	{"flatten and write rows, csv", "writer", "BenchmarkWrite/csv", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, csv.gz", "writer", "BenchmarkWrite/csv.gz", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, csv.zst", "writer", "BenchmarkWrite/csv.zst", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, jsonl", "writer", "BenchmarkWrite/jsonl", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, jsonl.zst", "writer", "BenchmarkWrite/jsonl.zst", "rows/s", report.PerSecond, 0},
-	{"flatten and write rows, parquet", "writer", "BenchmarkWrite/parquet", "rows/s", report.PerSecond, 0},
+	{"read csv", "reader", "Read/csv", "B/s", report.MBPerSecond, 0},
+	{"read csv, quoted", "reader", "Read/quoted", "B/s", report.MBPerSecond, 0},
+	{"read csv.gz", "reader", "Read/gzip", "B/s", report.MBPerSecond, 0},
+	{"read csv.zst", "reader", "Read/zstd", "B/s", report.MBPerSecond, 0},
+	{"read jsonl", "reader", "Read/jsonl", "B/s", report.MBPerSecond, 0},
+	{"look up stored answers, as they arrived", "client/answers", "Lookup/as_they_arrived/256", "lookups/s", report.PerSecond, 400_000},
+	{"look up stored answers, half of them again", "client/answers", "Lookup/half_come_again/256", "lookups/s", report.PerSecond, 0},
+	{"look up stored answers, scattered", "client/answers", "Lookup/scattered/256", "lookups/s", report.PerSecond, 0},
+	{"commit answers, 1 at once", "client/answers", "Commit/1", "answers/s", report.PerSecond, 0},
+	{"commit answers, 32 at once", "client/answers", "Commit/32", "answers/s", report.PerSecond, 0},
+	{"commit answers, 1,024 at once", "client/answers", "Commit/1024", "answers/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, csv", "writer", "Write/csv/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, csv.gz", "writer", "Write/csv.gz/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, csv.zst", "writer", "Write/csv.zst/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, jsonl", "writer", "Write/jsonl/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, jsonl.zst", "writer", "Write/jsonl.zst/long", "records/s", report.PerSecond, 0},
+	{"flatten and write records as long rows, parquet", "writer", "Write/parquet/long", "records/s", report.PerSecond, 0},
 }
 
 // measureStages runs the benchmarks of each package once, all rounds of them, on one core.
@@ -55,7 +56,10 @@ func (r *rig) measureStages(ctx context.Context, s scale, bareRate float64) (*re
 			}
 			results[st.folder] = found
 		}
-		rounds := results[st.folder][st.benchmark].sample(st.metric)
+		rounds := results[st.folder][st.benchmark][st.metric]
+		if len(rounds) == 0 {
+			return nil, fmt.Errorf("%s has no benchmark %s with %s: correct the list of stages", st.folder, st.benchmark, st.metric)
+		}
 		if st.target == 0 {
 			t.AddClaim(st.name, report.Claim{Sample: rounds, Unit: st.unit})
 			continue
@@ -90,5 +94,5 @@ func (r *rig) benchmark(ctx context.Context, s scale, folder string) (benchmarks
 	if err != nil {
 		return nil, err
 	}
-	return parseBenchmarks(string(e.said)), nil
+	return parseBenchmarks(string(e.said))
 }

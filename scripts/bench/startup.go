@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // measureStart measures the size of the program and its start-up time.
@@ -43,28 +39,19 @@ func (r *rig) measureStart(ctx context.Context, s scale, t *report.Table) error 
 // untilRequest is the time from the start of bulkcat to its first categorization, including the
 // request for the quota.
 func (r *rig) untilRequest(ctx context.Context) (time.Duration, error) {
-	var (
-		once  sync.Once
-		asked time.Time
-	)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if !strings.HasSuffix(req.URL.Path, "/categorization") {
-			w.Write([]byte(service.Usage))
-			return
-		}
-		once.Do(func() { asked = time.Now() })
-		query := req.URL.Query()
-		w.Write(service.AppendAnswer(nil, query.Get("classification"), query.Get("url")))
-	}))
-	defer server.Close()
+	service := clienttest.New(clienttest.Options{Answer: clienttest.AppendTypical})
+	url, stop := service.Listen()
+	defer stop()
 	a := arm{
-		url: server.URL, cores: r.cores.client, inFlight: 1, format: "csv",
+		url: url, cores: r.cores.client, inFlight: 1, format: "csv",
 		input: input{kind: client.Website, records: 1},
 	}
 	if _, err := a.input.write(r.dir); err != nil { // writing the input is not part of the start
 		return 0, err
 	}
 	began := time.Now()
-	_, err := r.run(ctx, a)
-	return asked.Sub(began), err
+	if _, err := r.run(ctx, a); err != nil {
+		return 0, err
+	}
+	return service.Visits()[0].Arrived.Sub(began), nil
 }

@@ -10,13 +10,13 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
 )
 
 // measureStore measures the cost of a durable store, and a run with stored answers.
 func (r *rig) measureStore(ctx context.Context, s scale, bareRate float64, t *report.Table) error {
-	server, err := r.serve(ctx, service.Options{})
+	server, err := r.serve(ctx, clienttest.Lean{})
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func topUp(a arm, from, to int) (err error) {
 		if err != nil {
 			return err
 		}
-		body := service.AppendAnswer(nil, client.TaxonomyV3, request.Input)
+		body := clienttest.AppendTypical(nil, client.TaxonomyV3, request.Input)
 		batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: now}})
 		if number%1024 == 1023 || number == to-1 {
 			if err := batch.Commit(); err != nil {
@@ -140,7 +140,7 @@ func topUp(a arm, from, to int) (err error) {
 func answerBytes(records int) (sum int64) {
 	var body []byte
 	for number := range records {
-		body = service.AppendAnswer(body[:0], client.TaxonomyV3, website(number))
+		body = clienttest.AppendTypical(body[:0], client.TaxonomyV3, website(number))
 		sum += int64(len(body))
 	}
 	return sum

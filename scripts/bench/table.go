@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"time"
 
@@ -12,51 +10,34 @@ import (
 )
 
 // tableMode measures everything in the tables of RESULTS.md and prints them.
-func tableMode(ctx context.Context, args []string, _ io.Reader, stdout io.Writer) (err error) {
+func tableMode(ctx context.Context, args []string, stdout io.Writer) error {
 	r := new(rig)
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	r.bind(flags)
 	brief := flags.Bool("short", false, "look for a minute only")
 	readme := flags.String("readme", "", "also write the tables into `FILE`, between its markers")
-	if err := parse(flags, args); err != nil {
+	text, err := r.use(flags, args, stdout, func() (string, error) {
+		s, named := full, "make bench"
+		if *brief {
+			s, named = short, "make bench SHORT=1"
+		}
+		began, section := time.Now(), occasion(ctx, named)+"\n"
+		tables, err := r.measure(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		for _, t := range tables {
+			section += "\n" + t.Markdown()
+		}
+		r.say("measured in %v", time.Since(began).Round(time.Second))
+		return section, nil
+	})
+	if err != nil || *readme == "" {
 		return err
 	}
-	if err := r.open(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	s, named := full, "make bench"
-	if *brief {
-		s, named = short, "make bench SHORT=1"
-	}
-	began, section := time.Now(), occasion(ctx, named)+"\n"
-	tables, err := r.measure(ctx, s)
-	if err != nil {
-		return err
-	}
-	for _, t := range tables {
-		section += "\n" + t.Markdown()
-	}
-	fmt.Fprint(stdout, section)
-	r.say("measured in %v", time.Since(began).Round(time.Second))
-	if *readme == "" {
-		return nil
-	}
-	return report.Performance.Rewrite(*readme, section)
+	return report.Performance.Rewrite(*readme, text)
 }
 
-// parse parses flags, and returns an error for other arguments.
-func parse(flags *flag.FlagSet, args []string) error {
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("%q is neither a flag nor one of growth and compare", flags.Arg(0))
-	}
-	return nil
-}
-
-// measure gives the tables in the order of RESULTS.md.
+// measure returns the tables in the order of RESULTS.md.
 func (r *rig) measure(ctx context.Context, s scale) ([]*report.Table, error) {
 	bareRate, err := r.bareRate(ctx, firstRecords)
 	if err != nil {

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
@@ -23,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 var (
@@ -78,7 +78,7 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action) {
 	}
 }
 
-// noted gives the errors and requests so far.
+// noted returns the errors and requests so far.
 func (b *browser) noted() (errors, requests []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,41 +111,26 @@ func faultyService(t *testing.T) string {
 
 // run is a bulkcat in a folder.
 type run struct {
-	cmd *exec.Cmd
+	*process.Process
 	url string // of the page
 }
 
-var shown = regexp.MustCompile(`the run is shown at (http://[^ ]+)`)
+var shown = regexp.MustCompile(`the run is shown at (http://[^ \n]+)`)
 
 func start(t *testing.T, folder, service, listen string) *run {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), *bulkcat, "website", "in.txt", "-o", "out.csv", "--listen", listen)
+	cmd := exec.Command(*bulkcat, "website", "in.txt", "-o", "out.csv", "--listen", listen)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service, "BULKCAT_API_KEY=key-1")
-	stderr, err := cmd.StderrPipe()
+	p, err := process.Start(t.Context(), cmd, filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	match, err := p.Says(shown)
+	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{cmd: cmd}
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		if found := shown.FindStringSubmatch(lines.Text()); found != nil {
-			r.url = found[1]
-			break
-		}
-		t.Log(lines.Text())
-	}
-	if r.url == "" {
-		t.Fatal("bulkcat names no page")
-	}
-	go func() {
-		for lines.Scan() {
-		}
-	}()
-	return r
+	return &run{p, match[1]}
 }
 
 func input(t *testing.T, records int) (folder string) {
@@ -196,10 +181,7 @@ func TestPageOfARun(t *testing.T) {
 	}
 
 	// The process dies: the page says so, and goes on when the run is started again.
-	if err := first.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = first.cmd.Wait() // killed
+	first.Kill()
 	b.until(t, `!document.getElementById("connection").hidden`)
 	if text := b.text(t, "#connection"); !strings.Contains(text, "Connection lost") {
 		t.Errorf("after the kill the page says %q", text)
@@ -211,8 +193,8 @@ func TestPageOfARun(t *testing.T) {
 		t.Error("the page does not list the killed start")
 	}
 	b.until(t, `document.getElementById("state").textContent.includes("the run has ended")`)
-	if err := second.cmd.Wait(); err == nil || second.cmd.ProcessState.ExitCode() != 3 {
-		t.Errorf("the run ended with %v, want exit status 3", err)
+	if got := second.Status(); got != 3 {
+		t.Errorf("exit status %d, want 3", got)
 	}
 
 	// The figures at the end are those of the file and of verify.
@@ -285,7 +267,7 @@ func atoi(t *testing.T, text string) (n int64) {
 // axe-core, everything reachable by keyboard.
 func TestLooks(t *testing.T) {
 	r := start(t, input(t, 5000), faultyService(t), "127.0.0.1:0")
-	t.Cleanup(func() { _ = r.cmd.Process.Kill(); _ = r.cmd.Wait() })
+	t.Cleanup(r.Kill)
 	b := open(t)
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{400, 1400} {

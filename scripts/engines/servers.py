@@ -24,12 +24,11 @@ def environment(base_url: str, key: str = KEY) -> dict:
     return os.environ | {"BULKCAT_BASE_URL": base_url, "BULKCAT_API_KEY": key}
 
 
-class Servers:
-    """An upstream and a gateway that run while the context is open. Their logs are in folder."""
+class Processes:
+    """Processes that run while the context is open. start_all starts them."""
 
-    def __init__(self, bulkcat: str, upstream: str, folder: pathlib.Path, latency="50ms", rate="auto"):
-        self.bulkcat, self.program, self.folder, self.latency, self.rate = bulkcat, upstream, folder, latency, rate
-        self.processes = []
+    def __init__(self, folder: pathlib.Path):
+        self.folder, self.processes = folder, []
 
     def __enter__(self):
         try:
@@ -38,6 +37,24 @@ class Servers:
             self.__exit__()
             raise
         return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            process.terminate()
+            process.wait()
+
+    def run(self, name: str, command: list, env: dict):
+        """Starts a process whose log is in the folder."""
+        with open(self.folder / f"{name}.log", "w") as log:
+            self.processes.append(subprocess.Popen(command, env=env, stdout=log, stderr=log))
+
+
+class Servers(Processes):
+    """An upstream and a gateway that run while the context is open. Their logs are in folder."""
+
+    def __init__(self, bulkcat: str, upstream: str, folder: pathlib.Path, latency="50ms", rate="auto"):
+        super().__init__(folder)
+        self.bulkcat, self.program, self.latency, self.rate = bulkcat, upstream, latency, rate
 
     def start_all(self):
         self.folder.mkdir()
@@ -48,18 +65,12 @@ class Servers:
             self.bulkcat, "serve", "--upstream", self.upstream, "--store", str(self.folder / "store"),
             "--api-key-file", str(keys), "--rate", self.rate], "/healthz")
 
-    def __exit__(self, *_):
-        for process in reversed(self.processes):
-            process.terminate()
-            process.wait()
-
     def start(self, name: str, command: list, ready: str) -> str:
         """Starts a server, waits until it answers, and gives its URL."""
         address = f"127.0.0.1:{free_port()}"
-        with open(self.folder / f"{name}.log", "w") as log:
-            env = environment("", UPSTREAM_KEY)
-            del env["BULKCAT_BASE_URL"]
-            self.processes.append(subprocess.Popen(command + ["--addr", address], env=env, stderr=log))
+        env = environment("", UPSTREAM_KEY)
+        del env["BULKCAT_BASE_URL"]
+        self.run(name, command + ["--addr", address], env)
         for _ in range(500):
             try:
                 with urllib.request.urlopen(f"http://{address}{ready}"):
@@ -87,30 +98,23 @@ class Servers:
             raise RuntimeError(done.stderr)
 
 
-class Storage:
+class Storage(Processes):
     """An S3 server, versitygw, over a folder, with a bucket. It runs while the context is open."""
 
     def __init__(self, program: str, folder: pathlib.Path, bucket: str):
-        self.program, self.folder, self.bucket = program, folder, folder / bucket
+        super().__init__(folder)
+        self.program, self.bucket = program, folder / bucket
 
-    def __enter__(self):
+    def start_all(self):
         self.bucket.mkdir(parents=True)
         address = f"127.0.0.1:{free_port()}"
         self.env = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret-of-the-storage", "AWS_REGION": "us-east-1",
                     "AWS_ENDPOINT_URL": f"http://{address}", "AWS_EC2_METADATA_DISABLED": "true"}
         env = os.environ | {"ROOT_ACCESS_KEY": self.env["AWS_ACCESS_KEY_ID"], "ROOT_SECRET_KEY": self.env["AWS_SECRET_ACCESS_KEY"]}
-        with open(self.folder / "server.log", "w") as log:
-            self.process = subprocess.Popen([self.program, "--quiet", "--port", address, "posix", str(self.folder)], env=env,
-                                            stdout=log, stderr=log)
+        self.run("server", [self.program, "--quiet", "--port", address, "posix", str(self.folder)], env)
         for _ in range(500):
             try:
-                socket.create_connection(address.split(":")).close()
-                return self
+                return socket.create_connection(address.split(":")).close()
             except OSError:
                 time.sleep(0.02)
-        self.__exit__()
         raise RuntimeError("the S3 server does not listen")
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()

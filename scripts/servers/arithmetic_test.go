@@ -5,16 +5,6 @@ import (
 	"time"
 )
 
-func TestFullestSecond(t *testing.T) {
-	var all []arrival
-	for _, ms := range []int{0, 400, 800, 990, 1000, 1100, 2500} {
-		all = append(all, arrival{at: time.UnixMilli(int64(ms))})
-	}
-	if got := fullestSecond(all); got != 5 {
-		t.Errorf("%d requests in the fullest second, not the 5 from 400 ms on", got)
-	}
-}
-
 func TestServed(t *testing.T) {
 	at := func(s int64, status int) arrival { return arrival{at: time.Unix(s, 0), status: status} }
 	all := []arrival{at(9, 200), at(10, 200), at(11, 503), at(12, 200), at(14, 200)}

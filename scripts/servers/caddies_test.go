@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/scripts/servers/caddy"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
 // caddies are cases with Caddy as the proxy, and a limit of the service's own.
@@ -27,7 +26,7 @@ func caddies() []scenario {
 
 func behindCaddy(change func(plan) plan) plan {
 	options := ordinary
-	options.Limit = &service.Limit{PerSecond: perSecond, Burst: 30}
+	options.Rate, options.Bucket, options.RefusesAtOnce = perSecond, 30, true
 	p := direct(records, options, 0)
 	p.ideal = idealOf(records, perSecond)
 	p.atMost, p.refused = patient(p.ideal), 0.02

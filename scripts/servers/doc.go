@@ -11,8 +11,8 @@
 //
 //		bulkcat --> toxiproxy --> nginx or Caddy --> the service
 //
-//	  - The service (package service) is the Categorization Service: an HTTP server in the
-//	    test process. It answers after a latency, fails where a case says so, and audits each
+//	  - The service (package clienttest) is the Categorization Service: an HTTP server in the
+//	    test process. It answers after a latency, fails where a case says so, and records each
 //	    request.
 //	  - nginx (package nginx) and Caddy (package caddy) are child processes. They enforce
 //	    limits, speak TLS and HTTP/2, and are reloaded or restarted while bulkcat runs.
@@ -20,8 +20,8 @@
 //	    silences connections.
 //	  - bulkcat (package run) is a child process. It is killed at a deadline.
 //
-// Package authority makes the certificate authority that nginx and Caddy use and that
-// bulkcat trusts by --ca-file.
+// Package authority makes the certificate that nginx and Caddy use and that bulkcat trusts by
+// --ca-file.
 //
 // A plan states the servers, the flags and the targets of one run; [perform] carries it out
 // and compares the result with the targets. The targets are:

@@ -1,34 +1,51 @@
 package servers
 
 import (
+	"hash/crc32"
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // direct is a plan without nginx: bulkcat asks the service over plain HTTP.
-func direct(records int, options service.Options, atMost time.Duration) plan {
+func direct(records int, options clienttest.Options, atMost time.Duration) plan {
 	return plan{records: records, service: options, atMost: atMost, warnings: 3}
 }
 
 // passing is a plan in which a share of the inputs fails its first n requests.
 func passing(records int, share float64, n int) plan {
 	options := ordinary
-	options.Fails = service.Times(share, n)
+	options.Fails = transient(share, n)
 	return direct(records, options, 20*time.Second)
+}
+
+// transient is for Options.Fails: a share of the inputs fails its first n requests, with typical faults in turn. The
+// first fault of an input depends on the input.
+func transient(share float64, n int) func(string, int) clienttest.Fault {
+	faults := []clienttest.Fault{clienttest.Error500, clienttest.Error503, clienttest.Reset, clienttest.HTML}
+	return func(input string, attempt int) clienttest.Fault {
+		sum := crc32.ChecksumIEEE([]byte(input))
+		if attempt > n || float64(sum>>8%10_000) >= share*10_000 {
+			return ""
+		}
+		return faults[(int(sum%4)+attempt)%len(faults)]
+	}
 }
 
 // lasting is a plan in which one input of so many fails whenever it is asked.
 func lasting(records, every int, hangs bool) plan {
 	failing := func(input string) bool { return number(input)%every == every/2 }
-	options := ordinary
-	p := direct(records, options, time.Minute)
+	p, fault := direct(records, ordinary, time.Minute), clienttest.Error500
 	if hangs {
-		p.service.Hangs = failing
+		fault = clienttest.Hang
 		p.atMost, p.flags = 90*time.Second, []string{"--timeout", "2s"}
-	} else {
-		p.service.Errors = failing
+	}
+	p.service.Fails = func(input string, _ int) clienttest.Fault {
+		if failing(input) {
+			return fault
+		}
+		return ""
 	}
 	p.failing, p.exit = failing, 3
 	return p
@@ -60,8 +77,8 @@ func failures() []scenario {
 // manyFail compares a run with passing failures with a run without, at no latency.
 func manyFail(t *testing.T, row *line) {
 	const records = 200_000
-	sound := perform(t, row, direct(records, service.Options{}, 0))
-	p := direct(records, service.Options{Fails: service.Times(0.02, 3)}, sound.Took*3/2)
+	sound := perform(t, row, direct(records, clienttest.Options{}, 0))
+	p := direct(records, clienttest.Options{Fails: transient(0.02, 3)}, sound.Took*3/2)
 	p.ideal = sound.Took
 	perform(t, row, p)
 }

@@ -11,7 +11,6 @@ require (
 	github.com/go-chi/httprate v0.16.1 // estimates of a sliding window
 	github.com/rs/zerolog v1.28.0 // the logger that toxiproxy takes
 	github.com/ulule/limiter/v3 v3.11.2 // fixed windows
-	golang.org/x/time v0.16.0 // rate limits of the service behind the servers
 )
 
 require (
@@ -233,6 +232,7 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/time v0.16.0 // indirect
 	google.golang.org/api v0.298.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260921155816-b14227669459 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260921155816-b14227669459 // indirect

@@ -1,9 +1,11 @@
 package servers
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 )
 
@@ -56,7 +58,7 @@ func dead(p plan, down time.Duration) plan {
 		if !s.at(5*time.Second, stop) {
 			return nil
 		}
-		return s.cut(func() error { s.service.Stop(); return nil }, down, s.service.Start)
+		return s.cut(func() error { s.service.Close(); return nil }, down, s.service.Open)
 	}
 	return p
 }
@@ -64,7 +66,13 @@ func dead(p plan, down time.Duration) plan {
 // hanging is a service that never answers some requests: nginx gives up, with a 504.
 func hanging() plan {
 	p := limited(records, limit503+" proxy_read_timeout 2s;")
-	p.service.HangEvery = 20
+	var requests atomic.Int64
+	p.service.Fails = func(string, int) clienttest.Fault {
+		if requests.Add(1)%20 == 0 {
+			return clienttest.Hang
+		}
+		return ""
+	}
 	return p
 }
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
 // The limit, the records and the latency of most cases.
@@ -15,7 +15,7 @@ const (
 	records   = 6000
 )
 
-var ordinary = service.Options{Latency: service.Between20And30}
+var ordinary = clienttest.Options{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}
 
 // patient returns the time that a run may take: a quarter and 3 seconds more than the ideal,
 // for learning what the servers allow.

@@ -4,9 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 var full = flag.Bool("full", false, "run all cases, not only the short ones (about half an hour)")
@@ -28,11 +29,9 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(builds)
-	if binary = os.Getenv("BULKCAT"); binary == "" {
-		if binary, err = build(builds); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
+	if binary, err = process.Build("BULKCAT", builds, filepath.Join("..", ".."), "./cmd/bulkcat"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	status := m.Run()
 	if err := report.write(); err != nil {
@@ -40,18 +39,6 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	return status
-}
-
-// build returns the path of a bulkcat of this tree.
-func build(dir string) (string, error) {
-	path := filepath.Join(dir, "bulkcat")
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/bulkcat")
-	cmd.Dir = filepath.Join("..", "..")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building bulkcat: %w\n%s", err, output)
-	}
-	return path, nil
 }
 
 // A scenario is one named case, and one line of the report. Its test fills the line.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/child"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/scripts/servers/run"
 )
 
 // maxOutage is what bulkcat gets as --max-outage.
@@ -15,7 +15,8 @@ const maxOutage = 40 * time.Second
 // out is a plan in which nothing is ever answered. bulkcat must say so once within 30
 // seconds, and stop.
 func out(status int) plan {
-	p := direct(2000, service.Options{Status: status, Latency: service.Between20And30}, maxOutage+20*time.Second)
+	options := clienttest.Options{Down: func() bool { return true }, DownStatus: status}
+	p := direct(2000, options, maxOutage+20*time.Second)
 	p.flags = []string{"--max-outage", maxOutage.String()}
 	p.warnings, p.exit, p.unpublished = 1, 75, true
 	return p
@@ -23,7 +24,7 @@ func out(status int) plan {
 
 func outages() []scenario {
 	refused := out(0)
-	refused.front = func(t *testing.T, _ *stage) (string, string) { return "http://" + child.FreeAddr(t), "" }
+	refused.front = func(t *testing.T, _ *stage) (string, string) { return "http://" + run.FreeAddr(t), "" }
 	return []scenario{
 		{"I1 every answer is 429", false, saysSo(out(429))},
 		{"I2 every answer is 204", false, saysSo(out(204))},

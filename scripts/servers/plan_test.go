@@ -9,19 +9,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/servers/authority"
 	"github.com/bulkcat/bulkcat/scripts/servers/caddy"
 	"github.com/bulkcat/bulkcat/scripts/servers/network"
 	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 	"github.com/bulkcat/bulkcat/scripts/servers/run"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
 // A plan is one run of bulkcat with its servers and its targets.
 type plan struct {
 	records     int
 	prefix      string // of the inputs; "" for r
-	service     service.Options
+	service     clienttest.Options
 	nginx       *nginx.Config // nil: bulkcat asks the service itself
 	flags       []string
 	descriptors int // the limit of bulkcat's open files; 0 for the system's
@@ -39,16 +39,16 @@ type plan struct {
 	warnings      int           // at most
 	refused       float64       // share at most, after the first 10 seconds
 	exit          int
-	unpublished   bool                                 // the run stops early and writes no output
-	failing       func(input string) bool              // records that must have the status failed; nil for none
-	lost          func(s *stage, v service.Visit) bool // answers that cannot have reached bulkcat; nil for none
+	unpublished   bool                                    // the run stops early and writes no output
+	failing       func(input string) bool                 // records that must have the status failed; nil for none
+	lost          func(s *stage, v clienttest.Visit) bool // answers that cannot have reached bulkcat; nil for none
 }
 
 // stage has the servers that a plan has started.
 type stage struct {
 	dir     string
 	tls     authority.Files
-	service *service.Service
+	service *clienttest.Endpoint
 	nginx   *nginx.Server  // nil for none
 	network *network.Proxy // nil for none
 	caddy   *caddy.Server  // nil for none
@@ -115,7 +115,7 @@ func newStage(t *testing.T, p plan) *stage {
 	t.Helper()
 	s := &stage{dir: t.TempDir()}
 	s.tls = authority.New(t, s.dir)
-	s.service = service.Start(t, p.service)
+	s.service = run.Service(t, p.service)
 	upstream := s.service.Addr
 	if p.upstream != nil {
 		upstream = p.upstream(t, s)

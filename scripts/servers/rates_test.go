@@ -5,14 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/child"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 	"github.com/bulkcat/bulkcat/scripts/servers/run"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
 // The forms of nginx's Retry-After.
@@ -52,7 +50,7 @@ func promised(records, perSecond, limit int, location string) plan {
 		records: records, service: ordinary,
 		nginx: &nginx.Config{
 			HTTP2: true, HTTP: zone(limit), Location: location,
-			Server: fmt.Sprintf("location @refusal { rewrite ^ %s break; proxy_pass http://service; }", service.RefusalPath),
+			Server: fmt.Sprintf("location @refusal { rewrite ^ %s break; proxy_pass http://service; }", clienttest.RefusalPath),
 		},
 		flags: []string{"--rate", fmt.Sprintf("%d/s", perSecond)},
 		ideal: ideal, atMost: patient(ideal), warnings: 3,
@@ -94,14 +92,11 @@ const clockError = 5 * time.Millisecond
 
 // fullestSecond returns the most requests that arrived within a second, wherever it begins.
 func fullestSecond(all []arrival) int {
-	most, first := 0, 0
-	for last, a := range all {
-		for a.at.Sub(all[first].at) >= time.Second-clockError {
-			first++
-		}
-		most = max(most, last-first+1)
+	times := make([]time.Time, len(all))
+	for i, a := range all {
+		times[i] = a.at
 	}
-	return most
+	return clienttest.Peak(times, time.Second-clockError)
 }
 
 // serve runs bulkcat serve until the test ends.
@@ -111,17 +106,9 @@ func serve(t *testing.T, s *stage) string {
 	if err := os.WriteFile(keys, []byte(run.Key+" rate=50/s burst=1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addr := child.FreeAddr(t)
+	addr := run.FreeAddr(t)
 	cmd := exec.Command(binary, "serve", "--api-key-file", keys, "--addr", addr, "--fetch", "never", "--quiet")
-	cmd.Stderr = t.Output()
-	cmd.SysProcAttr = child.Attributes(syscall.SIGTERM)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	waitUntilUp(t, addr)
+	cmd.Dir = s.dir
+	run.Serve(t, cmd, addr)
 	return addr
 }

@@ -1,13 +1,12 @@
 package servers
 
 import (
-	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
 // pairs is the case of two runs on one key.
@@ -90,7 +89,7 @@ func protocols(t *testing.T, row *line) {
 		config.Server += " keepalive_requests 100000;"
 		p := plan{
 			records: 20_000, nginx: &config, warnings: 3, flags: []string{"--workers", "512"},
-			service: service.Options{Latency: func() time.Duration { return 20 * time.Millisecond }},
+			service: clienttest.Options{Latency: 20 * time.Millisecond},
 			atMost:  plain * 115 / 100,
 		}
 		if o := perform(t, row, p); i == 0 {
@@ -119,23 +118,9 @@ func fewDescriptors(t *testing.T, row *line) {
 
 // latencies is the case of a service that takes 10 seconds for an answer.
 func latencies() []scenario {
-	p := direct(5000, service.Options{
-		Latency: func() time.Duration { return 10 * time.Second },
-		Limit:   &service.Limit{PerSecond: 100, Burst: 30, RetryAfter: service.Seconds},
+	p := direct(5000, clienttest.Options{
+		Latency: 10 * time.Second, Rate: 100, Bucket: 30, RetryAfter: clienttest.Seconds, RefusesAtOnce: true,
 	}, 70*time.Second)
 	p.ideal = 60 * time.Second
 	return []scenario{{"K 10 s an answer, 100 a second allowed", false, of(p)}}
-}
-
-// waitUntilUp waits until something listens on the address.
-func waitUntilUp(t *testing.T, addr string) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
-		if conn, err := net.Dial("tcp", addr); err == nil {
-			_ = conn.Close()
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("nothing listens on %s", addr)
 }

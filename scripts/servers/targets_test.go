@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/servers/run"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
 // warmUp is how long a run may learn what the servers allow, before refusals count.
@@ -128,7 +128,7 @@ func (p plan) compareRows(t *testing.T, o result) {
 }
 
 // duringCuts is for plan.lost: the answer was on its way while connections were dropped.
-func duringCuts(s *stage, v service.Visit) bool {
+func duringCuts(s *stage, v clienttest.Visit) bool {
 	for _, cut := range s.cuts {
 		if v.Left.After(cut.from.Add(-200*time.Millisecond)) && v.Left.Before(cut.to.Add(200*time.Millisecond)) {
 			return true
@@ -139,7 +139,7 @@ func duringCuts(s *stage, v service.Visit) bool {
 
 // lastOnConnection is for plan.lost: bulkcat, or a proxy without HTTP, ended the connection
 // after this answer.
-func lastOnConnection(_ *stage, v service.Visit) bool { return v.Last() }
+func lastOnConnection(_ *stage, v clienttest.Visit) bool { return v.Last() }
 
 func statuses(all []arrival) map[int]int {
 	counts := map[int]int{}

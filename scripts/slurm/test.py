@@ -24,7 +24,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "engines"))
 
-from servers import Servers, Storage, environment, free_port  # noqa: E402 (the path comes first)
+from servers import Processes, Servers, Storage, environment, free_port  # noqa: E402 (the path comes first)
 
 SHARDS = 8
 IN_FLIGHT = 128  # of a task
@@ -73,20 +73,12 @@ def program(name: str) -> str:
     return path
 
 
-class Slurm:
+class Slurm(Processes):
     """A Slurm cluster of one node, with its files in folder, that runs while the context is open."""
 
     def __init__(self, folder: pathlib.Path, env: dict):
-        self.folder, self.processes = folder, []
+        super().__init__(folder)
         self.env = env | {"SLURM_CONF": str(folder / "slurm.conf")}
-
-    def __enter__(self):
-        try:
-            self.start_all()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
 
     def start_all(self):
         munge = self.folder / "munge"
@@ -108,14 +100,8 @@ class Slurm:
         self.start("slurmd", "-D", "-N", host)
         self.wait("the node", lambda: "idle" in self.command("sinfo", "-h", "-o", "%T", check=False).split())
 
-    def __exit__(self, *_):
-        for process in reversed(self.processes):
-            process.terminate()
-            process.wait()
-
     def start(self, *command: str):
-        log = open(self.folder / f"{command[0]}.out", "w")
-        self.processes.append(subprocess.Popen([program(command[0]), *command[1:]], env=self.env, stdout=log, stderr=log))
+        self.run(f"{command[0]}-output", [program(command[0]), *command[1:]], self.env)
 
     def wait(self, name: str, ready, seconds: float = 60):
         """Waits until ready() is true."""

@@ -41,6 +41,19 @@ func TestRatiosAreOfRounds(t *testing.T) {
 	}
 }
 
+func TestDifference(t *testing.T) {
+	before := Sample{105, 101, 104, 102, 103}
+	if got, want := Difference(before, Sample{85, 81, 84, 82, 83}), "p=0.008 n=5"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := Difference(before, before), "p=1.000 n=5"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if before[0] != 105 {
+		t.Error("the rounds are in another order")
+	}
+}
+
 func TestUnits(t *testing.T) {
 	for want, got := range map[string]string{
 		"0.71":          Ratio.Format(0.712),

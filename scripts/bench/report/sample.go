@@ -1,6 +1,10 @@
 package report
 
-import "slices"
+import (
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
 
 // Sample is one figure, measured in several rounds.
 type Sample []float64
@@ -24,6 +28,15 @@ func (s Sample) Spread() (least, most float64) {
 		return 0, 0
 	}
 	return slices.Min(s), slices.Max(s)
+}
+
+// Difference returns the probability p of such a difference between samples of the same speed, and their size, as
+// benchstat does.
+func Difference(before, now Sample) string {
+	sample := func(s Sample) *benchmath.Sample {
+		return benchmath.NewSample(slices.Clone(s), &benchmath.DefaultThresholds)
+	}
+	return benchmath.AssumeNothing.Compare(sample(before), sample(now)).String()
 }
 
 // Ratios divides round by round, because other load on the machine affects both sides of a round.

@@ -17,6 +17,30 @@ var faults = map[clienttest.Fault]float64{
 	clienttest.Reset: 0.005, clienttest.Truncated: 0.005, clienttest.HTML: 0.005, clienttest.Slow: 0.01,
 }
 
+// newService starts a service with the given faults; nil for none. Answers depend only on the seed and the input.
+func newService(seed uint64, faults map[clienttest.Fault]float64) (*clienttest.Endpoint, error) {
+	return clienttest.NewEndpoint(clienttest.New(clienttest.Options{
+		Seed: seed, Faults: faults, Missing: 0.03, Latency: time.Millisecond, Jitter: 4 * time.Millisecond,
+	}))
+}
+
+// answeredSince counts the requests that were answered after a time.
+func answeredSince(service *clienttest.Endpoint, t time.Time) (n int) {
+	for _, visit := range service.Visits() {
+		if visit.Left.After(t) {
+			n++
+		}
+	}
+	return n
+}
+
+// answered counts the inputs that were answered, and the answers beyond the first of an input.
+func answered(service *clienttest.Endpoint) (inputs, twice int) {
+	audit := service.Audit()
+	twice = audit.Twice()
+	return int(audit.Answers) - twice, twice
+}
+
 // copyTime is the longest time of a copy to a folder of a busy machine.
 const copyTime = 500 * time.Millisecond
 
@@ -30,8 +54,11 @@ type cycle struct {
 
 // run starts bulkcat until a start is not killed, and checks the files.
 func (c *cycle) run(ctx context.Context) error {
-	service := newService(c.want.seed, faults)
-	defer service.close()
+	service, err := newService(c.want.seed, faults)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
 	for n, command := range commands(c.Format, c.dir) {
 		if err := c.repeat(ctx, service, command, c.want.statuses[n]); err != nil {
 			return fmt.Errorf("%s: %w", command[0], err)
@@ -42,7 +69,7 @@ func (c *cycle) run(ctx context.Context) error {
 }
 
 // repeat starts a command until a start is not killed.
-func (c *cycle) repeat(ctx context.Context, service *service, command []string, status int) error {
+func (c *cycle) repeat(ctx context.Context, service *clienttest.Endpoint, command []string, status int) error {
 	for {
 		killed, err := c.start(ctx, service, command, status)
 		if err != nil || !killed {
@@ -54,7 +81,7 @@ func (c *cycle) repeat(ctx context.Context, service *service, command []string, 
 			return fmt.Errorf("after a kill: %w", err)
 		}
 		if c.Format == Copied {
-			c.report.Bound += service.since(time.Now().Add(-copyEvery - copyTime))
+			c.report.Bound += answeredSince(service, time.Now().Add(-copyEvery-copyTime))
 			if err := errors.Join(os.RemoveAll(c.dir), os.Mkdir(c.dir, 0o777)); err != nil {
 				return err
 			}
@@ -63,7 +90,7 @@ func (c *cycle) repeat(ctx context.Context, service *service, command []string, 
 }
 
 // start runs bulkcat once, to its end or to a kill.
-func (c *cycle) start(ctx context.Context, service *service, command []string, status int) (killed bool, err error) {
+func (c *cycle) start(ctx context.Context, service *clienttest.Endpoint, command []string, status int) (killed bool, err error) {
 	phase := Phases[c.random.IntN(len(Phases))]
 	moment := c.moment(phase, service)
 	if c.kills == mostKills {
@@ -73,11 +100,7 @@ func (c *cycle) start(ctx context.Context, service *service, command []string, s
 	if c.kills > 0 {
 		c.report.Resumes++
 	}
-	p, err := start(c.Bulkcat, c.dir, command, c.want.input, service.url)
-	if err != nil {
-		return false, err
-	}
-	ended, err := p.wait(ctx, moment)
+	ended, err := start(ctx, c.Bulkcat, c.dir, command, c.want.input, service.URL(), moment)
 	if err != nil {
 		return false, fmt.Errorf("a start that was to be killed at its %s: %w", phase, err)
 	}
@@ -110,8 +133,8 @@ func (c *cycle) complete() error {
 }
 
 // audit adds the service's counts to the report.
-func (c *cycle) audit(service *service) {
-	inputs, twice := service.audit()
+func (c *cycle) audit(service *clienttest.Endpoint) {
+	inputs, twice := answered(service)
 	twice -= c.want.twice
 	c.report.Inputs += inputs
 	c.report.Answers += inputs + twice

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -95,7 +94,7 @@ func (l *loop) cycle(ctx context.Context, number int) error {
 		return nil
 	}
 	l.report.Cycles++
-	return errors.Join(os.RemoveAll(dir), os.RemoveAll(copyOf(dir)))
+	return remove(dir)
 }
 
 // reference is the result of an undisturbed run over a variant of the input.
@@ -120,24 +119,22 @@ func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
-	service := newService(r.seed, nil)
-	defer service.close()
+	service, err := newService(r.seed, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer service.Close()
 	for _, command := range commands(l.Format, dir) {
-		p, err := start(l.Bulkcat, dir, command, r.input, service.url)
-		if err != nil {
-			return nil, err
-		}
-		ended, err := p.wait(ctx, never)
+		ended, err := start(ctx, l.Bulkcat, dir, command, r.input, service.URL(), never)
 		if err != nil {
 			return nil, fmt.Errorf("the undisturbed %s: %w", command[0], err)
 		}
 		r.statuses, r.duration = append(r.statuses, ended.status), max(r.duration, ended.duration)
 	}
-	_, r.twice = service.audit()
-	var err error
+	_, r.twice = answered(service)
 	if r.tree, err = readTree(dir); err != nil {
 		return nil, err
 	}
 	l.references[variant] = r
-	return r, errors.Join(os.RemoveAll(dir), os.RemoveAll(copyOf(dir)))
+	return r, remove(dir)
 }

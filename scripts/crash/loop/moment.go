@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // Phase is a part of a run that a kill aims at.
@@ -30,14 +32,14 @@ type moment func(ctx context.Context, dir string)
 func never(ctx context.Context, _ string) { <-ctx.Done() }
 
 // moment returns a random moment of a phase.
-func (l *loop) moment(phase Phase, service *service) moment {
+func (l *loop) moment(phase Phase, service *clienttest.Endpoint) moment {
 	switch phase {
 	case Startup:
 		return after(l.within(60 * time.Millisecond))
 	case Anywhere:
 		return after(l.within(l.longest()))
 	case Commit:
-		answered, delay := service.after(1+l.random.IntN(l.Records)), l.within(5*time.Millisecond)
+		answered, delay := service.After(1+l.random.IntN(l.Records)), l.within(5*time.Millisecond)
 		return func(ctx context.Context, dir string) {
 			select {
 			case <-answered:

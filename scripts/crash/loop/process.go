@@ -1,16 +1,17 @@
 package loop
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // Format is the shape of the output.
@@ -62,27 +63,12 @@ func commands(format Format, dir string) [][]string {
 // copyOf is the folder with the copy of the store of a cycle.
 func copyOf(dir string) string { return dir + "-copy" }
 
-// process is a running bulkcat, a direct child, so that a kill reaches it.
-type process struct {
-	cmd    *exec.Cmd
-	dir    string
-	stderr bytes.Buffer
-	began  time.Time
-}
+// logOf is the file that gets what the starts of a cycle print.
+func logOf(dir string) string { return dir + ".log" }
 
-// start writes the input to dir and starts bulkcat.
-func start(bulkcat, dir string, command []string, input []byte, url string) (*process, error) {
-	if err := os.WriteFile(filepath.Join(dir, inputName), input, 0o666); err != nil {
-		return nil, err
-	}
-	p := &process{cmd: exec.Command(bulkcat, command...), dir: dir, began: time.Now()}
-	p.cmd.Dir = dir
-	p.cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + os.TempDir(),
-		"BULKCAT_BASE_URL=" + url, "BULKCAT_API_KEY=key-of-the-crash-loop",
-	}
-	p.cmd.Stderr = &p.stderr
-	return p, p.cmd.Start()
+// remove removes all files of a cycle.
+func remove(dir string) error {
+	return errors.Join(os.RemoveAll(dir), os.RemoveAll(copyOf(dir)), os.Remove(logOf(dir)))
 }
 
 // ending is the end of a start.
@@ -92,31 +78,34 @@ type ending struct {
 	duration time.Duration
 }
 
-// wait kills the process at the moment, unless the process has ended before. It returns an error
-// if the process was not killed and its exit status is neither 0 nor 3.
-func (p *process) wait(ctx context.Context, m moment) (ending, error) {
+// start writes the input to dir, starts bulkcat, and kills it at the moment unless it has ended before. It returns an
+// error if bulkcat was not killed and its exit status is neither 0 nor 3.
+func start(ctx context.Context, bulkcat, dir string, command []string, input []byte, url string, kill moment) (ending, error) {
+	if err := os.WriteFile(filepath.Join(dir, inputName), input, 0o666); err != nil {
+		return ending{}, err
+	}
+	cmd := exec.Command(bulkcat, command...)
+	cmd.Dir, cmd.Env = dir, process.Isolated(dir, "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY=key-of-the-crash-loop")
+	p, err := process.Start(ctx, cmd, logOf(dir))
+	if err != nil {
+		return ending{}, err
+	}
 	running, over := context.WithTimeout(ctx, hung)
-	ended := make(chan struct{})
+	defer over()
 	go func() {
-		defer close(ended)
-		_ = p.cmd.Wait() // ProcessState has the result
+		<-p.Ended()
 		over()
 	}()
-	m(running, p.dir)
-	_ = p.cmd.Process.Kill() // fails if the process has ended
-	expired := running.Err() == context.DeadlineExceeded
-	<-ended
-	e := ending{duration: time.Since(p.began), status: p.cmd.ProcessState.ExitCode()}
-	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
-		e.killed = status.Signaled() && status.Signal() == syscall.SIGKILL
-	}
+	kill(running, dir)
+	p.Kill()
+	e := ending{duration: p.Took(), status: p.Status(), killed: p.Killed()}
 	switch {
 	case ctx.Err() != nil:
 		return e, ctx.Err()
-	case expired:
+	case running.Err() == context.DeadlineExceeded:
 		return e, fmt.Errorf("the process has not ended after %v", hung)
 	case e.killed, e.status == 0, e.status == 3:
 		return e, nil
 	}
-	return e, fmt.Errorf("%v: %s", p.cmd.ProcessState, strings.TrimSpace(p.stderr.String()))
+	return e, fmt.Errorf("%w: %s", p.Wait(), strings.TrimSpace(p.Log()))
 }

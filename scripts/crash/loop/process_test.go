@@ -27,16 +27,12 @@ func TestEndings(t *testing.T) {
 			if err := os.WriteFile(script, []byte("#!/bin/sh\n"+tt.script+"\n"), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			p, err := start(script, dir, nil, nil, "http://127.0.0.1:1")
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := p.wait(t.Context(), tt.moment)
+			got, err := start(t.Context(), script, dir, nil, nil, "http://127.0.0.1:1", tt.moment)
 			got.duration = 0
 			if got != tt.want {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
-			checkError(t, "wait", err, tt.err)
+			checkError(t, "start", err, tt.err)
 		})
 	}
 }

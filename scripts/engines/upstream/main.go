@@ -2,7 +2,7 @@
 //
 //	upstream -addr 127.0.0.1:9000 -latency 50ms
 //
-// GET /audit gives the number of requests, of distinct inputs and of repeated requests, and the largest
+// GET /audit returns the number of requests, of distinct inputs and of repeated requests, and the largest
 // number of requests that arrived within one second.
 package main
 
@@ -12,61 +12,33 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
-	"github.com/bulkcat/bulkcat/scripts/bench/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:9000", "listen on HOST:PORT")
 	latency := flag.Duration("latency", 50*time.Millisecond, "of an answer")
 	flag.Parse()
-	u := &upstream{latency: *latency, asked: map[string]int{}}
+	service := clienttest.New(clienttest.Options{Latency: *latency, Answer: clienttest.AppendTypical})
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /audit", u.audit)
-	mux.HandleFunc("GET /api/usage", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(service.Usage)) })
-	mux.HandleFunc("GET /api/v1/website/categorization", u.categorize("url"))
-	mux.HandleFunc("GET /api/v1/product/categorization", u.categorize("query"))
+	mux.Handle("/api/", service)
+	mux.HandleFunc("GET /audit", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(audit(service)) // fails if the client has gone
+	})
 	fmt.Fprintln(os.Stderr, "upstream:", http.ListenAndServe(*addr, mux))
 	os.Exit(1)
 }
 
-type upstream struct {
-	latency time.Duration
-
-	mu       sync.Mutex
-	asked    map[string]int // requests, by classification and input
-	arrivals []time.Time
-}
-
-// categorize answers requests whose input is in a parameter.
-func (u *upstream) categorize(parameter string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		query := r.URL.Query()
-		classification, input := query.Get("classification"), query.Get(parameter)
-		u.mu.Lock()
-		u.asked[classification+"\x00"+input]++
-		u.arrivals = append(u.arrivals, time.Now())
-		u.mu.Unlock()
-		time.Sleep(u.latency)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(service.AppendAnswer(nil, classification, input)) // fails if the client has gone
+func audit(service *clienttest.Server) map[string]int {
+	distinct, arrivals := map[[2]string]bool{}, []time.Time{}
+	for _, visit := range service.Visits() {
+		distinct[[2]string{visit.Classification, visit.Input}] = true
+		arrivals = append(arrivals, visit.Arrived)
 	}
-}
-
-func (u *upstream) audit(w http.ResponseWriter, _ *http.Request) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	peak, from := 0, 0
-	for i, at := range u.arrivals {
-		for at.Sub(u.arrivals[from]) >= time.Second {
-			from++
-		}
-		peak = max(peak, i-from+1)
+	return map[string]int{
+		"requests": len(arrivals), "inputs": len(distinct), "repeated": len(arrivals) - len(distinct),
+		"peak": clienttest.Peak(arrivals, time.Second),
 	}
-	requests := len(u.arrivals)
-	_ = json.NewEncoder(w).Encode(map[string]int{
-		"requests": requests, "inputs": len(u.asked), "repeated": requests - len(u.asked), "peak": peak,
-	})
 }

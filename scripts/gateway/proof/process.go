@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -13,71 +12,39 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // command runs bulkcat with a key and nothing else in its environment.
-func command(ctx context.Context, bulkcat, dir, key string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, bulkcat, args...)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + os.TempDir(), "BULKCAT_API_KEY=" + key, "GORACE=" + os.Getenv("GORACE")}
+func command(bulkcat, dir, key string, args ...string) *exec.Cmd {
+	cmd := exec.Command(bulkcat, args...)
+	cmd.Dir, cmd.Env = dir, process.Isolated(dir, "BULKCAT_API_KEY="+key)
 	return cmd
 }
 
 // burst is the number of requests that a late gateway may send at once: half of the upstream's bucket.
 func burst(rate float64) int { return max(1, int(rate/40)) }
 
-// gateway is a running gateway, a direct child, so that a kill reaches it.
-type gateway struct {
-	cmd     *exec.Cmd
-	address string
-	log     *os.File
-}
-
 // startGateway starts the gateway and waits until it listens.
-func (p *proof) startGateway() (*gateway, error) {
-	g := &gateway{address: p.address}
+func (p *proof) startGateway(ctx context.Context) (*process.Process, error) {
 	rate := strconv.FormatFloat(p.Rate, 'f', -1, 64) + "/s"
 	if p.Learn {
 		rate = "auto"
 	}
-	g.cmd = command(context.Background(), p.Bulkcat, p.Dir, upstreamKey, "serve", "--upstream", p.upstream.server.URL,
-		"--store", "store", "--api-key-file", "keys.txt", "--addr", p.address, "--rate", rate, "--burst", strconv.Itoa(burst(p.Rate)))
-	var err error
-	if g.log, err = os.OpenFile(filepath.Join(p.Dir, "gateway.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err != nil {
+	g, err := process.Start(ctx, command(p.Bulkcat, p.Dir, upstreamKey, "serve", "--upstream", p.upstream.URL(),
+		"--store", "store", "--api-key-file", "keys.txt", "--addr", p.address, "--rate", rate, "--burst", strconv.Itoa(burst(p.Rate))),
+		filepath.Join(p.Dir, "gateway.log"))
+	if err != nil {
 		return nil, err
 	}
-	g.cmd.Stderr = g.log
-	if err := g.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for range 1000 {
-		res, err := http.Get("http://" + p.address + "/healthz")
-		if err == nil {
-			return g, res.Body.Close()
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	g.kill()
-	return nil, errors.New("the gateway does not listen: see gateway.log")
-}
-
-func (g *gateway) kill() {
-	_ = g.cmd.Process.Kill() // fails if the process has ended
-	_ = g.cmd.Wait()
-	_ = g.log.Close()
-}
-
-// stop interrupts the gateway and waits for its end.
-func (g *gateway) stop() error {
-	defer g.log.Close()
-	return errors.Join(g.cmd.Process.Signal(syscall.SIGINT), g.cmd.Wait())
+	return g, g.Ready(process.Listening(p.address))
 }
 
 // charged is the number of answers that are charged to all keys.
-func (g *gateway) charged() (sum int64, err error) {
-	res, err := http.Get("http://" + g.address + "/metrics")
+func (p *proof) charged() (sum int64, err error) {
+	res, err := http.Get("http://" + p.address + "/metrics")
 	if err != nil {
 		return 0, err
 	}
@@ -111,16 +78,13 @@ func (c *run) key() string { return fmt.Sprintf("key-of-client-%d-0123456789", c
 
 // run asks for all inputs. Its error is one of the run, which may have rejected inputs.
 func (c *run) run(ctx context.Context, bulkcat, gateway string) error {
-	cmd := command(ctx, bulkcat, c.dir, c.key(), "product", "in.txt", "-o", "out.csv", "--base-url", gateway, "--source-columns", "--column", "1", "--no-header", "--input-format", "txt")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	err := cmd.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 3 {
-		err = nil
-	}
-	err = errors.Join(err, os.WriteFile(filepath.Join(c.dir, "log"), stderr.Bytes(), 0o666))
+	cmd := command(bulkcat, c.dir, c.key(), "product", "in.txt", "-o", "out.csv", "--base-url", gateway, "--source-columns", "--column", "1", "--no-header", "--input-format", "txt")
+	p, err := process.Start(ctx, cmd, filepath.Join(c.dir, "log"))
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", c.dir, err, stderr.Bytes())
+		return err
+	}
+	if err := p.Wait(); err != nil && p.Status() != 3 {
+		return fmt.Errorf("%s: %w: %s", c.dir, err, p.Log())
 	}
 	return nil
 }

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // Options describe a proof.
@@ -68,23 +71,40 @@ func (r Report) String() string {
 type proof struct {
 	Options
 	random   *rand.Rand
-	upstream *upstream
+	upstream *clienttest.Endpoint
 	address  string // of the gateway
 	clients  []*run
 	report   Report
 	up       [][2]time.Time // when the gateway listened
 }
 
+const upstreamKey = "key-of-the-upstream-0123456789"
+
+// newUpstream starts an upstream: one request of a hundred fails, and three inputs of a hundred are
+// rejected. Its bucket holds a twentieth of a second.
+func newUpstream(rate float64, seed uint64) (*clienttest.Endpoint, error) {
+	return clienttest.NewEndpoint(clienttest.New(clienttest.Options{
+		Key: upstreamKey, Seed: seed, Missing: 0.03, Rate: rate, Bucket: max(1, int(rate/20)), RetryAfter: clienttest.Seconds,
+		Latency: 30 * time.Millisecond, Jitter: 40 * time.Millisecond,
+		Faults: map[clienttest.Fault]float64{
+			clienttest.Error500: 0.004, clienttest.Error503: 0.002, clienttest.Reset: 0.001, clienttest.Truncated: 0.001,
+			clienttest.HTML: 0.001, clienttest.Slow: 0.001, clienttest.Hang: 0.0002,
+		},
+	}))
+}
+
 // Run runs a proof. The error says why it could not go on; what is wrong is in the report.
 func Run(ctx context.Context, o Options) (Report, error) {
-	p := &proof{Options: o, random: rand.New(rand.NewPCG(o.Seed, 1)), upstream: newUpstream(o.Rate, o.Seed)}
-	defer p.upstream.close()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // finds a free port
-	if err != nil {
+	p := &proof{Options: o, random: rand.New(rand.NewPCG(o.Seed, 1))}
+	var err error
+	if p.upstream, err = newUpstream(o.Rate, o.Seed); err != nil {
 		return Report{}, err
 	}
-	p.address = listener.Addr().String()
-	if err := errors.Join(listener.Close(), p.prepare()); err != nil {
+	defer p.upstream.Close()
+	if p.address, err = process.FreeAddr(); err != nil {
+		return Report{}, err
+	}
+	if err := p.prepare(); err != nil {
 		return Report{}, err
 	}
 	began := time.Now()
@@ -143,7 +163,7 @@ func (p *proof) run(ctx context.Context) error {
 		ended()
 	}()
 	for {
-		g, err := p.startGateway()
+		g, err := p.startGateway(ctx)
 		if err != nil {
 			return err
 		}
@@ -160,12 +180,12 @@ func (p *proof) run(ctx context.Context) error {
 		select {
 		case <-running.Done():
 			p.up = append(p.up, [2]time.Time{from, time.Now()})
-			used, err := g.charged()
+			used, err := p.charged()
 			p.report.Charged = used
-			return errors.Join(failed, ctx.Err(), err, g.stop())
+			return errors.Join(failed, ctx.Err(), err, g.Signal(syscall.SIGINT), g.Wait())
 		case <-time.After(kill):
 		}
-		g.kill()
+		g.Kill()
 		p.up = append(p.up, [2]time.Time{from, time.Now()})
 		p.report.Kills++
 	}
@@ -180,7 +200,7 @@ func (p *proof) audit() error {
 		}
 		for _, input := range c.inputs {
 			r, ok := c.rows[input]
-			if err := p.upstream.check(input, r); !ok || err != nil {
+			if err := p.check(input, r); !ok || err != nil {
 				p.report.Wrong = append(p.report.Wrong, fmt.Errorf("%s: %q: %v %w", c.dir, input, r, err))
 			}
 			if at, ok := acknowledged[input]; r.status == "ok" && (!ok || r.at.Before(at)) {
@@ -188,17 +208,32 @@ func (p *proof) audit() error {
 			}
 		}
 	}
-	audit := p.upstream.faulty.Audit()
+	audit, last := p.upstream.Audit(), map[string]time.Time{} // when an input was asked last
+	for _, visit := range p.upstream.Visits() {
+		last[visit.Input] = visit.Arrived
+	}
 	p.report.Refused, p.report.Answers = audit.Refused, int(audit.Answers)
 	p.report.Served = len(audit.Arrivals) - audit.Refused
 	p.use(audit.Arrivals)
-	for input, record := range audit.Inputs {
-		p.report.Repeated += max(0, record.Answers-1)
-		if at, ok := acknowledged[input]; ok && p.upstream.last(input).After(at) {
+	p.report.Repeated = audit.Twice()
+	for input, at := range acknowledged {
+		if last[input].After(at) {
 			p.report.Paid++
 		}
 	}
-	p.report.Slowest = p.slowest()
+	p.report.Slowest = p.slowest(last)
+	return nil
+}
+
+// check returns what is wrong with the row of an input.
+func (p *proof) check(input string, r row) error {
+	want := row{status: "ok", value: clienttest.Value(input)}
+	if p.upstream.Missing(input) {
+		want = row{status: "rejected"}
+	}
+	if r.status != want.status || r.value != want.value {
+		return fmt.Errorf("want %s %q", want.status, want.value)
+	}
 	return nil
 }
 
@@ -232,13 +267,13 @@ func (p *proof) use(arrivals []time.Time) {
 }
 
 // slowest compares the clients by the attempts for their own inputs, while all clients were running.
-func (p *proof) slowest() float64 {
+func (p *proof) slowest(last map[string]time.Time) float64 {
 	end := p.firstEnd()
 	counts := make([]float64, len(p.clients))
 	sum := 0.0
 	for i, c := range p.clients {
 		for _, input := range c.inputs {
-			if strings.HasPrefix(input, "own") && p.upstream.last(input).Before(end) && !p.upstream.last(input).IsZero() {
+			if strings.HasPrefix(input, "own") && last[input].Before(end) && !last[input].IsZero() {
 				counts[i]++
 				sum++
 			}

@@ -11,19 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/scripts/process"
 	"github.com/bulkcat/bulkcat/scripts/servers/authority"
-	"github.com/bulkcat/bulkcat/scripts/servers/child"
+	"github.com/bulkcat/bulkcat/scripts/servers/run"
 )
 
 // Build returns the path of the program in dir. The first build on a machine takes minutes.
 func Build(dir string) (string, error) {
-	path := filepath.Join(dir, "caddy")
-	cmd := exec.Command("go", "build", "-o", path, "github.com/caddyserver/caddy/v2/cmd/caddy")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building Caddy: %w\n%s", err, output)
-	}
-	return path, nil
+	return process.Build("", dir, ".", "github.com/caddyserver/caddy/v2/cmd/caddy")
 }
 
 // Server is a running Caddy.
@@ -64,7 +59,7 @@ https://ADDR {
 // ends.
 func Start(t testing.TB, binary, dir, upstream string, tls authority.Files) *Server {
 	t.Helper()
-	s := &Server{Addr: child.FreeAddr(t), admin: child.FreeAddr(t)}
+	s := &Server{Addr: run.FreeAddr(t), admin: run.FreeAddr(t)}
 	s.config = strings.NewReplacer("ADMIN", s.admin, "DIR", dir, "ADDR", s.Addr, "CERT", tls.Cert, "KEY", tls.Key, "UPSTREAM", upstream).Replace(config)
 	path := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(path, []byte(s.config), 0o600); err != nil {
@@ -73,7 +68,7 @@ func Start(t testing.TB, binary, dir, upstream string, tls authority.Files) *Ser
 	cmd := exec.Command(binary, "run", "--config", path)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
-	child.Serve(t, cmd, s.Addr)
+	run.Serve(t, cmd, s.Addr)
 	return s
 }
 

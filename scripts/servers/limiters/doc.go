@@ -12,7 +12,7 @@
 //	    each request, and one connection to the limiter for each connection of bulkcat's.
 //	  - A limiter is a middleware in the test process (Go), a small server in the folder python or
 //	    node that answers by itself, or a proxy: Apache, Varnish, Squid or HAProxy.
-//	  - The service is package service. It answers after 20 ms; the proxies are before it.
+//	  - The service is package clienttest. It answers after 20 ms; the proxies are before it.
 //
 // The marks of a case:
 //

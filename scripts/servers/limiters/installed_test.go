@@ -8,17 +8,17 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/child"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/scripts/servers/run"
 )
 
 // start runs a limiter in front of the service, or one that answers by itself, until the test
 // ends. It returns the base URL, and skips the test where a program is missing.
-type start func(t *testing.T, s *service.Service) string
+type start func(t *testing.T, s *clienttest.Endpoint) string
 
 // python runs a server of the folder python with the arguments that its settings.py has.
 func python(script, rate, latency, status string) start {
-	return func(t *testing.T, _ *service.Service) string {
+	return func(t *testing.T, _ *clienttest.Endpoint) string {
 		t.Helper()
 		need(t, "python3", "python3 with its module venv")
 		dir, err := installPython()
@@ -33,7 +33,7 @@ func python(script, rate, latency, status string) start {
 
 // node runs a server of the folder node with the arguments that its settings.js has.
 func node(script, count, windowSeconds, option string) start {
-	return func(t *testing.T, _ *service.Service) string {
+	return func(t *testing.T, _ *clienttest.Endpoint) string {
 		t.Helper()
 		need(t, "npm", "Node.js 20 or later with npm")
 		dir, err := installNode()
@@ -71,10 +71,10 @@ func needFile(t *testing.T, path, install string) {
 // serve runs a server that gets its port.
 func serve(t *testing.T, command func(port string) *exec.Cmd) string {
 	t.Helper()
-	addr := child.FreeAddr(t)
+	addr := run.FreeAddr(t)
 	cmd := command(addr[len("127.0.0.1:"):])
 	cmd.Dir = t.TempDir()
-	child.Serve(t, cmd, addr)
+	run.Serve(t, cmd, addr)
 	return "http://" + addr
 }
 

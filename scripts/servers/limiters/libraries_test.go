@@ -16,7 +16,7 @@ import (
 	ulule "github.com/ulule/limiter/v3/drivers/middleware/stdlib"
 	"github.com/ulule/limiter/v3/drivers/store/memory"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // A middleware is a handler before another one.
@@ -24,7 +24,7 @@ type middleware func(http.Handler) http.Handler
 
 // all is a reverse proxy with a middleware before all paths.
 func all(create func() middleware) start {
-	return func(t *testing.T, s *service.Service) string {
+	return func(t *testing.T, s *clienttest.Endpoint) string {
 		t.Helper()
 		target, err := url.Parse(s.URL())
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/servers/run"
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
 )
 
 var full = flag.Bool("full", false, "run bulkcat against all limiters (a quarter of an hour)")
@@ -54,7 +54,7 @@ func TestLimiters(t *testing.T) {
 
 // perform runs bulkcat against the limiter, fills the line and compares it with the marks.
 func (c limiter) perform(t *testing.T, row *line) {
-	s := service.Start(t, service.Options{Latency: c.latency})
+	s := run.Service(t, clienttest.Options{Latency: c.latency()})
 	records, baseURL := record(t, c.start(t, s))
 	time.Sleep(c.phase.wait(time.Now()))
 	dir := t.ArtifactDir()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // A proxy is a program of Debian's packages. Its configuration is a text in which ADDR,
@@ -23,7 +23,7 @@ type proxy struct {
 
 // start starts the proxy with more lines at the end of its configuration.
 func (p proxy) start(lines string) start {
-	return func(t *testing.T, s *service.Service) string {
+	return func(t *testing.T, s *clienttest.Endpoint) string {
 		t.Helper()
 		path := need(t, p.program, "Debian's packages "+p.packages)
 		for _, file := range p.files {

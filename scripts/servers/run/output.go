@@ -26,15 +26,9 @@ type Line struct {
 	Error   string    `json:"error"`
 }
 
-// readLog reads the log and its warnings. The level ERROR is only that of the error that ends the
+// readWarnings reads the warnings of the log. The level ERROR is only that of the error that ends the
 // run.
-func (r *Result) readLog(t testing.TB, path string) {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Log = string(content)
+func (r *Result) readWarnings() {
 	lines := bufio.NewScanner(strings.NewReader(r.Log))
 	for lines.Scan() {
 		var line Line

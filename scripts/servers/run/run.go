@@ -1,19 +1,18 @@
-// Package run runs the bulkcat binary as a child process, and reads its log, output and account.
+// Package run runs the bulkcat binary, reads its log, output and account, and runs the servers of a test.
 package run
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/child"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // Options are of one run.
@@ -33,38 +32,32 @@ const Key = "test-key"
 
 // Run is a child process that has been started.
 type Run struct {
+	*process.Process
 	options Options
-	cmd     *exec.Cmd
-	log     *os.File
-	started time.Time
-	killer  *time.Timer
 }
 
-// Start writes the input and starts bulkcat.
+// Start writes the input, empties the log of an earlier run in the folder, and starts bulkcat.
 func Start(t testing.TB, options Options) *Run {
 	t.Helper()
 	r := &Run{options: options}
 	input := "url\n" + strings.Join(options.Inputs, "\n") + "\n"
-	if err := os.WriteFile(r.path("in.csv"), []byte(input), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"in.csv": input, "log.json": ""} {
+		if err := os.WriteFile(r.path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	var err error
-	if r.log, err = os.Create(r.path("log.json")); err != nil {
-		t.Fatal(err)
-	}
-	r.cmd = exec.Command(options.Binary, r.args()...)
+	cmd := exec.Command(options.Binary, r.args()...)
 	if options.Descriptors > 0 {
 		script := fmt.Sprintf("ulimit -n %d && exec \"$0\" \"$@\"", options.Descriptors)
-		r.cmd = exec.Command("sh", append([]string{"-c", script, options.Binary}, r.args()...)...)
+		cmd = exec.Command("sh", append([]string{"-c", script, options.Binary}, r.args()...)...)
 	}
-	r.cmd.Env = append(os.Environ(), "BULKCAT_API_KEY="+Key)
-	r.cmd.Stderr = r.log
-	r.cmd.SysProcAttr = child.Attributes(syscall.SIGKILL)
-	r.started = time.Now()
-	if err := r.cmd.Start(); err != nil {
+	cmd.Env = append(os.Environ(), "BULKCAT_API_KEY="+Key)
+	ctx, cancel := context.WithTimeout(t.Context(), options.Deadline)
+	t.Cleanup(cancel)
+	var err error
+	if r.Process, err = process.Start(ctx, cmd, r.path("log.json")); err != nil {
 		t.Fatal(err)
 	}
-	r.killer = time.AfterFunc(options.Deadline, func() { _ = r.cmd.Process.Kill() })
 	return r
 }
 
@@ -92,16 +85,8 @@ type Result struct {
 // Wait returns once the run has ended.
 func (r *Run) Wait(t testing.TB) Result {
 	t.Helper()
-	err := r.cmd.Wait()
-	result := Result{Started: r.started, Took: time.Since(r.started), Exit: r.cmd.ProcessState.ExitCode()}
-	r.killer.Stop()
-	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if err := r.log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	result.readLog(t, r.path("log.json"))
+	result := Result{Started: r.Started, Took: r.Took(), Exit: r.Status(), Log: r.Log()}
+	result.readWarnings()
 	result.readRows(t, r.path("out.csv"))
 	result.readAccount(t, r.path("out.csv.run.json"))
 	return result

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/service"
+	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/scripts/servers/run"
 )
 
 const (
@@ -24,10 +25,10 @@ const (
 type machine struct {
 	w       *world
 	dir     string
-	service *service.Service
+	service *clienttest.Endpoint
 }
 
-func (w *world) machine(s *service.Service) *machine {
+func (w *world) machine(s *clienttest.Endpoint) *machine {
 	w.t.Helper()
 	m := &machine{w: w, dir: w.t.TempDir(), service: s}
 	var list strings.Builder
@@ -85,8 +86,8 @@ func TestLostMachine(t *testing.T) {
 			t.Parallel()
 			w := start(t)
 			w.slowDown.Store(c.slowDown)
-			s := service.Start(t, service.Options{Latency: func() time.Duration { return 10 * time.Millisecond }})
-			plain := w.machine(service.Start(t, service.Options{}))
+			s := run.Service(t, clienttest.Options{Latency: 10 * time.Millisecond})
+			plain := w.machine(run.Service(t, clienttest.Options{}))
 			w.must(plain.run("--rate", "0"))
 			backup := []string{"--store-backup", "s3://bucket/backup", "--store-backup-every", every.String()}
 

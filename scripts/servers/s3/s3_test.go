@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,8 +25,9 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
-	"github.com/bulkcat/bulkcat/scripts/servers/child"
+	"github.com/bulkcat/bulkcat/scripts/process"
 	"github.com/bulkcat/bulkcat/scripts/servers/network"
+	"github.com/bulkcat/bulkcat/scripts/servers/run"
 )
 
 // records make an output of several parts of an upload.
@@ -46,10 +46,10 @@ func TestMain(m *testing.M) {
 		dir, err := os.MkdirTemp("", "bulkcat-s3-")
 		if err == nil {
 			defer os.RemoveAll(dir)
-			programs.bulkcat, err = build("BULKCAT", dir, "../../..", "./cmd/bulkcat")
+			programs.bulkcat, err = process.Build("BULKCAT", dir, "../../..", "./cmd/bulkcat")
 		}
 		if err == nil {
-			programs.gateway, err = build("VERSITYGW", dir, ".", "github.com/versity/versitygw/cmd/versitygw")
+			programs.gateway, err = process.Build("VERSITYGW", dir, ".", "github.com/versity/versitygw/cmd/versitygw")
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -57,20 +57,6 @@ func TestMain(m *testing.M) {
 		}
 		return m.Run()
 	}())
-}
-
-// build returns the binary that a variable names, or builds one. The first build on a machine takes minutes.
-func build(variable, dir, from, pkg string) (string, error) {
-	if path := os.Getenv(variable); path != "" {
-		return path, nil
-	}
-	path := filepath.Join(dir, filepath.Base(pkg))
-	cmd := exec.Command("go", "build", "-o", path, pkg)
-	cmd.Dir, cmd.Env = from, append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", pkg, err, output)
-	}
-	return path, nil
 }
 
 // world is a bucket with an input, and the way to it.
@@ -124,27 +110,11 @@ func read(t *testing.T, path string) []byte {
 // gateway runs versitygw over a folder until the test ends.
 func gateway(t *testing.T, folder string) (addr string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr = l.Addr().String()
-	l.Close()
+	addr = run.FreeAddr(t)
 	cmd := exec.Command(programs.gateway, "--quiet", "--port", addr, "posix", folder)
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=testkey", "ROOT_SECRET_KEY=testsecret")
-	cmd.SysProcAttr = child.Attributes(syscall.SIGTERM)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if c, err := net.Dial("tcp", addr); err == nil {
-			c.Close()
-			return addr
-		}
-	}
-	t.Fatal("versitygw does not listen")
-	return ""
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "ROOT_ACCESS_KEY=testkey", "ROOT_SECRET_KEY=testsecret")
+	run.Serve(t, cmd, addr)
+	return addr
 }
 
 // proxy starts the proxy that answers 503 SlowDown and has the fault.
@@ -196,14 +166,9 @@ func sign(r *http.Request) {
 // run prepares bulkcat with a folder for its local files.
 func (w *world) run(state string, args ...string) *exec.Cmd {
 	cmd := exec.Command(programs.bulkcat, args...)
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "AWS_") && !strings.HasPrefix(variable, "BULKCAT") {
-			cmd.Env = append(cmd.Env, variable)
-		}
-	}
-	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+state, "AWS_ACCESS_KEY_ID=testkey", "AWS_SECRET_ACCESS_KEY=testsecret",
+	cmd.Env = append(process.Without("AWS_", "BULKCAT"), "XDG_STATE_HOME="+state, "AWS_ACCESS_KEY_ID=testkey", "AWS_SECRET_ACCESS_KEY=testsecret",
 		"AWS_REGION=us-east-1", "AWS_ENDPOINT_URL="+w.endpoint, "AWS_EC2_METADATA_DISABLED=true")
-	cmd.SysProcAttr = child.Attributes(syscall.SIGKILL)
+	cmd.SysProcAttr = process.Attributes()
 	cmd.Stderr = new(bytes.Buffer)
 	return cmd
 }

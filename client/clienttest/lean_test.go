@@ -1,4 +1,4 @@
-package service
+package clienttest
 
 import (
 	"crypto/tls"
@@ -21,7 +21,7 @@ var protocols = []Protocol{HTTP1, HTTP1TLS, HTTP2TLS}
 func TestClientIsAnswered(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
-			url, roots := listen(t, Options{Protocol: protocol})
+			url, roots := listen(t, Lean{Protocol: protocol})
 			c, err := client.New(client.Options{BaseURL: url, APIKey: "key", RootCAs: roots})
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +47,7 @@ func testAnswers(t *testing.T, c *client.HTTP) {
 			t.Errorf("%+v: %v", r, err)
 			continue
 		}
-		want, err := client.ParseAnswer(AppendAnswer(nil, r.Classification, r.Input), r.Classification)
+		want, err := client.ParseAnswer(AppendTypical(nil, r.Classification, r.Input), r.Classification)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestAnswersAreTypical(t *testing.T) {
 	const n = 1000
 	distinct := make(map[string]bool)
 	for i := range n {
-		body := string(AppendAnswer(nil, client.TaxonomyV3, strings.Repeat("x", i)))
+		body := string(AppendTypical(nil, client.TaxonomyV3, strings.Repeat("x", i)))
 		distinct[body] = true
 		all.WriteString(body)
 		answer, err := client.ParseAnswer([]byte(body), client.TaxonomyV3)
@@ -86,7 +86,7 @@ func TestAnswersAreTypical(t *testing.T) {
 func TestUnknownPath(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
-			url, roots := listen(t, Options{Protocol: protocol})
+			url, roots := listen(t, Lean{Protocol: protocol})
 			resp, err := standardClient(t, roots, "h2", "http/1.1").Get(url + "/elsewhere")
 			if err != nil {
 				t.Fatal(err)
@@ -101,7 +101,7 @@ func TestUnknownPath(t *testing.T) {
 
 // A service of HTTP/2 answers in no other protocol.
 func TestOtherProtocol(t *testing.T) {
-	url, roots := listen(t, Options{Protocol: HTTP2TLS})
+	url, roots := listen(t, Lean{Protocol: HTTP2TLS})
 	for _, offered := range [][]string{nil, {"http/1.1"}} {
 		resp, err := standardClient(t, roots, offered...).Get(url + "/api/usage")
 		if err == nil {
@@ -135,7 +135,7 @@ func TestHostileRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ours, theirs := net.Pipe()
 			ended := make(chan struct{})
-			go func() { defer close(ended); newSession(theirs, Options{}).serve() }()
+			go func() { defer close(ended); newSession(theirs, Lean{}).serve() }()
 			go func() { io.WriteString(ours, text); ours.Close() }()
 			<-ended
 		})
@@ -144,7 +144,7 @@ func TestHostileRequests(t *testing.T) {
 
 func TestLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSession(nil, Options{Latency: 50 * time.Millisecond, Spread: 20 * time.Millisecond})
+		s := newSession(nil, Lean{Latency: 50 * time.Millisecond, Spread: 20 * time.Millisecond})
 		var least, most, sum time.Duration = time.Hour, 0, 0
 		const n = 1000
 		for range n {
@@ -163,23 +163,23 @@ func TestLatency(t *testing.T) {
 }
 
 // listen starts a service and returns its URL and its certificate authority, nil without TLS.
-func listen(t *testing.T, options Options) (url string, roots *x509.CertPool) {
+func listen(t *testing.T, l Lean) (url string, roots *x509.CertPool) {
 	t.Helper()
-	if options.Protocol.TLS() {
+	if l.Protocol.TLS() {
 		certificate, authority, err := NewCertificate()
 		if err != nil {
 			t.Fatal(err)
 		}
-		options.Certificate, roots = certificate, x509.NewCertPool()
+		l.Certificate, roots = certificate, x509.NewCertPool()
 		roots.AppendCertsFromPEM(authority)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	go Serve(l, options)
-	return options.Protocol.Scheme() + "://" + l.Addr().String(), roots
+	t.Cleanup(func() { listener.Close() })
+	go l.Serve(listener)
+	return l.Protocol.Scheme() + "://" + listener.Addr().String(), roots
 }
 
 // standardClient is a client of net/http that offers some protocols in the TLS handshake.

@@ -1,4 +1,4 @@
-package service
+package clienttest
 
 import (
 	"bufio"
@@ -11,15 +11,15 @@ import (
 
 // session is one connection that speaks HTTP/1.1.
 type session struct {
-	conn    net.Conn
-	in      *bufio.Reader
-	options Options
-	body    []byte // both buffers are reused
-	out     []byte
+	conn net.Conn
+	in   *bufio.Reader
+	lean Lean
+	body []byte // both buffers are reused
+	out  []byte
 }
 
-func newSession(conn net.Conn, options Options) *session {
-	return &session{conn: conn, in: bufio.NewReader(conn), options: options}
+func newSession(conn net.Conn, lean Lean) *session {
+	return &session{conn: conn, in: bufio.NewReader(conn), lean: lean}
 }
 
 func (s *session) serve() {
@@ -57,7 +57,7 @@ func (s *session) readRequest() (string, error) {
 func (s *session) respond(target string) []byte {
 	path, query, _ := strings.Cut(target, "?")
 	var status int
-	s.body, status = s.options.appendBody(s.body[:0], path, query)
+	s.body, status = s.lean.appendBody(s.body[:0], path, query)
 	s.out = append(s.out[:0], "HTTP/1.1 "...)
 	s.out = strconv.AppendInt(s.out, int64(status), 10)
 	s.out = append(s.out, " "+http.StatusText(status)+"\r\nContent-Type: application/json\r\nContent-Length: "...)

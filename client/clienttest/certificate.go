@@ -1,4 +1,4 @@
-package service
+package clienttest
 
 import (
 	"crypto/ecdsa"

@@ -1,4 +1,4 @@
-package service
+package clienttest
 
 import (
 	"fmt"
@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Protocol is the version of HTTP that a service speaks, with or without TLS. A service
-// speaks one protocol only, so that a client cannot fall back to another. The zero value
-// is HTTP1.
+// Protocol is the version of HTTP that a [Lean] service speaks, with or without TLS. A service speaks one protocol only,
+// so that a client cannot fall back to another. The zero value is HTTP1.
 type Protocol int
 
 const (
@@ -32,7 +31,7 @@ func (p *Protocol) Set(text string) error {
 	return nil
 }
 
-// TLS says whether the service needs a certificate.
+// TLS reports whether the service needs a certificate.
 func (p Protocol) TLS() bool { return p != HTTP1 }
 
 // Scheme is the scheme of the service's URL.

@@ -1,18 +1,34 @@
-package service
+package clienttest
 
 import (
+	"encoding/json"
 	"hash/fnv"
 	"strconv"
+	"strings"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// entries is the number of entries of an answer, the usual number: 250 bytes.
+// Value returns the first category of the correct answer to an input, unless Options.Answer says otherwise.
+func Value(input string) string {
+	return "About > " + strings.NewReplacer("<", "", ">", "").Replace(input)
+}
+
+// appendValue appends an answer with Value(input) as the first category.
+func appendValue(dst []byte, classification, input string) []byte {
+	entries := []map[string]any{{"value": Value(input), "confidence": 0.5}, {"value": "Everything", "confidence": 0.25}}
+	if classification == "naics" {
+		entries[0]["title"] = "Title of " + input
+	}
+	body, _ := json.Marshal(map[string]any{classification: entries}) // strings and numbers
+	return append(dst, body...)
+}
+
+// entries is the number of entries of a typical answer: 250 bytes.
 const entries = 3
 
-// AppendAnswer appends the body of the answer to an input, without a line's end.
-func AppendAnswer(dst []byte, classification, input string) []byte {
+// AppendTypical appends an answer of the usual size, with categories of the real taxonomy. It is for Options.Answer.
+func AppendTypical(dst []byte, classification, input string) []byte {
 	categories := categoriesOf(classification)
 	h := fnv.New64a()
 	h.Write([]byte(input)) // never fails
@@ -36,7 +52,7 @@ func AppendAnswer(dst []byte, classification, input string) []byte {
 
 // categoriesOf returns the categories of a classification.
 func categoriesOf(classification string) []taxonomy.Category {
-	if classification == client.TaxonomyV3 {
+	if classification == "taxonomy_v3" {
 		return taxonomy.IAB().Categories
 	}
 	return taxonomy.Products().Categories
