@@ -132,6 +132,41 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Option: "Columns"}
 }
 
+// setHeader sets the columns to those of a header, and returns the input columns.
+func (f *file) setHeader(fields []string, o *Options) (inputs, error) {
+	f.columns = columnNames(fields)
+	if o.NoHeader {
+		f.columns = numberedColumns(len(fields))
+	}
+	places, err := o.inputColumns(f.info.Name, f.columns)
+	if err != nil {
+		return inputs{}, err
+	}
+	for _, place := range places {
+		f.info.Inputs = append(f.info.Inputs, f.columns[place])
+	}
+	return inputs{places, o.joiner()}, nil
+}
+
+// placement has the index in the run's columns of each of a file's columns. It is nil if they are equal.
+type placement []int
+
+func (p placement) of(i int) int {
+	if p == nil {
+		return i
+	}
+	return p[i]
+}
+
+// place returns the fields of a row of the run, which has width columns, from those of a row of the file.
+func (p placement) place(fields []string, width int) []string {
+	placed := make([]string, width)
+	for i, field := range fields {
+		placed[p.of(i)] = field
+	}
+	return placed
+}
+
 // inputs are the input columns of a table.
 type inputs struct {
 	places []int // in the columns of the file
@@ -192,7 +227,7 @@ func (r *Reader) unite() error {
 	var all []string
 	for _, f := range r.files {
 		all = append(all, f.all...)
-		moreToCome = moreToCome || f.info.Format == formatJSONL || f.info.Format == formatJSON || f.blank
+		moreToCome = moreToCome || f.format.moreKeys || f.blank
 		f.places = make([]int, len(f.columns))
 		for i, name := range f.columns {
 			f.places[i] = r.addColumn(name)

@@ -21,8 +21,9 @@ type documentParser struct {
 	array       bool
 }
 
-func newDocumentParser(src io.Reader, values jsonlParser) *documentParser {
-	p := &documentParser{jsonlParser: values, source: &documentSource{src: src, line: 1}}
+func newDocumentParser(src io.Reader, array bool, values jsonlParser) *documentParser {
+	values.unit = "value"
+	p := &documentParser{jsonlParser: values, source: &documentSource{src: src, line: 1}, array: array}
 	p.decoder = json.NewDecoder(p.source)
 	p.source.used = p.decoder.InputOffset
 	return p

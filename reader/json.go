@@ -13,6 +13,8 @@ import (
 // jsonSpace is the white space of JSON (RFC 8259 §2).
 const jsonSpace = " \t\r\n"
 
+func trimJSON(line []byte) []byte { return bytes.Trim(line, jsonSpace) }
+
 // members yields the decoded keys and the encoded values of an object, including those of repeated keys.
 func members(object string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {

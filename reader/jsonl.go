@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,34 @@ const (
 	unknownShown = 20
 )
 
+var jsonlFormat = inputFormat{
+	name:       "jsonl",
+	extensions: []string{".jsonl", ".ndjson", ".json"},
+	content:    "a JSON object or string per line, or a JSON array of these",
+	moreKeys:   true,
+	fit:        fitJSON,
+	examine:    examineJSON,
+}
+
+// fitJSON recognizes JSON by an object, the beginning of an array, or a string.
+func fitJSON(s *sample, _ *Options) fit {
+	line := firstLine(s.lines())
+	switch {
+	case len(line) > 0 && line[0] == '{', startsJSONArray(line):
+		return sureFit
+	case len(line) > 0 && line[0] == '"' && json.Valid(line):
+		return fairFit
+	}
+	return noFit
+}
+
+// startsJSONArray reports whether a line starts a JSON array of records. Other inputs may start with a bracket, too.
+func startsJSONArray(line []byte) bool {
+	rest, found := bytes.CutPrefix(line, []byte{'['})
+	rest = bytes.TrimLeft(rest, jsonSpace)
+	return found && (len(rest) == 0 || rest[0] == '{' || rest[0] == '"' || string(rest) == "]")
+}
+
 // jsonlParser reads a JSON value per line: an object, or a string that is the input.
 type jsonlParser struct {
 	lines  *lines
@@ -33,6 +60,29 @@ type jsonlParser struct {
 	unit    string // the name of a value's place in messages: line or value
 	width   int    // number of the run's columns
 	nulls   []bool // memory for the nulls of the next rows
+}
+
+// jsonLayout is what examineJSON learns about a file.
+type jsonLayout struct {
+	document, array bool // see documentOf
+}
+
+// open returns a parser of lines, or of a document.
+func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
+	values := jsonlParser{
+		inputs:  f.info.Inputs,
+		joiner:  r.options.joiner(),
+		columns: r.index,
+		paths:   r.options.paths(),
+		unknown: &r.unknown,
+		unit:    "line",
+		width:   len(r.columns),
+	}
+	if l.document {
+		return newDocumentParser(s.text, l.array, values), nil
+	}
+	values.lines = s.splitLines()
+	return &values, nil
 }
 
 // takeNulls returns memory for the nulls of a row, all of them set.
@@ -56,23 +106,11 @@ func allTrue(n int) []bool {
 func (p *jsonlParser) at() int64 { return p.lines.number }
 
 func (p *jsonlParser) next() (row, error) {
-	for {
-		r := row{line: p.lines.number}
-		line, err := p.lines.next()
-		if err == errLong {
-			r.fault = faultLongLine
-			return r, nil
-		}
-		if err != nil {
-			return row{}, err
-		}
-		line = bytes.Trim(line, jsonSpace)
-		if len(line) == 0 {
-			continue
-		}
+	r, line, err := p.lines.record(trimJSON)
+	if err == nil && r.fault == "" {
 		p.parseLine(&r, line)
-		return r, nil
 	}
+	return r, err
 }
 
 // parseLine sets the row to a line. A line with invalid UTF-8 keeps its fields, so that users can find the
@@ -182,28 +220,30 @@ func (u *unknownKeys) add(key string) {
 	}
 }
 
-// examineJSONL finds the columns and the input column in the first sampleRecords records.
-func (f *file) examineJSONL(s *sample, o *Options) (err error) {
+// examineJSON finds the columns and the input column in the first sampleRecords records.
+func examineJSON(f *file, s *sample, o *Options) (opener, error) {
 	for s.canGrow() && lineEnds(s.data) < sampleRecords {
 		if err := s.grow(min(4*len(s.data), sampleLimit)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	document, array := documentOf(s)
+	var l jsonLayout
+	l.document, l.array = documentOf(s)
 	objects := sampleObjects(s.lines())
-	if document {
-		f.info.Format, f.array = formatJSON, array
+	if l.document {
+		f.info.Format = "json"
 		if s.canGrow() { // an array may have no lines
 			if err := s.grow(sampleLimit); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		objects = documentObjects(s.data, array)
+		objects = documentObjects(s.data, l.array)
 	}
 	f.columns = keysOf(objects)
 	f.types, f.paths = typesOf(f.columns, objects), pathTypes(o.paths(), objects)
+	var err error
 	f.info.Inputs, err = f.inputKeys(objects, o)
-	return err
+	return l.open, err
 }
 
 // inputKeys returns the keys and dotted paths of the input columns. Without objects their names are not checked.
@@ -242,11 +282,10 @@ func sampleObjects(data []byte) []string {
 	var objects []string
 	lines := newLines(bytes.NewReader(data))
 	for range sampleRecords {
-		line, err := lines.next()
-		if err == io.EOF {
+		_, line, err := lines.record(trimJSON)
+		if err != nil {
 			break
 		}
-		line = bytes.Trim(line, jsonSpace)
 		if len(line) > 0 && line[0] == '{' && jsonFault(line) == "" {
 			objects = append(objects, string(line))
 		}

@@ -173,7 +173,7 @@ func isHidden(name string) bool { return strings.HasPrefix(name, "_") || strings
 func checkParts(folder string, parts []string) error {
 	for _, part := range parts {
 		switch {
-		case formatByName(part) == "":
+		case formatByName(part) == nil:
 			return &UnsupportedError{folder, "a folder with files other than lists (" + filepath.Base(part) + ")", "name the files, such as DIR/*.csv"}
 		case formatByName(part) != formatByName(parts[0]):
 			return &UnsupportedError{folder, "a folder of files in several formats", "name the files, such as DIR/*.csv"}

@@ -11,17 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// The formats of an input.
-const (
-	formatCSV   = "csv"
-	formatJSONL = "jsonl"
-	formatTXT   = "txt"
-
-	formatJSON    = "json" // an array, or values of several lines; Options name both jsonl
-	formatParquet = "parquet"
-	formatExcel   = "xlsx"
-)
-
 // DefaultJoin is the default of Options.Join.
 const DefaultJoin = " "
 
@@ -38,8 +27,8 @@ type Options struct {
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
-	// Format is csv, jsonl (also for JSON arrays and values of several lines), txt, parquet or xlsx. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
-	// .json, .txt, also with .gz or .zst after it), or else of the content. Parquet and Excel
+	// Format is one of [FormatNames], in any case; jsonl is also that of JSON arrays and of values of several lines. The
+	// default is the format of the extension, also with .gz or .zst after it, or else of the content. Parquet and Excel
 	// are always recognized by their content.
 	Format string
 
@@ -119,8 +108,8 @@ func (o Options) check() (Options, error) {
 		return o, &OptionError{"Stdin", "- is among the paths, but there is no standard input"}
 	case namedTwice(o.Columns) != "":
 		return o, &OptionError{"Columns", fmt.Sprintf("the column %q is named twice", namedTwice(o.Columns))}
-	case !slices.Contains([]string{"", formatCSV, formatJSONL, formatTXT, formatParquet, formatExcel}, o.Format):
-		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want csv, jsonl, txt, parquet or xlsx", o.Format)}
+	case o.Format != "" && formatNamed(o.Format) == nil:
+		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want %s", o.Format, FormatNames())}
 	case !knownEncoding:
 		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want a label of the WHATWG Encoding Standard, such as %s", encoding, someEncodings)}
 	case o.Delimiter != 0 && !validDelimiter(o.Delimiter):

@@ -35,7 +35,7 @@ type Record struct {
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
 	Name   string   // as in Record.File
-	Format string   // csv, jsonl, json (an array, or values of several lines), txt, parquet or xlsx
+	Format string   // one of FormatNames, or json for an array or for values of several lines
 	Inputs []string // the names of the input columns; none for txt and for JSONL strings
 	Bytes  int64    // number of bytes read so far, as stored (compressed)
 	SHA256 string   // checksum of these bytes, in hex; "" before the first
@@ -57,7 +57,6 @@ type Reader struct {
 	next    int // index in files of the next file
 	current *file
 	stream  *stream
-	lines   *lines // of the parser
 	parser  parser
 	number  int64   // number of the last record
 	before  int64   // number of the last record before the current file
@@ -238,28 +237,8 @@ func (r *Reader) openNext() error {
 		return err
 	}
 	r.next++
-	r.current, r.stream, r.lines, r.before = f, s, nil, r.number
-	switch f.info.Format {
-	case formatParquet:
-		r.parser, err = newParquetParser(f, s.seekable, s.raw, len(r.columns), &r.options)
-		return err
-	case formatExcel:
-		p, err := newExcelParser(f, s.seekable, s.raw, len(r.columns), &r.options)
-		if err != nil {
-			return err
-		}
-		s.closers = append(s.closers, p)
-		r.parser = p
-		return nil
-	}
-	if f.info.Format == formatJSON {
-		document := newDocumentParser(s.text, r.valueParser(f, "value"))
-		document.array = f.array
-		r.parser = document
-		return nil
-	}
-	r.lines = newLines(s.text)
-	r.parser, err = r.newParser(f, r.lines)
+	r.current, r.stream, r.before = f, s, r.number
+	r.parser, err = f.open(r, f, s)
 	return err
 }
 
@@ -267,13 +246,13 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if f.held != nil {
 		return f.held, nil
 	}
-	body, _, err := r.options.openSource(f.info.Name)
+	body, size, err := r.options.openSource(f.info.Name)
 	if err != nil {
 		return nil, &OpenError{f.info.Name, err}
 	}
 	first := originOf(body)
-	if f.info.Format == formatParquet || f.info.Format == formatExcel {
-		return newSeekable(body, first, &r.read), nil
+	if f.format.recognize != nil {
+		return newSeekable(body, size, first, &r.read), nil
 	}
 	s, err := newStream(f.info.Name, body, r.options.Encoding, r.onGuess(f), &r.read)
 	if err != nil {
@@ -281,23 +260,6 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	}
 	s.origin = first
 	return s, nil
-}
-
-func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
-	switch f.info.Format {
-	case formatCSV:
-		return newCSVParser(f, lines, len(r.columns), &r.options)
-	case formatJSONL:
-		values := r.valueParser(f, "line")
-		values.lines = lines
-		return &values, nil
-	default:
-		return &txtParser{lines: lines}, nil
-	}
-}
-
-func (r *Reader) valueParser(f *file, unit string) jsonlParser {
-	return jsonlParser{inputs: f.info.Inputs, joiner: r.options.joiner(), columns: r.index, paths: r.options.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
 }
 
 // finish completes the FileInfo of the current file and closes the file.
