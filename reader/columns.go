@@ -38,29 +38,28 @@ func numberedColumns(n int) []string {
 	return names
 }
 
-// inputColumns returns the indexes of the input columns in a file's columns.
-func (o *Options) inputColumns(file string, columns []string) ([]int, error) {
+// inputNames returns the names of the input columns among the columns of a file: those that find returns for
+// Options.Columns, or else the usual one.
+func (o *Options) inputNames(file string, columns []string, find func(name string) (string, error)) ([]string, error) {
 	if len(o.Columns) == 0 {
 		place, err := o.usualColumn(file, columns)
-		return []int{place}, err
-	}
-	places := make([]int, len(o.Columns))
-	for i, name := range o.Columns {
-		place, err := matchColumn(file, columns, name)
 		if err != nil {
 			return nil, err
 		}
-		if other := slices.Index(places[:i], place); other >= 0 {
-			return nil, sameColumn(file, o.Columns[other], name)
-		}
-		places[i] = place
+		return columns[place : place+1], nil
 	}
-	return places, nil
-}
-
-// sameColumn is the error of two names of Options.Columns that fit one column.
-func sameColumn(file, name, other string) error {
-	return &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", name, other, displayName(file))}
+	var found []string
+	for _, name := range o.Columns {
+		column, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		if other := slices.Index(found, column); other >= 0 {
+			return nil, &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", o.Columns[other], name, displayName(file))}
+		}
+		found = append(found, column)
+	}
+	return found, nil
 }
 
 // usualColumn returns the index of the input column of which the options have no name.
@@ -138,14 +137,15 @@ func (f *file) setHeader(fields []string, o *Options) (inputs, error) {
 	if o.NoHeader {
 		f.columns = numberedColumns(len(fields))
 	}
-	places, err := o.inputColumns(f.info.Name, f.columns)
-	if err != nil {
-		return inputs{}, err
+	names, err := o.inputNames(f.info.Name, f.columns, func(name string) (string, error) {
+		return matchName(f.info.Name, f.columns, name)
+	})
+	in := inputs{joiner: o.joiner()}
+	for _, name := range names {
+		in.places = append(in.places, slices.Index(f.columns, name))
 	}
-	for _, place := range places {
-		f.info.Inputs = append(f.info.Inputs, f.columns[place])
-	}
-	return inputs{places, o.joiner()}, nil
+	f.info.Inputs = names
+	return in, err
 }
 
 // placement has the index in the run's columns of each of a file's columns. It is nil if they are equal.
@@ -165,6 +165,15 @@ func (p placement) place(fields []string, width int) []string {
 		placed[p.of(i)] = field
 	}
 	return placed
+}
+
+// matchName is matchColumn for the name of the column.
+func matchName(file string, columns []string, name string) (string, error) {
+	place, err := matchColumn(file, columns, name)
+	if err != nil {
+		return "", err
+	}
+	return columns[place], nil
 }
 
 // inputs are the input columns of a table.

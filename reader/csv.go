@@ -81,7 +81,7 @@ func examineCSV(f *file, s *sample, o *Options) (opener, error) {
 	}
 }
 
-func malformedHeader(file string, r csvRow) error {
+func malformedHeader(file string, r row) error {
 	return &FormatError{file, r.line, "malformed header: " + r.fault, optionFor(r.fault)}
 }
 
@@ -95,7 +95,7 @@ func (l *csvLayout) rows(lines *lines, o *Options) csvRows {
 
 // firstRow returns the row that decides on the columns. Without a header, this is the first of sniffRows that is
 // not malformed. If the sample can grow, the search ends at a malformed row, which may only be cut off.
-func (l *csvLayout) firstRow(s *sample, o *Options) (r csvRow, err error) {
+func (l *csvLayout) firstRow(s *sample, o *Options) (r row, err error) {
 	rows := l.rows(newLines(bytes.NewReader(s.lines())), o)
 	for range sniffRows {
 		r, err = rows.next()
@@ -150,19 +150,14 @@ func (p *csvParser) next() (row, error) {
 		p.log.Warn("some rows have fewer fields than the header: the missing fields are empty",
 			"file", displayName(p.file), "rows", p.rows.short, "first_line", p.rows.firstShort)
 	}
-	if err != nil {
-		return row{line: r.line}, err
+	if err != nil || p.rows.want == 0 { // without columns, all rows that examine has read are malformed
+		return row{line: r.line, fault: r.fault}, err
 	}
-	out := row{line: r.line, fault: r.fault}
-	if p.rows.want == 0 {
-		return out, nil // the file has no columns: all rows that examine has read are malformed
-	}
-	out.fields = r.fields
 	if r.fault == "" {
-		out.input = p.input.of(r.fields)
+		r.input = p.input.of(r.fields)
 	}
 	if p.places != nil {
-		out.fields = p.places.place(r.fields, p.width)
+		r.fields = p.places.place(r.fields, p.width)
 	}
-	return out, nil
+	return r, nil
 }

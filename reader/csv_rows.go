@@ -49,19 +49,12 @@ func (c *csvRows) take(n int) []string {
 	return fields
 }
 
-// csvRow is a row in the order of the columns of its file. A malformed row has the fields that are certain, so
-// that users can find the row by its id.
-type csvRow struct {
-	line   int64 // 1-based
-	fields []string
-	fault  string // why the row is malformed; "" if it is not
-}
-
-// next returns the next row that is not blank, and io.EOF after the last row. A row whose end is not certain
-// consumes one line.
-func (c *csvRows) next() (csvRow, error) {
+// next returns the next row that is not blank, with the fields in the order of the file's columns, and io.EOF after the
+// last row. A malformed row has the fields that are certain, so that users can find the row by its id; if its end is not
+// certain, it consumes one line.
+func (c *csvRows) next() (row, error) {
 	for {
-		r := csvRow{line: c.lines.number}
+		r := row{line: c.lines.number}
 		raw, err := c.lines.peek(0)
 		if err == errLong {
 			r.fault = faultLongLine
@@ -125,7 +118,7 @@ func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 }
 
 // quoted reads a row that has quotes on its first line, and so may have several lines.
-func (c *csvRows) quoted(r csvRow) (csvRow, error) {
+func (c *csvRows) quoted(r row) (row, error) {
 	size, fault, err := c.gather(r.line)
 	if err != nil {
 		return r, err

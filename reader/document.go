@@ -32,18 +32,9 @@ func newDocumentParser(src io.Reader, array bool, values jsonlParser) *documentP
 func (p *documentParser) at() int64 { return p.source.lineAt(p.decoder.InputOffset()) }
 
 func (p *documentParser) next() (row, error) {
-	if err := p.enter(); err != nil {
+	value, err := p.value()
+	if err != nil {
 		return row{}, err
-	}
-	if p.array && !p.decoder.More() {
-		return row{}, p.leave()
-	}
-	var value json.RawMessage
-	if err := p.decoder.Decode(&value); err != nil {
-		if p.array {
-			err = insideArray(err)
-		}
-		return row{}, brokenDocument(err)
 	}
 	if len(value) > maxRecord {
 		return row{}, errLongValue
@@ -51,6 +42,20 @@ func (p *documentParser) next() (row, error) {
 	r := row{line: p.source.lineAt(p.decoder.InputOffset() - int64(len(value)))}
 	p.parseLine(&r, value)
 	return r, nil
+}
+
+// value returns the next value, and io.EOF after the last one.
+func (p *documentParser) value() (value json.RawMessage, err error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	if p.array && !p.decoder.More() {
+		return nil, p.leave()
+	}
+	if err = p.decoder.Decode(&value); err != nil && p.array {
+		err = insideArray(err)
+	}
+	return value, brokenDocument(err)
 }
 
 // enter consumes the bracket of an array before the first value.
@@ -172,25 +177,4 @@ func spansLines(data []byte) bool {
 		return len(second) > 0 && !json.Valid(bytes.TrimRight(second, jsonSpace))
 	}
 	return false
-}
-
-// documentObjects returns the first objects of a document.
-func documentObjects(data []byte, array bool) []string {
-	var objects []string
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if array {
-		if _, err := decoder.Token(); err != nil {
-			return nil
-		}
-	}
-	for range sampleRecords {
-		var value json.RawMessage
-		if (array && !decoder.More()) || decoder.Decode(&value) != nil {
-			break
-		}
-		if value[0] == '{' && jsonFault(value) == "" {
-			objects = append(objects, string(value))
-		}
-	}
-	return objects
 }

@@ -229,7 +229,8 @@ func examineJSON(f *file, s *sample, o *Options) (opener, error) {
 	}
 	var l jsonLayout
 	l.document, l.array = documentOf(s)
-	objects := sampleObjects(s.lines())
+	lines := newLines(bytes.NewReader(s.lines()))
+	next := func() ([]byte, error) { _, line, err := lines.record(trimJSON); return line, err }
 	if l.document {
 		f.info.Format = "json"
 		if s.canGrow() { // an array may have no lines
@@ -237,57 +238,37 @@ func examineJSON(f *file, s *sample, o *Options) (opener, error) {
 				return nil, err
 			}
 		}
-		objects = documentObjects(s.data, l.array)
+		document := newDocumentParser(bytes.NewReader(s.data), l.array, jsonlParser{})
+		next = func() ([]byte, error) { return document.value() }
 	}
+	objects := firstObjects(next)
 	f.columns = keysOf(objects)
 	f.types, f.paths = typesOf(f.columns, objects), pathTypes(o.paths(), objects)
+	if len(objects) == 0 {
+		f.info.Inputs = o.Columns // which are not checked
+		return l.open, nil
+	}
 	var err error
-	f.info.Inputs, err = f.inputKeys(objects, o)
+	f.info.Inputs, err = o.inputNames(f.info.Name, f.columns, func(name string) (string, error) {
+		hasColumn := func(object string) bool { _, ok := lookup(object, name); return ok }
+		if slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn) {
+			return name, nil
+		}
+		return matchName(f.info.Name, f.columns, name)
+	})
 	return l.open, err
 }
 
-// inputKeys returns the keys and dotted paths of the input columns. Without objects their names are not checked.
-func (f *file) inputKeys(objects []string, o *Options) ([]string, error) {
-	if len(objects) == 0 {
-		return o.Columns, nil
-	}
-	if len(o.Columns) == 0 {
-		place, err := o.usualColumn(f.info.Name, f.columns)
-		if err != nil {
-			return nil, err
-		}
-		return f.columns[place : place+1], nil
-	}
-	keys := slices.Clone(o.Columns)
-	for i, name := range keys {
-		hasColumn := func(object string) bool { _, ok := lookup(object, name); return ok }
-		if slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn) {
-			continue
-		}
-		place, err := matchColumn(f.info.Name, f.columns, name)
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = f.columns[place]
-	}
-	for i, key := range keys {
-		if other := slices.Index(keys[:i], key); other >= 0 {
-			return nil, sameColumn(f.info.Name, o.Columns[other], o.Columns[i])
-		}
-	}
-	return keys, nil
-}
-
-func sampleObjects(data []byte) []string {
+// firstObjects returns the objects among the first sampleRecords values, up to an error.
+func firstObjects(next func() ([]byte, error)) []string {
 	var objects []string
-	lines := newLines(bytes.NewReader(data))
 	for range sampleRecords {
-		_, line, err := lines.record(trimJSON)
+		value, err := next()
 		if err != nil {
 			break
 		}
-		if len(line) > 0 && line[0] == '{' && jsonFault(line) == "" {
-			objects = append(objects, string(line))
+		if len(value) > 0 && value[0] == '{' && jsonFault(value) == "" {
+			objects = append(objects, string(value))
 		}
 	}
 	return objects

@@ -105,13 +105,12 @@ func newTable(file string, opened *pages.File, o *Options) (t *table, all []stri
 		}
 		return tableColumn{}, err
 	}
-	names := o.Columns
-	if len(names) == 0 {
-		place, err := o.usualColumn(file, all)
-		if err != nil {
-			return nil, nil, err
-		}
-		names = all[place : place+1]
+	names, err := o.inputNames(file, all, func(name string) (string, error) {
+		c, err := find(name)
+		return c.Name, err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, name := range names {
 		c, err := find(name)
@@ -120,9 +119,6 @@ func newTable(file string, opened *pages.File, o *Options) (t *table, all []stri
 		}
 		if c.Type == TypeJSON {
 			return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as %s.NAME", c.Name, c.Name), "Columns"}
-		}
-		if other := slices.IndexFunc(t.inputs, func(known tableColumn) bool { return known.Name == c.Name }); other >= 0 {
-			return nil, nil, sameColumn(file, names[other], name)
 		}
 		t.inputs = append(t.inputs, c)
 	}

@@ -304,7 +304,7 @@ func countLevels(data []byte, n, most, level int, fresh bool) (count int, err er
 		}
 		for i := 0; i < min(r.count, left); i += size {
 			if r.packed != nil {
-				value = packedLevel(r.packed, i, width)
+				value = int(unpack(r.packed, i, width))
 			}
 			if value > most || left == n && i == 0 && fresh && value != 0 {
 				return 0, fmt.Errorf("level %d, and at most %d may be here", value, most)
@@ -316,16 +316,6 @@ func countLevels(data []byte, n, most, level int, fresh bool) (count int, err er
 		left -= min(r.count, left)
 	}
 	return count, nil
-}
-
-// packedLevel returns the level at an index. It has at most 8 bits.
-func packedLevel(packed []byte, index, width int) int {
-	bit := index * width
-	word := uint(packed[bit/8])
-	if bit/8+1 < len(packed) {
-		word |= uint(packed[bit/8+1]) << 8
-	}
-	return int(word >> (bit % 8) & (1<<width - 1))
 }
 
 // measureDelta checks n integers of at most a number of bits in the encoding DELTA_BINARY_PACKED at the beginning of

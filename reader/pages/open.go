@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -226,21 +227,8 @@ func (f *File) openPlain() (*parquet.File, error) {
 	}
 	content := append([]byte(magic), data...)
 	content = append(binary.LittleEndian.AppendUint32(content, uint32(len(data))), magic...)
-	return parquet.OpenFile(bytesAt(content), int64(len(content)),
+	return parquet.OpenFile(bytes.NewReader(content), int64(len(content)),
 		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(streamBuffer))
-}
-
-type bytesAt []byte
-
-func (b bytesAt) ReadAt(p []byte, offset int64) (int, error) {
-	if offset < 0 || offset >= int64(len(b)) {
-		return 0, io.EOF
-	}
-	n := copy(p, b[offset:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
 }
 
 // Root returns the root of the schema.

@@ -224,6 +224,17 @@ func (p *page) values() (n int64, known bool) {
 	return 0, p.Type != format.IndexPage
 }
 
+// encoding returns the encoding of the values of a data page, and PLAIN for other pages.
+func (p *page) encoding() format.Encoding {
+	switch p.Type {
+	case format.DataPage:
+		return p.DataPageHeader.V.Encoding
+	case format.DataPageV2:
+		return p.DataPageHeaderV2.V.Encoding
+	}
+	return format.Plain
+}
+
 // header reads the header of the next page.
 func (s *stream) header() error {
 	for size := streamBuffer; ; size *= 4 {
