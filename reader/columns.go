@@ -148,6 +148,33 @@ func (f *file) setHeader(fields []string, o *Options) (inputs, error) {
 	return in, err
 }
 
+// slab is memory for the fields, or their nulls, of the next rows: one allocation serves several rows.
+type slab[T any] []T
+
+const (
+	// slabFields is the number of fields in a slab.
+	slabFields = 256
+	// longLine is the length from which a line ends its slab, in bytes: any row of a slab retains the whole slab.
+	longLine = 4 << 10
+)
+
+// take returns memory for n fields, which are zero.
+func (s *slab[T]) take(n int) []T {
+	if n > len(*s) {
+		*s = make([]T, max(n, slabFields))
+	}
+	fields := (*s)[:n:n]
+	*s = (*s)[n:]
+	return fields
+}
+
+// setAll sets all of nulls.
+func setAll(nulls []bool) {
+	for i := range nulls {
+		nulls[i] = true
+	}
+}
+
 // placement has the index in the run's columns of each of a file's columns. It is nil if they are equal.
 type placement []int
 

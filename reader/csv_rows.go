@@ -27,26 +27,10 @@ type csvRows struct {
 	strict bool
 	want   int // number of fields of a row; 0 for any
 	fields fieldBuffer
-	slab   []string // memory for the fields of the next rows
+	slab   slab[string]
 
 	short      int64 // number of short rows that are not malformed
 	firstShort int64 // line of the first short row
-}
-
-// slabFields is the number of fields in a slab, which serves several rows with one allocation.
-const slabFields = 256
-
-// longLine is the length from which a line ends its slab, in bytes: any row of a slab retains the whole slab.
-const longLine = 4 << 10
-
-// take returns memory for a row of n fields.
-func (c *csvRows) take(n int) []string {
-	if n > len(c.slab) {
-		c.slab = make([]string, max(n, slabFields))
-	}
-	fields := c.slab[:n:n]
-	c.slab = c.slab[n:]
-	return fields
 }
 
 // next returns the next row that is not blank, with the fields in the order of the file's columns, and io.EOF after the
@@ -90,7 +74,7 @@ func (c *csvRows) plain(line []byte) (fields []string, fault string) {
 	}
 	rest := string(line)
 	n := strings.Count(rest, c.comma) + 1
-	fields = c.take(max(n, c.want))
+	fields = c.slab.take(max(n, c.want))
 	for i := range n - 1 {
 		fields[i], rest, _ = strings.Cut(rest, c.comma)
 	}

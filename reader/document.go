@@ -97,11 +97,7 @@ func (p *documentParser) leave() error {
 
 // brokenDocument says of the errors of the syntax that the JSON is broken.
 func brokenDocument(err error) error {
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("broken JSON: %w", err)
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("broken JSON: %w", err)
 	}
 	return err

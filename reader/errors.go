@@ -174,8 +174,7 @@ func optionFor(fault string) string {
 
 // withoutPath removes the path from an error of package os. The errors of this package already name the path.
 func withoutPath(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	if pathError, is := errors.AsType[*fs.PathError](err); is {
 		return pathError.Err
 	}
 	return err

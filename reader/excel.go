@@ -96,10 +96,8 @@ func (p *excelParser) next() (row, error) {
 	if err != nil {
 		return row{}, damagedRow(err)
 	}
-	if p.rows.number%followStride == 0 {
-		if err := p.stream.follow(p.rows.share()); err != nil {
-			return row{}, err
-		}
+	if err := p.stream.follow(p.rows.number, p.rows.share()); err != nil {
+		return row{}, err
 	}
 	r := row{line: p.rows.number}
 	switch {

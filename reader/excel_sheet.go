@@ -137,23 +137,14 @@ func (r *sheetRows) readRow(e xml.StartElement) error {
 	clear(r.cells)
 	r.cells = r.cells[:0]
 	column := 0
-	level := r.part.level
-	for {
-		e, more, err := r.part.child(level)
-		if err != nil {
-			return err
+	err := r.part.each(func(e xml.StartElement) (err error) {
+		if e.Name.Local == "c" {
+			column, err = r.readCell(e, column)
 		}
-		if !more {
-			r.inside = false
-			return nil
-		}
-		if e.Name.Local != "c" {
-			continue
-		}
-		if column, err = r.readCell(e, column); err != nil {
-			return err
-		}
-	}
+		return err
+	})
+	r.inside = err != nil
+	return err
 }
 
 // readCell reads a cell, which is in the next column if it does not name another one. It returns the number of the

@@ -63,7 +63,9 @@ func recognized(body Source, size int64) *inputFormat {
 	if size < 0 {
 		return nil
 	}
-	head := headOf(body)
+	head := make([]byte, headSize)
+	n, _ := body.ReadAt(head, 0) // the next Read returns an error met here
+	head = head[:n]
 	return firstFormat(func(f *inputFormat) bool { return f.recognize != nil && f.recognize(head, body, size) })
 }
 

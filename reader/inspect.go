@@ -32,33 +32,28 @@ type file struct {
 
 // inspect opens an input and reads its beginning.
 func (r *Reader) inspect(name string) (*file, error) {
-	body, size := io.ReadCloser(io.NopCloser(r.options.Stdin)), int64(-1)
+	f := &file{info: FileInfo{Name: name}}
+	body, size, first := io.NopCloser(r.options.Stdin), int64(-1), originOf(r.options.Stdin)
 	if name != stdinPath {
 		opened, length, err := r.options.openSource(name)
 		if err != nil {
 			return nil, &OpenError{name, err}
 		}
-		if format := recognized(opened, length); format != nil {
+		if f.format = recognized(opened, length); f.format != nil {
 			defer opened.Close() // only read from
-			if r.total >= 0 {
-				r.total += length
-			}
-			f := &file{info: FileInfo{Name: name, Format: format.name}, format: format}
-			f.open, err = format.inspect(f, opened, length, &r.options)
+			r.addTotal(length)
+			f.info.Format = f.format.name
+			f.open, err = f.format.inspect(f, opened, length, &r.options)
 			return f, err
 		}
-		body, size = opened, length
+		body, size, first = opened, length, originOf(opened)
 	}
-	first := originOf(body)
-	if name == stdinPath {
-		first = originOf(r.options.Stdin)
-	}
+	r.addTotal(size)
 	once := size < 0
 	read := &r.read
 	if !once {
 		read = new(atomic.Int64) // the file is read again, and counted then
 	}
-	f := &file{info: FileInfo{Name: name}}
 	s, err := newStream(name, body, r.options.Encoding, r.onGuess(f), read)
 	if err != nil {
 		return nil, err
@@ -69,13 +64,9 @@ func (r *Reader) inspect(name string) (*file, error) {
 		return nil, err
 	}
 	if once {
-		r.total = -1
 		s.text = head.andRest()
 		s.origin, f.held = first, s
 		return f, nil
-	}
-	if r.total >= 0 {
-		r.total += size
 	}
 	if err := s.Close(); err != nil {
 		return nil, &OpenError{name, err}
@@ -83,11 +74,14 @@ func (r *Reader) inspect(name string) (*file, error) {
 	return f, nil
 }
 
-// headOf returns the first bytes of a regular file; fewer on an error, which the next Read meets as well.
-func headOf(f Source) []byte {
-	head := make([]byte, headSize)
-	n, _ := f.ReadAt(head, 0)
-	return head[:n]
+// addTotal adds the size of an input to the total, which is -1 if the size of one is.
+func (r *Reader) addTotal(size int64) {
+	switch {
+	case size < 0:
+		r.total = -1
+	case r.total >= 0:
+		r.total += size
+	}
 }
 
 // onGuess returns the function that decode calls with a guessed encoding; nil if there is no guess in strict

@@ -37,14 +37,19 @@ func members(object string) iter.Seq2[string, string] {
 	}
 }
 
-// lookup returns the encoded value of a key or, if there is no such key, of a dotted path.
-func lookup(object, name string) (value string, found bool) {
+// member returns the encoded value of a key, of which the last counts, as in encoding/json.
+func member(object, name string) (value string, found bool) {
 	for key, v := range members(object) {
 		if key == name {
-			value, found = v, true // the last of several wins, as in encoding/json
+			value, found = v, true
 		}
 	}
-	if found {
+	return value, found
+}
+
+// lookup returns the encoded value of a key or, if there is no such key, of a dotted path.
+func lookup(object, name string) (value string, found bool) {
+	if value, found = member(object, name); found {
 		return value, true
 	}
 	return lookupPath(object, name)
@@ -56,12 +61,7 @@ func lookupPath(object, path string) (value string, found bool) {
 	if !dotted {
 		return "", false
 	}
-	for key, v := range members(object) {
-		if key == head {
-			value = v
-		}
-	}
-	if !strings.HasPrefix(value, "{") {
+	if value, _ = member(object, head); !strings.HasPrefix(value, "{") {
 		return "", false
 	}
 	return lookup(value, tail)

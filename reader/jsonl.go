@@ -59,7 +59,7 @@ type jsonlParser struct {
 	unknown *unknownKeys
 	unit    string // the name of a value's place in messages: line or value
 	width   int    // number of the run's columns
-	nulls   []bool // memory for the nulls of the next rows
+	nulls   slab[bool]
 }
 
 // jsonLayout is what examineJSON learns about a file.
@@ -83,24 +83,6 @@ func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	}
 	values.lines = s.splitLines()
 	return &values, nil
-}
-
-// takeNulls returns memory for the nulls of a row, all of them set.
-func (p *jsonlParser) takeNulls() []bool {
-	if len(p.nulls) < p.width {
-		p.nulls = allTrue(max(p.width, slabFields))
-	}
-	nulls := p.nulls[:p.width:p.width]
-	p.nulls = p.nulls[p.width:]
-	return nulls
-}
-
-func allTrue(n int) []bool {
-	list := make([]bool, n)
-	for i := range list {
-		list[i] = true
-	}
-	return list
 }
 
 func (p *jsonlParser) at() int64 { return p.lines.number }
@@ -142,7 +124,8 @@ func (p *jsonlParser) parse(r *row, value string) {
 }
 
 func (p *jsonlParser) parseObject(r *row, object string) {
-	r.fields, r.nulls = make([]string, p.width), p.takeNulls()
+	r.fields, r.nulls = make([]string, p.width), p.nulls.take(p.width)
+	setAll(r.nulls)
 	p.values = append(p.values[:0], make([]string, len(p.inputs))...)
 	known := true
 	for key, value := range members(object) {

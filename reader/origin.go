@@ -79,9 +79,8 @@ func (r *Reader) checkOrigin() error {
 		return &ReadError{info.Name, r.parser.at(), err}
 	case changed != "":
 		return &ChangedError{info.Name, changed}
-	case r.stream.seekable != nil && info.Bytes+appended > r.stream.origin.size:
-		return &ChangedError{info.Name, "was appended to"}
-	case appended > 0 && r.stream.lines == nil:
+	case r.stream.seekable != nil && info.Bytes+appended > r.stream.origin.size,
+		appended > 0 && r.stream.lines == nil:
 		return &ChangedError{info.Name, "was appended to"}
 	case appended > 0 && !r.stream.lines.ended():
 		return &ChangedError{info.Name, "had a last line without a line end, and was appended to"}

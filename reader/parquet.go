@@ -189,8 +189,8 @@ type parquetParser struct {
 	bytes  int   // of its values
 	text   []byte
 	ends   []int
-	fields []string // memory for the fields of the next rows
-	nulls  []bool
+	fields slab[string]
+	nulls  slab[bool]
 }
 
 // placedColumn is a column with the leaves that it consists of.
@@ -255,10 +255,8 @@ func (p *parquetParser) next() (r row, err error) {
 	}
 	p.left--
 	p.row++
-	if p.row%followStride == 0 {
-		if err := p.stream.follow(float64(p.row) / float64(p.table.rows)); err != nil {
-			return row{}, err
-		}
+	if err := p.stream.follow(p.row, float64(p.row)/float64(p.table.rows)); err != nil {
+		return row{}, err
 	}
 	return p.build(), nil
 }
@@ -275,22 +273,12 @@ func (p *parquetParser) openGroup() {
 
 // build returns the row of the current values. Its fields share the memory of one string.
 func (p *parquetParser) build() row {
-	r := row{line: p.row}
-	if len(p.fields) < p.width {
-		p.fields = make([]string, max(p.width, slabFields))
-		p.nulls = make([]bool, len(p.fields))
-	}
-	r.fields, p.fields = p.fields[:p.width:p.width], p.fields[p.width:]
-	r.nulls, p.nulls = p.nulls[:p.width:p.width], p.nulls[p.width:]
+	r := row{line: p.row, fields: p.fields.take(p.width), nulls: p.nulls.take(p.width)}
 	if p.places != nil {
-		for i := range r.nulls {
-			r.nulls[i] = true
-		}
+		setAll(r.nulls)
 	}
 	if p.appendRow() {
-		for i := range r.nulls {
-			r.nulls[i] = true
-		}
+		setAll(r.nulls)
 		p.text, r.fault = nil, faultLongRow
 		return r
 	}

@@ -81,14 +81,14 @@ func (s *stream) splitLines() *lines {
 	return s.lines
 }
 
-// followStride is the number of rows after which a parser that reads by offset calls follow.
+// followStride is the number of rows after which follow reads.
 const followStride = 4096
 
-// follow reads the raw bytes on to a share of the file, for the checksum and the progress. The rows themselves are read
-// by offset.
-func (s *stream) follow(share float64) error {
+// follow reads the raw bytes on to the share of the file that a number of rows is, for the checksum and the progress. The
+// rows themselves are read by offset.
+func (s *stream) follow(rows int64, share float64) error {
 	due := int64(float64(s.size)*share) - s.raw.bytes
-	if due <= 0 {
+	if rows%followStride != 0 || due <= 0 {
 		return nil
 	}
 	if _, err := io.CopyN(io.Discard, s.raw, due); err != io.EOF {
