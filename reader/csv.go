@@ -11,6 +11,7 @@ import (
 var csvFormat = inputFormat{
 	name:       "csv",
 	extensions: []string{".csv", ".tsv"},
+	plain:      true,
 	content:    "rows with `,` `;` tab or a bar between the fields",
 	fit:        fitCSV,
 	examine:    examineCSV,

@@ -16,6 +16,7 @@ var formats = []*inputFormat{&csvFormat, &jsonlFormat, &txtFormat, &parquetForma
 type inputFormat struct {
 	name       string   // of Options.Format
 	extensions []string // of file names, in lower case
+	plain      bool     // its text has no control characters: data with many are binary, and refused
 	content    string   // for the README
 	moreKeys   bool     // later records may have columns that the first do not have
 

@@ -104,22 +104,23 @@ func (f *file) examine(s *sample, o *Options) (err error) {
 	if err := s.grow(sampleSize); err != nil {
 		return err
 	}
-	if err := refuseBinary(s.name, s.data); err != nil {
-		return err
-	}
+	binary := refuseBinary(s.name, s.data)
 	if f.format = formatNamed(o.Format); f.format == nil {
 		f.format = formatByName(s.name)
 	}
 	f.blank = s.whole && len(bytes.TrimSpace(s.data)) == 0
 	if f.format == nil {
-		if len(s.lines()) == 0 && s.canGrow() { // the sample ends within the first line
+		if len(s.lines()) == 0 && s.canGrow() && binary == nil { // the sample ends within the first line
 			if err := s.grow(sampleLimit); err != nil {
 				return err
 			}
 		}
 		f.format = bestFormat(s, o)
 	}
-	if f.format.damaged != nil {
+	switch {
+	case binary != nil && (f.format.plain || f.format.damaged != nil):
+		return binary
+	case f.format.damaged != nil:
 		return f.format.damaged(s.name, errOtherContent)
 	}
 	f.info.Format = f.format.name

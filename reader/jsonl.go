@@ -23,6 +23,7 @@ const (
 var jsonlFormat = inputFormat{
 	name:       "jsonl",
 	extensions: []string{".jsonl", ".ndjson", ".json"},
+	plain:      true,
 	content:    "a JSON object or string per line, or a JSON array of these",
 	moreKeys:   true,
 	fit:        fitJSON,

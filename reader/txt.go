@@ -8,6 +8,7 @@ import (
 var txtFormat = inputFormat{
 	name:       "txt",
 	extensions: []string{".txt"},
+	plain:      true,
 	content:    "one input per line",
 	fit:        func(*sample, *Options) fit { return anyText },
 	examine:    func(*file, *sample, *Options) (opener, error) { return openTXT, nil },
