@@ -71,8 +71,8 @@ func (p *documentParser) enter() error {
 	return brokenDocument(insideArray(err))
 }
 
-// insideArray returns the error of a decoder before the end of an array, where the end of the file is no end of the
-// document.
+// insideArray returns the error of a decoder before the end of an array, where the end of the file is not the end of
+// the document.
 func insideArray(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -21,7 +21,7 @@ func (e *OptionError) Error() string { return "option " + e.Option + ": " + e.Re
 
 // An error that another value of an option may prevent has a method OptionName. The method returns the package
 // and the field of its options, such as "reader.Columns"; "" if no option helps. A program with options of its own
-// can so name them.
+// can then name the one that sets the field.
 
 // OptionName returns the option that has the invalid value.
 func (e *OptionError) OptionName() string { return optionName(e.Option) }

@@ -19,7 +19,7 @@ type file struct {
 	info       FileInfo
 	format     *inputFormat
 	open       opener
-	held       *stream // of standard input or a pipe, which cannot be opened again; else nil
+	pipe       *stream // of standard input or a pipe, which cannot be opened again; else nil
 	guessed    string  // the encoding, if it was guessed
 	blank      bool    // the file is empty
 	columns    []string
@@ -65,7 +65,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	}
 	if once {
 		s.text = head.andRest()
-		s.origin, f.held = first, s
+		s.origin, f.pipe = first, s
 		return f, nil
 	}
 	if err := s.Close(); err != nil {

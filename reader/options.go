@@ -17,8 +17,8 @@ const DefaultJoin = " "
 // Options describe the inputs. Only Paths is required. The zero value of any other field stands for a default,
 // which is mostly to examine the input.
 type Options struct {
-	// Paths are files, folders, globs, URLs of these, or "-" (once) for Stdin, read in this order. A path that exists is a file, even
-	// if it has glob characters. The files of a glob are sorted by name.
+	// Paths are files, folders, globs, URLs of these, or "-" (once) for Stdin, read in this order. A path that exists is
+	// not a glob, even if it has glob characters. The files of a glob are sorted by name.
 	Paths []string
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
@@ -47,10 +47,10 @@ type Options struct {
 	// do not have them. Without a JSONL file among the inputs, a file must have each of them.
 	ExtraColumns []string
 	// NamedOnly says that the columns of Parquet are ExtraColumns alone: other columns are not read, except for the
-	// input column.
+	// input columns.
 	NamedOnly bool
 	// InputsOnly says that the fields of records are not used: those of Parquet are empty then, and their columns are not
-	// read. A record whose other columns alone make it a fault is none.
+	// read. A record that only its other columns would make malformed is then not malformed.
 	InputsOnly bool
 
 	// Sheet is the sheet of Excel files, in any case. The default is the first sheet.
@@ -67,9 +67,9 @@ type Options struct {
 	NoHeader bool
 
 	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2,
-	// shift_jis or gbk, in any case. The default is the encoding of the byte
-	// order mark, or else utf-8, unless the content looks like another: the first 64 KiB have the zero bytes
-	// of UTF-16, or the 64 KiB from the first byte beyond ASCII look like windows-1252.
+	// shift_jis or gbk, in any case. The default is the encoding of the byte order mark, or else utf-8, unless the
+	// content looks like another: the first 64 KiB have the zero bytes of UTF-16, or the 64 KiB from the first byte
+	// beyond ASCII look like windows-1252.
 	Encoding string
 
 	// Log receives the guesses and warnings; nil for none.

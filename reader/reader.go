@@ -15,8 +15,8 @@ type Record struct {
 	File   string // the path as given or as a glob found it; "-" for standard input
 	Line   int64  // the line in File on which the record starts, from 1; in Parquet and Excel the row
 
-	// Input is the decoded value of the input column, or the values of several, neither trimmed nor checked. It is "" if the value is
-	// missing or null, or the record is malformed.
+	// Input is the decoded value of the input column, or the values of several, neither trimmed nor checked. It is "" if
+	// the value is missing or null, or the record is malformed.
 	Input string
 
 	// Fields has a value for each of [Reader.Columns], "" for a missing value, and for a value of a malformed
@@ -24,7 +24,7 @@ type Record struct {
 	// Records share memory: do not change Fields.
 	Fields []string
 
-	// Nulls says which of Fields are null. It is nil for formats without nulls, CSV and txt, and for a record
+	// Nulls reports for each of Fields whether it is null. It is nil for formats without nulls, CSV and txt, and for a record
 	// without fields. Do not change it.
 	Nulls []bool
 
@@ -192,8 +192,8 @@ func (r *Reader) Close() error {
 		err = r.stream.Close()
 	}
 	for _, f := range r.files[r.next:] {
-		if f.held != nil {
-			err = errors.Join(err, f.held.Close())
+		if f.pipe != nil {
+			err = errors.Join(err, f.pipe.Close())
 		}
 	}
 	r.current, r.stream, r.parser, r.ahead, r.next = nil, nil, nil, nil, len(r.files)
@@ -243,8 +243,8 @@ func (r *Reader) openNext() error {
 }
 
 func (r *Reader) reopen(f *file) (*stream, error) {
-	if f.held != nil {
-		return f.held, nil
+	if f.pipe != nil {
+		return f.pipe, nil
 	}
 	body, size, err := r.options.openSource(f.info.Name)
 	if err != nil {
@@ -279,7 +279,7 @@ func (r *Reader) finish() error {
 	}
 	err := r.stream.Close()
 	line := r.parser.at()
-	r.current, r.stream, r.parser, f.held = nil, nil, nil, nil
+	r.current, r.stream, r.parser, f.pipe = nil, nil, nil, nil
 	if err != nil {
 		return &ReadError{f.info.Name, line, err}
 	}

@@ -36,7 +36,7 @@ type stream struct {
 
 // newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
 // reads to total. For encoding and found see decode. The error is a *ReadError, or an *UnsupportedError for content
-// that is no list, compressed or not.
+// that is not a list, compressed or not.
 func newStream(name string, body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
