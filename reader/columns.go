@@ -29,15 +29,6 @@ func columnNames(header []string) []string {
 	return names
 }
 
-// numberedColumns returns the column names of a file without a header: 1, 2 and so on.
-func numberedColumns(n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = strconv.Itoa(i + 1)
-	}
-	return names
-}
-
 // inputNames returns the names of the input columns among the columns of a file: those that find returns for
 // Options.Columns, or else the usual one.
 func (o *Options) inputNames(file string, columns []string, find func(name string) (string, error)) ([]string, error) {
@@ -131,11 +122,19 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Option: "Columns"}
 }
 
+// addColumn appends a column.
+func (f *file) addColumn(c Column) {
+	f.columns = append(f.columns, c.Name)
+	f.types = append(f.types, c)
+}
+
 // setHeader sets the columns to those of a header, and returns the input columns.
 func (f *file) setHeader(fields []string, o *Options) (inputs, error) {
-	f.columns = columnNames(fields)
 	if o.NoHeader {
-		f.columns = numberedColumns(len(fields))
+		fields = make([]string, len(fields)) // so that the names are the positions
+	}
+	for _, name := range columnNames(fields) {
+		f.addColumn(Column{Name: name})
 	}
 	names, err := o.inputNames(f.info.Name, f.columns, func(name string) (string, error) {
 		return matchName(f.info.Name, f.columns, name)
@@ -265,9 +264,12 @@ func (r *Reader) unite() error {
 		all = append(all, f.all...)
 		moreToCome = moreToCome || f.format.moreKeys || f.blank
 		f.places = make([]int, len(f.columns))
-		for i, name := range f.columns {
-			f.places[i] = r.addColumn(name)
-			r.addType(f, i)
+		for i, c := range f.types {
+			place, isNew := r.addColumn(c)
+			if !isNew {
+				r.types[place] = common(r.types[place], c)
+			}
+			f.places[i] = place
 		}
 		r.placePartitions(f)
 	}
@@ -287,14 +289,13 @@ func (r *Reader) unite() error {
 			column.Columns, column.Option = all, "ExtraColumns"
 			return column
 		}
-		r.addColumn(name)
 		typ := Column{Name: name, Type: typeNull}
 		for _, f := range r.files {
 			if known, found := f.paths[name]; found {
 				typ = common(typ, known)
 			}
 		}
-		r.types = append(r.types, typ)
+		r.addColumn(typ)
 	}
 	for _, f := range r.files {
 		if slices.Equal(f.columns, r.columns) {
@@ -310,28 +311,16 @@ func (r *Reader) unite() error {
 	return nil
 }
 
-// addType sets the type of a file's column in the run.
-func (r *Reader) addType(f *file, i int) {
-	typ := Column{Name: f.columns[i]}
-	if f.types != nil {
-		typ = f.types[i]
-	}
-	if place := f.places[i]; place < len(r.types) {
-		r.types[place] = common(r.types[place], typ)
-		return
-	}
-	r.types = append(r.types, typ)
-}
-
 // addColumn returns the index of a column. It appends the column if it is new.
-func (r *Reader) addColumn(name string) int {
-	place, known := r.index[name]
+func (r *Reader) addColumn(c Column) (place int, isNew bool) {
+	place, known := r.index[c.Name]
 	if !known {
 		place = len(r.columns)
-		r.index[name] = place
-		r.columns = append(r.columns, name)
+		r.index[c.Name] = place
+		r.columns = append(r.columns, c.Name)
+		r.types = append(r.types, c)
 	}
-	return place
+	return place, !known
 }
 
 // Place returns the index in Columns of a column by its name, or by its name in Options.ExtraColumns; false if there is

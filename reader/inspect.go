@@ -19,11 +19,11 @@ type file struct {
 	info       FileInfo
 	format     *inputFormat
 	open       opener
-	pipe       *stream // of standard input or a pipe, which cannot be opened again; else nil
-	guessed    string  // the encoding, if it was guessed
-	blank      bool    // the file is empty
-	columns    []string
-	types      []Column          // of columns; nil if all are text
+	pipe       *stream  // of standard input or a pipe, which cannot be opened again; else nil
+	guessed    string   // the encoding, if it was guessed
+	blank      bool     // the file is empty
+	columns    []string // the names of types
+	types      []Column
 	paths      map[string]Column // the types of the extra columns that may be dotted paths
 	all        []string          // the names of all columns, if some are not read
 	places     placement         // of columns

@@ -226,8 +226,10 @@ func examineJSON(f *file, s *sample, o *Options) (opener, error) {
 		next = func() ([]byte, error) { return document.value() }
 	}
 	objects := firstObjects(next)
-	f.columns = keysOf(objects)
-	f.types, f.paths = typesOf(f.columns, objects), pathTypes(o.paths(), objects)
+	for _, c := range columnsOf(objects) {
+		f.addColumn(c)
+	}
+	f.paths = pathTypes(o.paths(), objects)
 	if len(objects) == 0 {
 		f.info.Inputs = o.Columns // which are not checked
 		return l.open, nil
@@ -258,22 +260,26 @@ func firstObjects(next func() ([]byte, error)) []string {
 	return objects
 }
 
-// typesOf returns the types of columns in the first records. A column with values of several types is text, and so is
-// one of numbers that a double does not have.
-func typesOf(columns, objects []string) []Column {
-	types := make([]Column, len(columns))
-	place := make(map[string]int, len(columns))
-	for i, name := range columns {
-		types[i], place[name] = Column{Name: name, Type: typeNull}, i
-	}
+// columnsOf returns up to maxColumns top-level keys in order of first appearance. A column with values of several types
+// is text, and so is one of numbers that a double does not have.
+func columnsOf(objects []string) []Column {
+	var columns []Column
+	places := map[string]int{}
 	for _, object := range objects {
 		for key, value := range members(object) {
-			if i, known := place[key]; known {
-				types[i] = common(types[i], Column{Name: key, Type: typeOf(value)})
+			place, known := places[key]
+			if !known && len(columns) == maxColumns {
+				continue
 			}
+			if !known {
+				place, key = len(columns), strings.Clone(key)
+				places[key] = place
+				columns = append(columns, Column{Name: key, Type: typeNull})
+			}
+			columns[place] = common(columns[place], Column{Name: columns[place].Name, Type: typeOf(value)})
 		}
 	}
-	return types
+	return columns
 }
 
 // pathTypes returns the types of the columns that are dotted paths.
@@ -311,19 +317,4 @@ func typeOf(value string) Type {
 		return TypeString
 	}
 	return TypeDouble
-}
-
-// keysOf returns up to maxColumns top-level keys in order of first appearance.
-func keysOf(objects []string) []string {
-	var keys []string
-	seen := map[string]bool{}
-	for _, object := range objects {
-		for key := range members(object) {
-			if !seen[key] && len(keys) < maxColumns {
-				seen[key] = true
-				keys = append(keys, strings.Clone(key))
-			}
-		}
-	}
-	return keys
 }

@@ -80,8 +80,7 @@ func inspectParquet(f *file, body Source, size int64, o *Options) (opener, error
 		f.info.Inputs = append(f.info.Inputs, c.Name)
 	}
 	for _, c := range t.columns {
-		f.columns = append(f.columns, c.Name)
-		f.types = append(f.types, c.Column)
+		f.addColumn(c.Column)
 	}
 	return t.open, nil
 }
