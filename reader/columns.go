@@ -262,7 +262,7 @@ func (r *Reader) unite() error {
 	var all []string
 	for _, f := range r.files {
 		all = append(all, f.all...)
-		moreToCome = moreToCome || f.format.moreKeys || f.blank
+		moreToCome = moreToCome || f.format.moreColumns || f.blank
 		f.places = make([]int, len(f.columns))
 		for i, c := range f.types {
 			place, isNew := r.addColumn(c)

@@ -14,11 +14,11 @@ var formats = []*inputFormat{&csvFormat, &jsonlFormat, &txtFormat, &parquetForma
 // inputFormat is a format of inputs: either of text, or of files that are read by offset. Each is a variable in a file of
 // its own, which only the list of formats names.
 type inputFormat struct {
-	name       string   // of Options.Format
-	extensions []string // of file names, in lower case
-	plain      bool     // its text has no control characters: data with many are binary, and refused
-	content    string   // for the README
-	moreKeys   bool     // later records may have columns that the first do not have
+	name        string   // of Options.Format
+	extensions  []string // of file names, in lower case
+	plain       bool     // its text has no control characters: data with many are binary, and refused
+	content     string   // for the README
+	moreColumns bool     // later records may have columns that the first do not have
 
 	// A format of text has fit and examine. fit is asked about the beginning of a text whose name has no known
 	// extension. examine sets the columns and the names of the input columns of a file.

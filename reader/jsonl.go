@@ -21,13 +21,13 @@ const (
 )
 
 var jsonlFormat = inputFormat{
-	name:       "jsonl",
-	extensions: []string{".jsonl", ".ndjson", ".json"},
-	plain:      true,
-	content:    "a JSON object or string per line, or a JSON array of these",
-	moreKeys:   true,
-	fit:        fitJSON,
-	examine:    examineJSON,
+	name:        "jsonl",
+	extensions:  []string{".jsonl", ".ndjson", ".json"},
+	plain:       true,
+	content:     "a JSON object or string per line, or a JSON array of these",
+	moreColumns: true,
+	fit:         fitJSON,
+	examine:     examineJSON,
 }
 
 // fitJSON recognizes JSON by an object, the beginning of an array, or a string.
