@@ -60,13 +60,10 @@ func (p *documentParser) value() (value json.RawMessage, err error) {
 
 // enter consumes the bracket of an array before the first value.
 func (p *documentParser) enter() error {
-	if p.started {
+	if p.started || !p.array {
 		return nil
 	}
 	p.started = true
-	if !p.array {
-		return nil
-	}
 	_, err := p.decoder.Token()
 	return brokenDocument(insideArray(err))
 }

@@ -106,19 +106,19 @@ func (r *sheetRows) next() ([]string, error) {
 
 // finish reads the parts to their ends, so that their checksums are compared. It returns io.EOF if all rows were read.
 func (r *sheetRows) finish() error {
-	for {
-		switch e, more, err := r.part.child(sheetLevel - 1); {
-		case err != nil:
-			return err
-		case more && e.Name.Local == "sheetData":
+	err := r.part.each(func(e xml.StartElement) error {
+		if e.Name.Local == "sheetData" {
 			return fmt.Errorf("%s: it has more than one sheetData", r.part.name)
-		case !more:
-			if err := errors.Join(r.part.end(), r.strings.finish()); err != nil {
-				return err
-			}
-			return io.EOF
 		}
+		return nil
+	})
+	if err == nil {
+		err = errors.Join(r.part.end(), r.strings.finish())
 	}
+	if err == nil {
+		err = io.EOF
+	}
+	return err
 }
 
 // readRow reads the cells of a row.

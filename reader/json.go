@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"iter"
 	"strings"
@@ -85,23 +86,11 @@ func fieldText(value string) string {
 	return compact.String()
 }
 
+// kinds are the types of values for messages, by their first bytes.
+var kinds = map[byte]string{'{': "an object", '[': "an array", 't': "a boolean", 'f': "a boolean", 'n': "null", '"': "a string"}
+
 // kind returns the type of a value for messages.
-func kind(value string) string {
-	switch value[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	case '"':
-		return "a string"
-	default:
-		return "a number"
-	}
-}
+func kind(value string) string { return cmp.Or(kinds[value[0]], "a number") }
 
 // unquote decodes a JSON string. A lone surrogate becomes U+FFFD.
 func unquote(quoted string) string {
