@@ -29,38 +29,28 @@ func columnNames(header []string) []string {
 	return names
 }
 
-// numberedColumns returns the column names of a file without a header: 1, 2 and so on.
-func numberedColumns(n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = strconv.Itoa(i + 1)
-	}
-	return names
-}
-
-// inputColumns returns the indexes of the input columns in a file's columns.
-func (o *Options) inputColumns(file string, columns []string) ([]int, error) {
+// inputNames returns the names of the input columns among the columns of a file: those that find returns for
+// Options.Columns, or else the usual one.
+func (o *Options) inputNames(file string, columns []string, find func(name string) (string, error)) ([]string, error) {
 	if len(o.Columns) == 0 {
 		place, err := o.usualColumn(file, columns)
-		return []int{place}, err
-	}
-	places := make([]int, len(o.Columns))
-	for i, name := range o.Columns {
-		place, err := matchColumn(file, columns, name)
 		if err != nil {
 			return nil, err
 		}
-		if other := slices.Index(places[:i], place); other >= 0 {
-			return nil, sameColumn(file, o.Columns[other], name)
-		}
-		places[i] = place
+		return columns[place : place+1], nil
 	}
-	return places, nil
-}
-
-// sameColumn is the error of two names of Options.Columns that fit one column.
-func sameColumn(file, name, other string) error {
-	return &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", name, other, displayName(file))}
+	var found []string
+	for _, name := range o.Columns {
+		column, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		if other := slices.Index(found, column); other >= 0 {
+			return nil, &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", o.Columns[other], name, displayName(file))}
+		}
+		found = append(found, column)
+	}
+	return found, nil
 }
 
 // usualColumn returns the index of the input column of which the options have no name.
@@ -132,6 +122,86 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Option: "Columns"}
 }
 
+// addColumn appends a column.
+func (f *file) addColumn(c Column) {
+	f.columns = append(f.columns, c.Name)
+	f.types = append(f.types, c)
+}
+
+// setHeader sets the columns to those of a header, and returns the input columns.
+func (f *file) setHeader(fields []string, o *Options) (inputs, error) {
+	if o.NoHeader {
+		fields = make([]string, len(fields)) // so that the names are the positions
+	}
+	for _, name := range columnNames(fields) {
+		f.addColumn(Column{Name: name})
+	}
+	names, err := o.inputNames(f.info.Name, f.columns, func(name string) (string, error) {
+		return matchName(f.info.Name, f.columns, name)
+	})
+	in := inputs{joiner: o.joiner()}
+	for _, name := range names {
+		in.places = append(in.places, slices.Index(f.columns, name))
+	}
+	f.info.Inputs = names
+	return in, err
+}
+
+// slab is memory for the fields, or their nulls, of the next rows: one allocation serves several rows.
+type slab[T any] []T
+
+const (
+	// slabFields is the number of fields in a slab.
+	slabFields = 256
+	// longLine is the length from which a line ends its slab, in bytes: any row of a slab retains the whole slab.
+	longLine = 4 << 10
+)
+
+// take returns memory for n fields, which are zero.
+func (s *slab[T]) take(n int) []T {
+	if n > len(*s) {
+		*s = make([]T, max(n, slabFields))
+	}
+	fields := (*s)[:n:n]
+	*s = (*s)[n:]
+	return fields
+}
+
+// setAll sets all of nulls.
+func setAll(nulls []bool) {
+	for i := range nulls {
+		nulls[i] = true
+	}
+}
+
+// placement has the index in the run's columns of each of a file's columns. It is nil if they are equal.
+type placement []int
+
+func (p placement) of(i int) int {
+	if p == nil {
+		return i
+	}
+	return p[i]
+}
+
+// place returns the fields of a row of the run, which has width columns, from those of a row of the file.
+func (p placement) place(fields []string, width int) []string {
+	placed := make([]string, width)
+	for i, field := range fields {
+		placed[p.of(i)] = field
+	}
+	return placed
+}
+
+// matchName is matchColumn for the name of the column.
+func matchName(file string, columns []string, name string) (string, error) {
+	place, err := matchColumn(file, columns, name)
+	if err != nil {
+		return "", err
+	}
+	return columns[place], nil
+}
+
 // inputs are the input columns of a table.
 type inputs struct {
 	places []int // in the columns of the file
@@ -192,11 +262,14 @@ func (r *Reader) unite() error {
 	var all []string
 	for _, f := range r.files {
 		all = append(all, f.all...)
-		moreToCome = moreToCome || f.info.Format == formatJSONL || f.info.Format == formatJSON || f.blank
+		moreToCome = moreToCome || f.format.moreColumns || f.blank
 		f.places = make([]int, len(f.columns))
-		for i, name := range f.columns {
-			f.places[i] = r.addColumn(name)
-			r.addType(f, i)
+		for i, c := range f.types {
+			place, isNew := r.addColumn(c)
+			if !isNew {
+				r.types[place] = common(r.types[place], c)
+			}
+			f.places[i] = place
 		}
 		r.placePartitions(f)
 	}
@@ -216,14 +289,13 @@ func (r *Reader) unite() error {
 			column.Columns, column.Option = all, "ExtraColumns"
 			return column
 		}
-		r.addColumn(name)
 		typ := Column{Name: name, Type: typeNull}
 		for _, f := range r.files {
 			if known, found := f.paths[name]; found {
 				typ = common(typ, known)
 			}
 		}
-		r.types = append(r.types, typ)
+		r.addColumn(typ)
 	}
 	for _, f := range r.files {
 		if slices.Equal(f.columns, r.columns) {
@@ -239,28 +311,16 @@ func (r *Reader) unite() error {
 	return nil
 }
 
-// addType sets the type of a file's column in the run.
-func (r *Reader) addType(f *file, i int) {
-	typ := Column{Name: f.columns[i]}
-	if f.types != nil {
-		typ = f.types[i]
-	}
-	if place := f.places[i]; place < len(r.types) {
-		r.types[place] = common(r.types[place], typ)
-		return
-	}
-	r.types = append(r.types, typ)
-}
-
 // addColumn returns the index of a column. It appends the column if it is new.
-func (r *Reader) addColumn(name string) int {
-	place, known := r.index[name]
+func (r *Reader) addColumn(c Column) (place int, isNew bool) {
+	place, known := r.index[c.Name]
 	if !known {
 		place = len(r.columns)
-		r.index[name] = place
-		r.columns = append(r.columns, name)
+		r.index[c.Name] = place
+		r.columns = append(r.columns, c.Name)
+		r.types = append(r.types, c)
 	}
-	return place
+	return place, !known
 }
 
 // Place returns the index in Columns of a column by its name, or by its name in Options.ExtraColumns; false if there is

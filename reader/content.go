@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// UnsupportedError says that an input is no list that the package reads. Open returns it, so before the first record.
+// UnsupportedError says that an input is not a list, or not in a format that the package reads. [Open] returns it, before
+// the first record.
 type UnsupportedError struct {
 	File   string
 	Kind   string // the kind of the content, such as "a zip archive"
@@ -68,7 +69,7 @@ var signatures = []signature{
 	{0, "PARE", true, "an encrypted Parquet file", "decrypt it"},
 }
 
-// refuse returns an *UnsupportedError if the first bytes of a file are those of a kind that is no list.
+// refuse returns an *UnsupportedError if the first bytes of a file are those of a kind that is not a list.
 func refuse(file string, head []byte) error {
 	head = head[:min(len(head), headSize)]
 	for _, s := range signatures {

@@ -6,395 +6,137 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
-// The reasons for which a row is malformed.
-const (
-	faultLongLine   = "the line is longer than 1 MiB"
-	faultLongRecord = "a quote opened on this line is not closed within 1 MiB"
-	faultUnclosed   = "a quote opened on this line is never closed"
-	faultBareQuote  = `a quote (") inside an unquoted field`
-	faultAfterQuote = `text after a closing quote (")`
-	faultEncoding   = "invalid UTF-8" + otherEncoding
-	otherEncoding   = "; if the file is in another encoding, name it"
-	faultNoColumn   = " is an object, but the input column is not known; name it"
-)
+var csvFormat = inputFormat{
+	name:       "csv",
+	extensions: []string{".csv", ".tsv"},
+	plain:      true,
+	content:    "rows with `,` `;` tab or a bar between the fields",
+	fit:        fitCSV,
+	examine:    examineCSV,
+}
 
-// optionFor returns the field of Options that may mend a fault; "" if there is none.
-func optionFor(fault string) string {
+// csvLayout is what examineCSV learns about a file.
+type csvLayout struct {
+	separator string // the delimiter in a first line such as sep=;; else ""
+	comma     string // the delimiter
+	inputs    inputs
+}
+
+// fitCSV recognizes CSV by a first line such as sep=;, by options about columns, and by the name of an input column.
+func fitCSV(s *sample, o *Options) fit {
+	line := firstLine(s.lines())
 	switch {
-	case strings.HasSuffix(fault, otherEncoding):
-		return "Encoding"
-	case strings.HasSuffix(fault, faultNoColumn):
-		return "Columns"
+	case len(line) == 0:
+		return noFit
+	case separatorOf(s.lines(), o) != "":
+		return sureFit
 	}
-	return ""
-}
-
-// csvRows splits CSV into rows of fields, as pandas and Excel do: a quote inside an unquoted field and text
-// after a closing quote are text; missing fields of a short row are empty; a line of spaces is blank. Strict
-// mode accepts only RFC 4180, and a row must have as many fields as the header.
-//
-// Unlike pandas, csvRows requires that a quoted field of several lines closes before a delimiter or a line
-// end, and that its row has the wanted number of fields. Otherwise the opening quote is a stray quote, and the
-// next row starts on the next line. encoding/csv cannot do this: after a stray quote it has consumed the lines
-// up to the next quote or to the end of the file.
-//
-// The look-ahead takes linear time. A line that an open row looks through without closing a field has an even
-// number of quotes, so a row that starts on this line also ends on it. A line that closes a field adds a field
-// to the row, and a row has at most the wanted number of fields. So each line is looked through at most once per
-// column, and once in strict mode, except for a line on which a look-ahead ends.
-type csvRows struct {
-	lines  *lines
-	comma  string
-	strict bool
-	want   int // number of fields of a row; 0 for any
-	fields fieldBuffer
-	slab   []string // memory for the fields of the next rows
-
-	short      int64 // number of short rows that are not malformed
-	firstShort int64 // line of the first short row
-}
-
-// slabFields is the number of fields in a slab, which serves several rows with one allocation.
-const slabFields = 256
-
-// longLine is the length from which a line ends its slab, in bytes: any row of a slab retains the whole slab.
-const longLine = 4 << 10
-
-// take returns memory for a row of n fields.
-func (c *csvRows) take(n int) []string {
-	if n > len(c.slab) {
-		c.slab = make([]string, max(n, slabFields))
+	comma := detectDelimiter(s.lines(), o.StrictCSV)
+	if o.Delimiter != 0 {
+		comma = string(o.Delimiter)
 	}
-	fields := c.slab[:n:n]
-	c.slab = c.slab[n:]
-	return fields
+	row, _ := (&csvRows{lines: newLines(bytes.NewReader(line)), comma: comma, strict: o.StrictCSV}).next()
+	if row.fault != "" {
+		row.fields = nil
+	}
+	switch {
+	// This is more than the fit of a JSON string, because a quoted column name looks like a JSON string.
+	case o.NoHeader || o.Delimiter != 0 || slices.ContainsFunc(row.fields, o.isInputName):
+		return strongFit
+	case len(o.Columns) > 0 && len(row.fields) > 1:
+		return weakFit
+	}
+	return noFit
 }
 
-// csvRow is a row in the order of the columns of its file. A malformed row has the fields that are certain, so
-// that users can find the row by its id.
-type csvRow struct {
-	line   int64 // 1-based
-	fields []string
-	fault  string // why the row is malformed; "" if it is not
+func (o *Options) isInputName(column string) bool {
+	same := likeName(column)
+	return slices.ContainsFunc(o.Columns, same) || slices.ContainsFunc(o.Candidates, same)
 }
 
-// next returns the next row that is not blank, and io.EOF after the last row. A row whose end is not certain
-// consumes one line.
-func (c *csvRows) next() (csvRow, error) {
+// examineCSV finds the columns in the first row.
+func examineCSV(f *file, s *sample, o *Options) (opener, error) {
+	l := &csvLayout{separator: separatorOf(s.lines(), o)}
 	for {
-		r := csvRow{line: c.lines.number}
-		raw, err := c.lines.peek(0)
-		if err == errLong {
-			r.fault = faultLongLine
-			r.fields = c.salvage(c.lines.head(), true)
-			c.lines.skip()
-			return r, nil
-		}
-		if err != nil {
-			return r, err
-		}
-		line, _ := cutLineEnd(raw)
+		l.comma = commaOf(s, l.separator, o)
+		first, err := l.firstRow(s, o)
 		switch {
-		case len(line) == 0, !c.strict && c.comma != " " && len(bytes.TrimLeft(line, " ")) == 0:
-			c.lines.advance(len(raw))
+		case (err == io.EOF || first.fault != "") && s.canGrow():
+			if err := s.grow(sampleLimit); err != nil {
+				return nil, err
+			}
 			continue
-		case bytes.IndexByte(line, '"') >= 0:
-			return c.quoted(r)
-		}
-		r.fields, r.fault = c.plain(line)
-		if len(line) > longLine {
-			c.slab = nil
-		}
-		c.lines.advance(len(raw))
-		return r, nil
-	}
-}
-
-// plain splits a line without quotes. The fields share the memory of one string.
-func (c *csvRows) plain(line []byte) (fields []string, fault string) {
-	if !utf8.Valid(line) {
-		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
-		fault = faultEncoding
-	}
-	rest := string(line)
-	n := strings.Count(rest, c.comma) + 1
-	fields = c.take(max(n, c.want))
-	for i := range n - 1 {
-		fields[i], rest, _ = strings.Cut(rest, c.comma)
-	}
-	fields[n-1] = rest
-	return c.fit(fields, n, fault)
-}
-
-// fit returns the wanted number of fields of a row that has n, and capacity for the missing fields. A short row
-// is malformed only in strict mode. Surplus fields are a fault unless they are empty.
-func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
-	if c.want == 0 {
-		return fields[:n], fault
-	}
-	surplus := fields[c.want:]
-	switch {
-	case fault != "":
-	case c.strict && n != c.want || strings.Join(surplus, "") != "":
-		fault = wrongNumber(n, c.want)
-	case n < c.want:
-		if c.short++; c.short == 1 {
-			c.firstShort = c.lines.number
-		}
-	}
-	return fields[:c.want:c.want], fault
-}
-
-// quoted reads a row that has quotes on its first line, and so may have several lines.
-func (c *csvRows) quoted(r csvRow) (csvRow, error) {
-	size, fault, err := c.gather(r.line)
-	if err != nil {
-		return r, err
-	}
-	if fault != "" {
-		first, err := c.lines.peek(0)
-		if err != nil {
-			return r, err
-		}
-		r.fault, r.fields = fault, c.salvage(first, false)
-		c.lines.advance(len(first))
-		return r, nil
-	}
-	fields := c.fields.strings(c.want)
-	if !makeValid(fields) {
-		fault = faultEncoding
-	}
-	r.fields, r.fault = c.fit(fields, len(c.fields.ends), fault)
-	c.lines.advance(size) // the end of the row is certain
-	return r, nil
-}
-
-// gather fills the field buffer with the row that starts on line number first, and returns the size of the row in
-// bytes. A fault says why the end of the row is not certain.
-func (c *csvRows) gather(first int64) (size int, fault string, err error) {
-	c.fields.reset(c.comma, c.strict)
-	last := first - 1 // last line that was looked through
-	for size == 0 || c.fields.open {
-		raw, err := c.lines.peek(size)
-		switch {
-		case err == errLong:
-			return 0, faultLongRecord, nil
+		case err == io.EOF && !s.whole:
+			return nil, &FormatError{s.name, 1, "no row in the first 4 MiB: name the format if this is not CSV", "Format"}
 		case err == io.EOF:
-			return 0, faultUnclosed, nil
-		case err != nil:
-			return 0, "", err
+			return l.open, nil // no records, so no columns
+		case first.fault != "" && o.NoHeader:
+			return nil, &FormatError{s.name, first.line, fmt.Sprintf("the first %d rows are malformed; this one: %s", sniffRows, first.fault), optionFor(first.fault)}
+		case first.fault != "":
+			return nil, malformedHeader(s.name, first)
 		}
-		fault = c.fields.add(raw)
-		size += len(raw)
-		last++
-		if fault == "" && last > first {
-			fault = c.misfit()
-		}
-		if fault != "" && last > first {
-			fault = fmt.Sprintf("a quote opened on this line is closed on line %d, but: %s", last, fault)
-		}
-		if fault != "" {
-			return 0, fault, nil
-		}
+		l.inputs, err = f.setHeader(first.fields, o)
+		return l.open, err
 	}
-	return size, "", nil
 }
 
-// misfit says why the gathered lines cannot be a row with the wanted number of fields; "" if they can.
-func (c *csvRows) misfit() (fault string) {
-	n := len(c.fields.ends)
-	switch {
-	case c.want == 0:
-		return ""
-	case !c.fields.open && n != c.want:
-		return wrongNumber(n, c.want)
-	case c.fields.open && n >= c.want:
-		return wrongNumber(n+1, c.want)
+func malformedHeader(file string, r row) error {
+	return &FormatError{file, r.line, "malformed header: " + r.fault, optionFor(r.fault)}
+}
+
+// rows returns the rows after a first line such as sep=;.
+func (l *csvLayout) rows(lines *lines, o *Options) csvRows {
+	if l.separator != "" {
+		lines.skip()
 	}
-	return ""
+	return csvRows{lines: lines, comma: l.comma, strict: o.StrictCSV}
 }
 
-// salvage returns the fields on the first line of a malformed row. A quote that does not close on the line is
-// text if the line then has the wanted number of fields; otherwise the fields from the quote on are unknown. If
-// the line is cut off, its last field is unknown.
-func (c *csvRows) salvage(line []byte, cutOff bool) []string {
-	f := &c.fields
-	f.reset(c.comma, false)
-	_ = f.add(line) // without strict mode a single line has no fault
-	known := len(f.ends)
-	switch {
-	case f.open && !cutOff:
-		f.reopenAsText()
-		if len(f.ends) == c.want {
-			known = c.want
-		}
-	case !f.open && cutOff:
-		known--
-	}
-	f.ends = f.ends[:known]
-	fields := f.strings(c.want)
-	makeValid(fields)
-	fields, _ = c.fit(fields, known, faultUnclosed)
-	return fields
-}
-
-func wrongNumber(n, want int) string {
-	return fmt.Sprintf("wrong number of fields: %d, want %d", n, want)
-}
-
-// fieldBuffer gathers the fields of one row, line by line.
-type fieldBuffer struct {
-	comma   string
-	strict  bool
-	text    []byte // all fields, unquoted and concatenated
-	ends    []int  // end of each field in text
-	open    bool   // the last field is inside quotes
-	crossed bool   // the open field started on an earlier line
-	opening []byte // the rest of the line from the last opening quote
-}
-
-func (f *fieldBuffer) reset(comma string, strict bool) {
-	*f = fieldBuffer{comma: comma, strict: strict, text: f.text[:0], ends: f.ends[:0]}
-}
-
-// add adds a line with its line end, and returns its fault or "". If the buffer is open afterwards, the row
-// continues on the next line.
-func (f *fieldBuffer) add(raw []byte) (fault string) {
-	line, lineEnd := cutLineEnd(raw)
-	f.crossed = f.open
-	for {
-		if !f.open && bytes.HasPrefix(line, []byte{'"'}) {
-			f.open, f.crossed = true, false
-			f.opening, line = line, line[1:]
-		}
-		var more bool
-		switch {
-		case f.open && bytes.IndexByte(line, '"') < 0:
-			f.text = append(append(f.text, line...), lineEnd...)
-			return ""
-		case f.open:
-			line, more, fault = f.addQuoted(line)
-		default:
-			line, more, fault = f.addPlain(line)
-		}
-		if !more || fault != "" {
-			return fault
+// firstRow returns the row that decides on the columns. Without a header, this is the first of sniffRows that is
+// not malformed. If the sample can grow, the search ends at a malformed row, which may only be cut off.
+func (l *csvLayout) firstRow(s *sample, o *Options) (r row, err error) {
+	rows := l.rows(newLines(bytes.NewReader(s.lines())), o)
+	for range sniffRows {
+		r, err = rows.next()
+		if err != nil || r.fault == "" || !o.NoHeader || s.canGrow() {
+			break
 		}
 	}
-}
-
-// addQuoted adds the text up to and including the next quote. It returns the rest of the line, and whether the
-// rest belongs to the row.
-func (f *fieldBuffer) addQuoted(line []byte) (rest []byte, more bool, fault string) {
-	i := bytes.IndexByte(line, '"')
-	f.text = append(f.text, line[:i]...)
-	rest = line[i+1:]
-	switch {
-	case len(rest) == 0:
-		f.end()
-		return nil, false, ""
-	case rest[0] == '"':
-		f.text = append(f.text, '"')
-		return rest[1:], true, ""
-	case bytes.HasPrefix(rest, []byte(f.comma)):
-		f.end()
-		return rest[len(f.comma):], true, ""
-	case f.strict || f.crossed:
-		return nil, false, faultAfterQuote
-	default:
-		return f.addPlain(rest)
-	}
-}
-
-// addPlain adds an unquoted field. It returns the rest of the line, and whether the rest belongs to the row.
-func (f *fieldBuffer) addPlain(line []byte) (rest []byte, more bool, fault string) {
-	field, rest, more := bytes.Cut(line, []byte(f.comma))
-	if f.strict && bytes.IndexByte(field, '"') >= 0 {
-		return nil, false, faultBareQuote
-	}
-	f.text = append(f.text, field...)
-	f.end()
-	return rest, more, ""
-}
-
-func (f *fieldBuffer) end() {
-	f.ends = append(f.ends, len(f.text))
-	f.open = false
-}
-
-// reopenAsText reads the line again from the open quote, which is now text.
-func (f *fieldBuffer) reopenAsText() {
-	start := 0
-	if n := len(f.ends); n > 0 {
-		start = f.ends[n-1]
-	}
-	f.text = f.text[:start]
-	line, _ := cutLineEnd(f.opening)
-	for more := true; more; {
-		line, more, _ = f.addPlain(line)
-	}
-}
-
-// strings returns the fields, with a length of at least n. They share the memory of one string.
-func (f *fieldBuffer) strings(n int) []string {
-	text := string(f.text)
-	fields := make([]string, max(n, len(f.ends)))
-	start := 0
-	for i, end := range f.ends {
-		fields[i] = text[start:end]
-		start = end
-	}
-	return fields
-}
-
-// makeValid replaces invalid UTF-8 by U+FFFD. It reports whether all fields were valid.
-func makeValid(fields []string) (valid bool) {
-	valid = true
-	for i, field := range fields {
-		if !utf8.ValidString(field) {
-			fields[i] = strings.ToValidUTF8(field, "\ufffd")
-			valid = false
-		}
-	}
-	return valid
+	return r, err
 }
 
 // csvParser places the rows of one file under the columns of the run.
 type csvParser struct {
 	rows   csvRows
 	input  inputs
-	places []int // index in the run's columns of each of the file's columns; nil if they are equal
-	width  int   // number of the run's columns
+	places placement
+	width  int // number of the run's columns
 	file   string
 	log    *slog.Logger
 }
 
-// newCSVParser consumes the header, and checks that the header has not changed since Open.
-func newCSVParser(f *file, lines *lines, width int, o *Options) (*csvParser, error) {
+// open consumes the header, and checks that the header has not changed.
+func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
+	o := &r.options
 	p := &csvParser{
-		rows:   csvRows{lines: lines, comma: f.comma, strict: o.StrictCSV},
-		input:  inputs{f.inputs, o.joiner()},
+		rows:   l.rows(s.splitLines(), o),
+		input:  l.inputs,
 		places: f.places,
-		width:  width,
+		width:  len(r.columns),
 		file:   f.info.Name,
 		log:    o.Log,
 	}
-	if f.separator != "" {
-		lines.skip()
-	}
 	if !o.NoHeader {
-		r, err := p.rows.next()
+		first, err := p.rows.next()
 		switch {
 		case err != nil && err != io.EOF:
-			return nil, &ReadError{f.info.Name, r.line, err}
-		case r.fault != "":
-			return nil, &FormatError{f.info.Name, r.line, "malformed header: " + r.fault, optionFor(r.fault)}
-		case !slices.Equal(columnNames(r.fields), f.columns):
-			return nil, &FormatError{f.info.Name, r.line, "the header has changed since the run began; start again", ""}
+			return nil, &ReadError{f.info.Name, first.line, err}
+		case first.fault != "":
+			return nil, malformedHeader(f.info.Name, first)
+		case !slices.Equal(columnNames(first.fields), f.columns):
+			return nil, changedSince(f, first.line, "the header")
 		}
 	}
 	p.rows.want = len(f.columns)
@@ -409,22 +151,14 @@ func (p *csvParser) next() (row, error) {
 		p.log.Warn("some rows have fewer fields than the header: the missing fields are empty",
 			"file", displayName(p.file), "rows", p.rows.short, "first_line", p.rows.firstShort)
 	}
-	if err != nil {
-		return row{line: r.line}, err
+	if err != nil || p.rows.want == 0 { // without columns, all rows that examine has read are malformed
+		return row{line: r.line, fault: r.fault}, err
 	}
-	out := row{line: r.line, fault: r.fault}
-	if p.rows.want == 0 {
-		return out, nil // the file has no columns: all rows that inspect has read are malformed
-	}
-	out.fields = r.fields
 	if r.fault == "" {
-		out.input = p.input.of(r.fields)
+		r.input = p.input.of(r.fields)
 	}
 	if p.places != nil {
-		out.fields = make([]string, p.width)
-		for i, place := range p.places {
-			out.fields[place] = r.fields[i]
-		}
+		r.fields = p.places.place(r.fields, p.width)
 	}
-	return out, nil
+	return r, nil
 }

@@ -1,7 +1,7 @@
 // Package reader reads the records of a run from its input files.
 //
-// An input is a file, a glob of files, a folder of parts or standard input, in the format csv, jsonl, txt,
-// parquet or xlsx. Files of other kinds are refused by their first bytes: see [UnsupportedError]. The package
+// An input is a file, a glob of files, a folder of parts or standard input, in one of the formats of [FormatNames].
+// Files of other kinds are refused by their first bytes: see [UnsupportedError]. The package
 // decompresses gzip and zstd, which it recognizes by the first bytes, and decodes the text to UTF-8. A file must
 // not change while it is read: see [ChangedError].
 //

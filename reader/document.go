@@ -21,8 +21,9 @@ type documentParser struct {
 	array       bool
 }
 
-func newDocumentParser(src io.Reader, values jsonlParser) *documentParser {
-	p := &documentParser{jsonlParser: values, source: &documentSource{src: src, line: 1}}
+func newDocumentParser(src io.Reader, array bool, values jsonlParser) *documentParser {
+	values.unit = "value"
+	p := &documentParser{jsonlParser: values, source: &documentSource{src: src, line: 1}, array: array}
 	p.decoder = json.NewDecoder(p.source)
 	p.source.used = p.decoder.InputOffset
 	return p
@@ -31,18 +32,9 @@ func newDocumentParser(src io.Reader, values jsonlParser) *documentParser {
 func (p *documentParser) at() int64 { return p.source.lineAt(p.decoder.InputOffset()) }
 
 func (p *documentParser) next() (row, error) {
-	if err := p.enter(); err != nil {
+	value, err := p.value()
+	if err != nil {
 		return row{}, err
-	}
-	if p.array && !p.decoder.More() {
-		return row{}, p.leave()
-	}
-	var value json.RawMessage
-	if err := p.decoder.Decode(&value); err != nil {
-		if p.array {
-			err = insideArray(err)
-		}
-		return row{}, brokenDocument(err)
 	}
 	if len(value) > maxRecord {
 		return row{}, errLongValue
@@ -52,21 +44,32 @@ func (p *documentParser) next() (row, error) {
 	return r, nil
 }
 
+// value returns the next value, and io.EOF after the last one.
+func (p *documentParser) value() (value json.RawMessage, err error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	if p.array && !p.decoder.More() {
+		return nil, p.leave()
+	}
+	if err = p.decoder.Decode(&value); err != nil && p.array {
+		err = insideArray(err)
+	}
+	return value, brokenDocument(err)
+}
+
 // enter consumes the bracket of an array before the first value.
 func (p *documentParser) enter() error {
-	if p.started {
+	if p.started || !p.array {
 		return nil
 	}
 	p.started = true
-	if !p.array {
-		return nil
-	}
 	_, err := p.decoder.Token()
 	return brokenDocument(insideArray(err))
 }
 
-// insideArray returns the error of a decoder before the end of an array, where the end of the file is no end of the
-// document.
+// insideArray returns the error of a decoder before the end of an array, where the end of the file is not the end of
+// the document.
 func insideArray(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -91,11 +94,7 @@ func (p *documentParser) leave() error {
 
 // brokenDocument says of the errors of the syntax that the JSON is broken.
 func brokenDocument(err error) error {
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("broken JSON: %w", err)
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("broken JSON: %w", err)
 	}
 	return err
@@ -171,25 +170,4 @@ func spansLines(data []byte) bool {
 		return len(second) > 0 && !json.Valid(bytes.TrimRight(second, jsonSpace))
 	}
 	return false
-}
-
-// documentObjects returns the first objects of a document.
-func documentObjects(data []byte, array bool) []string {
-	var objects []string
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if array {
-		if _, err := decoder.Token(); err != nil {
-			return nil
-		}
-	}
-	for range sampleRecords {
-		var value json.RawMessage
-		if (array && !decoder.More()) || decoder.Decode(&value) != nil {
-			break
-		}
-		if value[0] == '{' && jsonFault(value) == "" {
-			objects = append(objects, string(value))
-		}
-	}
-	return objects
 }

@@ -21,7 +21,7 @@ func (e *OptionError) Error() string { return "option " + e.Option + ": " + e.Re
 
 // An error that another value of an option may prevent has a method OptionName. The method returns the package
 // and the field of its options, such as "reader.Columns"; "" if no option helps. A program with options of its own
-// can so name them.
+// can then name the one that sets the field.
 
 // OptionName returns the option that has the invalid value.
 func (e *OptionError) OptionName() string { return optionName(e.Option) }
@@ -55,6 +55,11 @@ func (e *FormatError) Error() string { return place(e.File, e.Line) + ": " + e.R
 
 // OptionName returns the option that may help, such as "reader.Encoding"; "" for none.
 func (e *FormatError) OptionName() string { return optionName(e.Option) }
+
+// changedSince is the error of a file whose header, or other content that Open has used, is not as Open has found it.
+func changedSince(f *file, line int64, what string) error {
+	return &FormatError{f.info.Name, line, what + " has changed since the run began; start again", ""}
+}
 
 // ColumnError says that a file has no column with a name, or several columns that fit it.
 type ColumnError struct {
@@ -144,10 +149,32 @@ func (e *RowError) Error() string { return place(e.File, e.Line) + ": " + e.Reas
 // OptionName returns the option that may help, such as "reader.Encoding"; "" for none.
 func (e *RowError) OptionName() string { return optionName(optionFor(e.Reason)) }
 
+// The reasons for which a row is malformed.
+const (
+	faultLongLine   = "the line is longer than 1 MiB"
+	faultLongRecord = "a quote opened on this line is not closed within 1 MiB"
+	faultUnclosed   = "a quote opened on this line is never closed"
+	faultBareQuote  = `a quote (") inside an unquoted field`
+	faultAfterQuote = `text after a closing quote (")`
+	faultEncoding   = "invalid UTF-8" + otherEncoding
+	otherEncoding   = "; if the file is in another encoding, name it"
+	faultNoColumn   = " is an object, but the input column is not known; name it"
+)
+
+// optionFor returns the field of Options that may mend a fault; "" if there is none.
+func optionFor(fault string) string {
+	switch {
+	case strings.HasSuffix(fault, otherEncoding):
+		return "Encoding"
+	case strings.HasSuffix(fault, faultNoColumn):
+		return "Columns"
+	}
+	return ""
+}
+
 // withoutPath removes the path from an error of package os. The errors of this package already name the path.
 func withoutPath(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	if pathError, is := errors.AsType[*fs.PathError](err); is {
 		return pathError.Err
 	}
 	return err

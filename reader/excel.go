@@ -8,22 +8,34 @@ import (
 	"strings"
 )
 
+var excelFormat = inputFormat{
+	name:       "xlsx",
+	extensions: []string{".xlsx", ".xlsm"},
+	content:    "a sheet of an Excel file",
+	recognize:  isExcel,
+	inspect:    inspectExcel,
+	damaged:    damagedExcel,
+}
+
 // inspectExcel finds the columns of a sheet.
-func (r *Reader) inspectExcel(name string, body Source, size int64) (f *file, err error) {
-	f = &file{info: FileInfo{Name: name, Format: formatExcel}}
-	rows, err := openSheet(name, body, size, &r.options)
+func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, err error) {
+	rows, err := openSheet(f.info.Name, body, size, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	var in inputs
 	header, err := rows.next()
 	switch {
-	case err == io.EOF:
-		return f, nil // no records, so no columns
+	case err == io.EOF: // no records, so no columns
 	case err != nil:
-		return nil, &ReadError{name, rows.at(), damagedRow(err)}
+		return nil, &ReadError{f.info.Name, rows.at(), damagedRow(err)}
+	default:
+		if in, err = f.setHeader(header, o); err != nil {
+			return nil, err
+		}
 	}
-	return f, f.setHeader(header, &r.options)
+	return in.openExcel, nil
 }
 
 // openSheet opens the sheet of an Excel file that the options name.
@@ -46,31 +58,27 @@ func openSheet(name string, body io.ReaderAt, size int64, o *Options) (*sheetRow
 // excelParser reads the rows of one sheet.
 type excelParser struct {
 	rows   *sheetRows
-	raw    *rawReader
-	size   int64 // of the file, in bytes
-	want   int   // number of columns of the file
+	stream *stream
+	want   int // number of columns of the file
 	input  inputs
-	places []int // index in the run's columns of each of the file's columns; nil if they are equal
-	width  int   // number of the run's columns
+	places placement
+	width  int // number of the run's columns
 }
 
-// newExcelParser opens a file again, which has not changed since Open.
-func newExcelParser(f *file, body Source, raw *rawReader, width int, o *Options) (*excelParser, error) {
-	info, err := body.Stat()
-	if err != nil {
-		return nil, &OpenError{f.info.Name, err}
-	}
-	rows, err := openSheet(f.info.Name, body, info.Size(), o)
+// openExcel opens the sheet again, and checks that its header has not changed.
+func (in inputs) openExcel(r *Reader, f *file, s *stream) (parser, error) {
+	rows, err := openSheet(f.info.Name, s.seekable, s.size, &r.options)
 	if err != nil {
 		return nil, err
 	}
-	p := &excelParser{rows: rows, raw: raw, size: info.Size(), want: len(f.columns), input: inputs{f.inputs, o.joiner()}, places: f.places, width: width}
-	if o.NoHeader || p.want == 0 {
+	s.closers = append(s.closers, rows)
+	p := &excelParser{rows: rows, stream: s, want: len(f.columns), input: in, places: f.places, width: len(r.columns)}
+	if r.options.NoHeader || p.want == 0 {
 		return p, nil
 	}
 	header, err := rows.next()
 	if err != nil || !slices.Equal(columnNames(header), f.columns) {
-		return nil, errors.Join(&FormatError{f.info.Name, rows.at(), "the header has changed since the run began; start again", ""}, p.Close())
+		return nil, changedSince(f, rows.at(), "the header")
 	}
 	return p, nil
 }
@@ -78,12 +86,7 @@ func newExcelParser(f *file, body Source, raw *rawReader, width int, o *Options)
 // damagedRow is the error of a row that cannot be read.
 func damagedRow(err error) error { return fmt.Errorf("damaged Excel file: %w", err) }
 
-func (p *excelParser) Close() error { return p.rows.Close() }
-
 func (p *excelParser) at() int64 { return p.rows.at() }
-
-// excelStride is the number of rows after which the checksum of the file follows.
-const excelStride = 4096
 
 func (p *excelParser) next() (row, error) {
 	cells, err := p.rows.next()
@@ -93,10 +96,8 @@ func (p *excelParser) next() (row, error) {
 	if err != nil {
 		return row{}, damagedRow(err)
 	}
-	if p.rows.number%excelStride == 0 {
-		if err := p.raw.follow(p.size, p.rows.share()); err != nil {
-			return row{}, err
-		}
+	if err := p.stream.follow(p.rows.number, p.rows.share()); err != nil {
+		return row{}, err
 	}
 	r := row{line: p.rows.number}
 	switch {
@@ -105,14 +106,7 @@ func (p *excelParser) next() (row, error) {
 	case strings.Join(cells[min(p.want, len(cells)):], "") != "":
 		r.fault = wrongNumber(len(cells), p.want)
 	}
-	r.fields = make([]string, p.width)
-	for i, cell := range cells[:min(p.want, len(cells))] {
-		if p.places == nil {
-			r.fields[i] = cell
-		} else {
-			r.fields[p.places[i]] = cell
-		}
-	}
+	r.fields = p.places.place(cells[:min(p.want, len(cells))], p.width)
 	if r.fault == "" {
 		r.input = p.input.of(cells)
 	}

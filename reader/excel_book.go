@@ -2,6 +2,7 @@ package reader
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -57,13 +58,12 @@ func partName(name string) string {
 	return strings.ToLower(path.Join("/", name))
 }
 
-// isExcel reports whether a zip archive is a file in an Office Open XML format.
-func isExcel(body Source) bool {
-	info, err := body.Stat()
-	if err != nil {
+// isExcel reports whether content is that of a zip archive with a file in an Office Open XML format.
+func isExcel(head []byte, body Source, size int64) bool {
+	if !bytes.HasPrefix(head, []byte(zipMagic)) {
 		return false
 	}
-	archive, err := zip.NewReader(body, info.Size())
+	archive, err := zip.NewReader(body, size)
 	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool {
 		name := partName(f.Name)
 		return name == "/[content_types].xml" || name == "/_rels/.rels"

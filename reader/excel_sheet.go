@@ -106,19 +106,19 @@ func (r *sheetRows) next() ([]string, error) {
 
 // finish reads the parts to their ends, so that their checksums are compared. It returns io.EOF if all rows were read.
 func (r *sheetRows) finish() error {
-	for {
-		switch e, more, err := r.part.child(sheetLevel - 1); {
-		case err != nil:
-			return err
-		case more && e.Name.Local == "sheetData":
+	err := r.part.each(func(e xml.StartElement) error {
+		if e.Name.Local == "sheetData" {
 			return fmt.Errorf("%s: it has more than one sheetData", r.part.name)
-		case !more:
-			if err := errors.Join(r.part.end(), r.strings.finish()); err != nil {
-				return err
-			}
-			return io.EOF
 		}
+		return nil
+	})
+	if err == nil {
+		err = errors.Join(r.part.end(), r.strings.finish())
 	}
+	if err == nil {
+		err = io.EOF
+	}
+	return err
 }
 
 // readRow reads the cells of a row.
@@ -137,23 +137,14 @@ func (r *sheetRows) readRow(e xml.StartElement) error {
 	clear(r.cells)
 	r.cells = r.cells[:0]
 	column := 0
-	level := r.part.level
-	for {
-		e, more, err := r.part.child(level)
-		if err != nil {
-			return err
+	err := r.part.each(func(e xml.StartElement) (err error) {
+		if e.Name.Local == "c" {
+			column, err = r.readCell(e, column)
 		}
-		if !more {
-			r.inside = false
-			return nil
-		}
-		if e.Name.Local != "c" {
-			continue
-		}
-		if column, err = r.readCell(e, column); err != nil {
-			return err
-		}
-	}
+		return err
+	})
+	r.inside = err != nil
+	return err
 }
 
 // readCell reads a cell, which is in the next column if it does not name another one. It returns the number of the

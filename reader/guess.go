@@ -25,12 +25,12 @@ func guess(src *bufio.Reader, found func(encoding string)) io.Reader {
 	g := &guessed{src: src, found: found}
 	beginning, _ := src.Peek(readSize) // the next Read returns an error met here
 	if name := looksUTF16(beginning); name != "" {
-		g.settle(name)
+		g.decodeAs(name)
 	}
 	return g
 }
 
-func (g *guessed) settle(name string) {
+func (g *guessed) decodeAs(name string) {
 	g.text = g.src
 	if name != utf8Name {
 		g.text = decoded(g.src, name)
@@ -54,7 +54,7 @@ func (g *guessed) Read(p []byte) (int, error) {
 	if looksWindows1252(window, err != nil) {
 		name = "windows-1252"
 	}
-	g.settle(name)
+	g.decodeAs(name)
 	return g.text.Read(p)
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,35 @@ const (
 	unknownShown = 20
 )
 
+var jsonlFormat = inputFormat{
+	name:        "jsonl",
+	extensions:  []string{".jsonl", ".ndjson", ".json"},
+	plain:       true,
+	content:     "a JSON object or string per line, or a JSON array of these",
+	moreColumns: true,
+	fit:         fitJSON,
+	examine:     examineJSON,
+}
+
+// fitJSON recognizes JSON by an object, the beginning of an array, or a string.
+func fitJSON(s *sample, _ *Options) fit {
+	line := firstLine(s.lines())
+	switch {
+	case len(line) > 0 && line[0] == '{', startsJSONArray(line):
+		return sureFit
+	case len(line) > 0 && line[0] == '"' && json.Valid(line):
+		return fairFit
+	}
+	return noFit
+}
+
+// startsJSONArray reports whether a line starts a JSON array of records. Other inputs may start with a bracket, too.
+func startsJSONArray(line []byte) bool {
+	rest, found := bytes.CutPrefix(line, []byte{'['})
+	rest = bytes.TrimLeft(rest, jsonSpace)
+	return found && (len(rest) == 0 || rest[0] == '{' || rest[0] == '"' || string(rest) == "]")
+}
+
 // jsonlParser reads a JSON value per line: an object, or a string that is the input.
 type jsonlParser struct {
 	lines  *lines
@@ -32,47 +60,40 @@ type jsonlParser struct {
 	unknown *unknownKeys
 	unit    string // the name of a value's place in messages: line or value
 	width   int    // number of the run's columns
-	nulls   []bool // memory for the nulls of the next rows
+	nulls   slab[bool]
 }
 
-// takeNulls returns memory for the nulls of a row, all of them set.
-func (p *jsonlParser) takeNulls() []bool {
-	if len(p.nulls) < p.width {
-		p.nulls = allTrue(max(p.width, slabFields))
-	}
-	nulls := p.nulls[:p.width:p.width]
-	p.nulls = p.nulls[p.width:]
-	return nulls
+// jsonLayout is what examineJSON learns about a file.
+type jsonLayout struct {
+	document, array bool // see documentOf
 }
 
-func allTrue(n int) []bool {
-	list := make([]bool, n)
-	for i := range list {
-		list[i] = true
+// open returns a parser of lines, or of a document.
+func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
+	values := jsonlParser{
+		inputs:  f.info.Inputs,
+		joiner:  r.options.joiner(),
+		columns: r.index,
+		paths:   r.options.paths(),
+		unknown: &r.unknown,
+		unit:    "line",
+		width:   len(r.columns),
 	}
-	return list
+	if l.document {
+		return newDocumentParser(s.text, l.array, values), nil
+	}
+	values.lines = s.splitLines()
+	return &values, nil
 }
 
 func (p *jsonlParser) at() int64 { return p.lines.number }
 
 func (p *jsonlParser) next() (row, error) {
-	for {
-		r := row{line: p.lines.number}
-		line, err := p.lines.next()
-		if err == errLong {
-			r.fault = faultLongLine
-			return r, nil
-		}
-		if err != nil {
-			return row{}, err
-		}
-		line = bytes.Trim(line, jsonSpace)
-		if len(line) == 0 {
-			continue
-		}
+	r, line, err := p.lines.record(trimJSON)
+	if err == nil && r.fault == "" {
 		p.parseLine(&r, line)
-		return r, nil
 	}
+	return r, err
 }
 
 // parseLine sets the row to a line. A line with invalid UTF-8 keeps its fields, so that users can find the
@@ -104,7 +125,8 @@ func (p *jsonlParser) parse(r *row, value string) {
 }
 
 func (p *jsonlParser) parseObject(r *row, object string) {
-	r.fields, r.nulls = make([]string, p.width), p.takeNulls()
+	r.fields, r.nulls = make([]string, p.width), p.nulls.take(p.width)
+	setAll(r.nulls)
 	p.values = append(p.values[:0], make([]string, len(p.inputs))...)
 	known := true
 	for key, value := range members(object) {
@@ -182,94 +204,82 @@ func (u *unknownKeys) add(key string) {
 	}
 }
 
-// examineJSONL finds the columns and the input column in the first sampleRecords records.
-func (f *file) examineJSONL(s *sample, o *Options) (err error) {
+// examineJSON finds the columns and the input column in the first sampleRecords records.
+func examineJSON(f *file, s *sample, o *Options) (opener, error) {
 	for s.canGrow() && lineEnds(s.data) < sampleRecords {
 		if err := s.grow(min(4*len(s.data), sampleLimit)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	document, array := documentOf(s)
-	objects := sampleObjects(s.lines())
-	if document {
-		f.info.Format, f.array = formatJSON, array
+	var l jsonLayout
+	l.document, l.array = documentOf(s)
+	lines := newLines(bytes.NewReader(s.lines()))
+	next := func() ([]byte, error) { _, line, err := lines.record(trimJSON); return line, err }
+	if l.document {
+		f.info.Format = "json"
 		if s.canGrow() { // an array may have no lines
 			if err := s.grow(sampleLimit); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		objects = documentObjects(s.data, array)
+		document := newDocumentParser(bytes.NewReader(s.data), l.array, jsonlParser{})
+		next = func() ([]byte, error) { return document.value() }
 	}
-	f.columns = keysOf(objects)
-	f.types, f.paths = typesOf(f.columns, objects), pathTypes(o.paths(), objects)
-	f.info.Inputs, err = f.inputKeys(objects, o)
-	return err
-}
-
-// inputKeys returns the keys and dotted paths of the input columns. Without objects their names are not checked.
-func (f *file) inputKeys(objects []string, o *Options) ([]string, error) {
+	objects := firstObjects(next)
+	for _, c := range columnsOf(objects) {
+		f.addColumn(c)
+	}
+	f.paths = pathTypes(o.paths(), objects)
 	if len(objects) == 0 {
-		return o.Columns, nil
+		f.info.Inputs = o.Columns // which are not checked
+		return l.open, nil
 	}
-	if len(o.Columns) == 0 {
-		place, err := o.usualColumn(f.info.Name, f.columns)
-		if err != nil {
-			return nil, err
-		}
-		return f.columns[place : place+1], nil
-	}
-	keys := slices.Clone(o.Columns)
-	for i, name := range keys {
+	var err error
+	f.info.Inputs, err = o.inputNames(f.info.Name, f.columns, func(name string) (string, error) {
 		hasColumn := func(object string) bool { _, ok := lookup(object, name); return ok }
 		if slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn) {
-			continue
+			return name, nil
 		}
-		place, err := matchColumn(f.info.Name, f.columns, name)
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = f.columns[place]
-	}
-	for i, key := range keys {
-		if other := slices.Index(keys[:i], key); other >= 0 {
-			return nil, sameColumn(f.info.Name, o.Columns[other], o.Columns[i])
-		}
-	}
-	return keys, nil
+		return matchName(f.info.Name, f.columns, name)
+	})
+	return l.open, err
 }
 
-func sampleObjects(data []byte) []string {
+// firstObjects returns the objects among the first sampleRecords values, up to an error.
+func firstObjects(next func() ([]byte, error)) []string {
 	var objects []string
-	lines := newLines(bytes.NewReader(data))
 	for range sampleRecords {
-		line, err := lines.next()
-		if err == io.EOF {
+		value, err := next()
+		if err != nil {
 			break
 		}
-		line = bytes.Trim(line, jsonSpace)
-		if len(line) > 0 && line[0] == '{' && jsonFault(line) == "" {
-			objects = append(objects, string(line))
+		if len(value) > 0 && value[0] == '{' && jsonFault(value) == "" {
+			objects = append(objects, string(value))
 		}
 	}
 	return objects
 }
 
-// typesOf returns the types of columns in the first records. A column with values of several types is text, and so is
-// one of numbers that a double does not have.
-func typesOf(columns, objects []string) []Column {
-	types := make([]Column, len(columns))
-	place := make(map[string]int, len(columns))
-	for i, name := range columns {
-		types[i], place[name] = Column{Name: name, Type: typeNull}, i
-	}
+// columnsOf returns up to maxColumns top-level keys in order of first appearance. A column with values of several types
+// is text, and so is one of numbers that a double does not have.
+func columnsOf(objects []string) []Column {
+	var columns []Column
+	places := map[string]int{}
 	for _, object := range objects {
 		for key, value := range members(object) {
-			if i, known := place[key]; known {
-				types[i] = common(types[i], Column{Name: key, Type: typeOf(value)})
+			place, known := places[key]
+			if !known && len(columns) == maxColumns {
+				continue
 			}
+			if !known {
+				place, key = len(columns), strings.Clone(key)
+				places[key] = place
+				columns = append(columns, Column{Name: key, Type: typeNull})
+			}
+			columns[place] = common(columns[place], Column{Name: columns[place].Name, Type: typeOf(value)})
 		}
 	}
-	return types
+	return columns
 }
 
 // pathTypes returns the types of the columns that are dotted paths.
@@ -307,19 +317,4 @@ func typeOf(value string) Type {
 		return TypeString
 	}
 	return TypeDouble
-}
-
-// keysOf returns up to maxColumns top-level keys in order of first appearance.
-func keysOf(objects []string) []string {
-	var keys []string
-	seen := map[string]bool{}
-	for _, object := range objects {
-		for key := range members(object) {
-			if !seen[key] && len(keys) < maxColumns {
-				seen[key] = true
-				keys = append(keys, strings.Clone(key))
-			}
-		}
-	}
-	return keys
 }

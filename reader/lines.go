@@ -54,6 +54,24 @@ func (l *lines) next() ([]byte, error) {
 	return line, nil
 }
 
+// record returns the row of the next line that is not blank, and the line as trim returns it. A line that is too long is
+// a row with a fault.
+func (l *lines) record(trim func([]byte) []byte) (r row, line []byte, err error) {
+	for len(line) == 0 {
+		r.line = l.number
+		line, err = l.next()
+		if err == errLong {
+			r.fault = faultLongLine
+			return r, nil, nil
+		}
+		if err != nil {
+			return row{}, nil, err
+		}
+		line = trim(line)
+	}
+	return r, line, nil
+}
+
 // peek returns the line that starts offset bytes ahead, with its line end. It consumes nothing. The error is
 // errLong if the text from here to the end of that line exceeds maxRecord.
 func (l *lines) peek(offset int) ([]byte, error) {
@@ -199,4 +217,24 @@ func cutLineEnd(raw []byte) (line, end []byte) {
 		n--
 	}
 	return raw[:n], raw[n:]
+}
+
+// firstLine returns the first line of text that is neither blank nor a # comment; nil if there is none.
+func firstLine(text []byte) []byte {
+	for len(text) > 0 {
+		line := beforeLineEnd(text)
+		text = text[min(len(line)+1, len(text)):]
+		if line = trimText(line); len(line) > 0 {
+			return line
+		}
+	}
+	return nil
+}
+
+// beforeLineEnd returns the text before the first LF or CR.
+func beforeLineEnd(text []byte) []byte {
+	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
+		return text[:i]
+	}
+	return text
 }

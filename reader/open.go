@@ -91,48 +91,51 @@ func Expand(path string, storage Storage) ([]string, error) {
 func (o *Options) expand() ([]string, error) {
 	var names []string
 	for _, path := range o.Paths {
-		if isURL(path) {
-			objects, err := o.expandURL(path)
-			if err != nil {
-				return nil, err
-			}
-			names = append(names, objects...)
-			continue
+		files, err := o.filesOf(path)
+		if err != nil {
+			return nil, err
 		}
-		matches := []string{path}
-		if path != stdinPath && strings.ContainsAny(path, `*?[`) && !exists(path) {
-			var err error
-			matches, err = filepath.Glob(path)
-			if err == nil && len(matches) == 0 {
-				err = ErrNoMatch
-			}
-			if err != nil {
-				return nil, &OpenError{path, err}
-			}
-			slices.Sort(matches)
-			for _, match := range matches {
-				if err := checkRegular(match); err != nil {
-					return nil, err
-				}
-			}
-		}
-		for _, match := range matches {
-			if match == stdinPath || !isFolder(match) {
-				names = append(names, match)
-				continue
-			}
-			parts, err := partsOf(match)
-			if err != nil {
-				return nil, err
-			}
-			names = append(names, parts...)
-		}
+		names = append(names, files...)
 	}
 	return names, nil
 }
 
-// partsOf returns the files in a folder and in the folders below, in lexical order.
+// filesOf is expand for one path.
+func (o *Options) filesOf(path string) (names []string, err error) {
+	switch {
+	case path == stdinPath:
+		return []string{path}, nil
+	case isURL(path):
+		return o.expandURL(path)
+	case !strings.ContainsAny(path, `*?[`) || exists(path):
+		return partsOf(path)
+	}
+	matches, err := filepath.Glob(path)
+	if err == nil && len(matches) == 0 {
+		err = ErrNoMatch
+	}
+	if err != nil {
+		return nil, &OpenError{path, err}
+	}
+	slices.Sort(matches)
+	for _, match := range matches {
+		if err := checkRegular(match); err != nil {
+			return nil, err
+		}
+		parts, err := partsOf(match)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, parts...)
+	}
+	return names, nil
+}
+
+// partsOf returns the files in a folder and in the folders below, in lexical order; folder itself if it is a file.
 func partsOf(folder string) ([]string, error) {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return []string{folder}, nil
+	}
 	var names []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		hidden := path != folder && isHidden(entry.Name())
@@ -173,7 +176,7 @@ func isHidden(name string) bool { return strings.HasPrefix(name, "_") || strings
 func checkParts(folder string, parts []string) error {
 	for _, part := range parts {
 		switch {
-		case formatByName(part) == "":
+		case formatByName(part) == nil:
 			return &UnsupportedError{folder, "a folder with files other than lists (" + filepath.Base(part) + ")", "name the files, such as DIR/*.csv"}
 		case formatByName(part) != formatByName(parts[0]):
 			return &UnsupportedError{folder, "a folder of files in several formats", "name the files, such as DIR/*.csv"}
@@ -243,9 +246,4 @@ func matching(pattern string, urls []string) (found []string, err error) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

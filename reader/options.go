@@ -11,25 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// The formats of an input.
-const (
-	formatCSV   = "csv"
-	formatJSONL = "jsonl"
-	formatTXT   = "txt"
-
-	formatJSON    = "json" // an array, or values of several lines; Options name both jsonl
-	formatParquet = "parquet"
-	formatExcel   = "xlsx"
-)
-
 // DefaultJoin is the default of Options.Join.
 const DefaultJoin = " "
 
 // Options describe the inputs. Only Paths is required. The zero value of any other field stands for a default,
 // which is mostly to examine the input.
 type Options struct {
-	// Paths are files, folders, globs, URLs of these, or "-" (once) for Stdin, read in this order. A path that exists is a file, even
-	// if it has glob characters. The files of a glob are sorted by name.
+	// Paths are files, folders, globs, URLs of these, or "-" (once) for Stdin, read in this order. A path that exists is
+	// not a glob, even if it has glob characters. The files of a glob are sorted by name.
 	Paths []string
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
@@ -38,8 +27,8 @@ type Options struct {
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
-	// Format is csv, jsonl (also for JSON arrays and values of several lines), txt, parquet or xlsx. The default is the format of the extension (.csv, .tsv, .jsonl, .ndjson,
-	// .json, .txt, also with .gz or .zst after it), or else of the content. Parquet and Excel
+	// Format is one of [FormatNames], in any case; jsonl is also that of JSON arrays and of values of several lines. The
+	// default is the format of the extension, also with .gz or .zst after it, or else of the content. Parquet and Excel
 	// are always recognized by their content.
 	Format string
 
@@ -58,10 +47,10 @@ type Options struct {
 	// do not have them. Without a JSONL file among the inputs, a file must have each of them.
 	ExtraColumns []string
 	// NamedOnly says that the columns of Parquet are ExtraColumns alone: other columns are not read, except for the
-	// input column.
+	// input columns.
 	NamedOnly bool
 	// InputsOnly says that the fields of records are not used: those of Parquet are empty then, and their columns are not
-	// read. A record whose other columns alone make it a fault is none.
+	// read. A record that only its other columns would make malformed is then not malformed.
 	InputsOnly bool
 
 	// Sheet is the sheet of Excel files, in any case. The default is the first sheet.
@@ -78,9 +67,9 @@ type Options struct {
 	NoHeader bool
 
 	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2,
-	// shift_jis or gbk, in any case. The default is the encoding of the byte
-	// order mark, or else utf-8, unless the content looks like another: the first 64 KiB have the zero bytes
-	// of UTF-16, or the 64 KiB from the first byte beyond ASCII look like windows-1252.
+	// shift_jis or gbk, in any case. The default is the encoding of the byte order mark, or else utf-8, unless the
+	// content looks like another: the first 64 KiB have the zero bytes of UTF-16, or the 64 KiB from the first byte
+	// beyond ASCII look like windows-1252.
 	Encoding string
 
 	// Log receives the guesses and warnings; nil for none.
@@ -119,8 +108,8 @@ func (o Options) check() (Options, error) {
 		return o, &OptionError{"Stdin", "- is among the paths, but there is no standard input"}
 	case namedTwice(o.Columns) != "":
 		return o, &OptionError{"Columns", fmt.Sprintf("the column %q is named twice", namedTwice(o.Columns))}
-	case !slices.Contains([]string{"", formatCSV, formatJSONL, formatTXT, formatParquet, formatExcel}, o.Format):
-		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want csv, jsonl, txt, parquet or xlsx", o.Format)}
+	case o.Format != "" && formatNamed(o.Format) == nil:
+		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want %s", o.Format, FormatNames())}
 	case !knownEncoding:
 		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want a label of the WHATWG Encoding Standard, such as %s", encoding, someEncodings)}
 	case o.Delimiter != 0 && !validDelimiter(o.Delimiter):

@@ -79,11 +79,10 @@ func (r *Reader) checkOrigin() error {
 		return &ReadError{info.Name, r.parser.at(), err}
 	case changed != "":
 		return &ChangedError{info.Name, changed}
-	case r.stream.seekable != nil && info.Bytes+appended > r.stream.origin.size:
+	case r.stream.seekable != nil && info.Bytes+appended > r.stream.origin.size,
+		appended > 0 && r.stream.lines == nil:
 		return &ChangedError{info.Name, "was appended to"}
-	case appended > 0 && r.lines == nil:
-		return &ChangedError{info.Name, "was appended to"}
-	case appended > 0 && !r.lines.ended():
+	case appended > 0 && !r.stream.lines.ended():
 		return &ChangedError{info.Name, "had a last line without a line end, and was appended to"}
 	case appended > 0:
 		r.options.Log.Warn("the input has grown while it was read: the appended records are left to the next run",

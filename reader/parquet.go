@@ -13,6 +13,15 @@ import (
 	"github.com/bulkcat/bulkcat/reader/pages"
 )
 
+var parquetFormat = inputFormat{
+	name:       "parquet",
+	extensions: []string{".parquet", ".pq", ".parq"},
+	content:    "a Parquet file",
+	recognize:  isParquet,
+	inspect:    inspectParquet,
+	damaged:    damagedParquet,
+}
+
 // parquetMagic begins and ends a Parquet file.
 const parquetMagic = "PAR1"
 
@@ -30,7 +39,7 @@ type tableColumn struct {
 }
 
 // isParquet reports whether content is that of a Parquet file, whole or cut short.
-func isParquet(head []byte) bool {
+func isParquet(head []byte, _ Source, _ int64) bool {
 	return strings.HasPrefix(string(head), parquetMagic) && controls(head) > 0
 }
 
@@ -47,29 +56,33 @@ func openParquet(name string, body io.ReaderAt, size int64) (*pages.File, error)
 	case ok:
 		return nil, &FormatError{name, 1, unsupported.Error(), ""}
 	case damaged:
-		return nil, &UnsupportedError{name, "a damaged Parquet file (" + reason + ")", "fetch the file again"}
+		return nil, damagedParquet(name, errors.New(reason))
 	}
 	return nil, &ReadError{name, 1, err}
 }
 
+func damagedParquet(name string, reason error) error {
+	return &UnsupportedError{name, fmt.Sprintf("a damaged Parquet file (%v)", reason), "fetch the file again"}
+}
+
 // inspectParquet finds the columns of a Parquet file and the columns to read.
-func (r *Reader) inspectParquet(name string, body Source, size int64) (*file, error) {
-	opened, err := openParquet(name, body, size)
+func inspectParquet(f *file, body Source, size int64, o *Options) (opener, error) {
+	opened, err := openParquet(f.info.Name, body, size)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{info: FileInfo{Name: name, Format: formatParquet}}
-	if f.table, f.all, err = newTable(name, opened, &r.options); err != nil {
+	t, all, err := newTable(f.info.Name, opened, o)
+	if err != nil {
 		return nil, err
 	}
-	for _, c := range f.table.inputs {
+	f.all = all
+	for _, c := range t.inputs {
 		f.info.Inputs = append(f.info.Inputs, c.Name)
 	}
-	for _, c := range f.table.columns {
-		f.columns = append(f.columns, c.Name)
-		f.types = append(f.types, c.Column)
+	for _, c := range t.columns {
+		f.addColumn(c.Column)
 	}
-	return f, nil
+	return t.open, nil
 }
 
 // newTable returns the table, and the names of all columns of the file.
@@ -91,13 +104,12 @@ func newTable(file string, opened *pages.File, o *Options) (t *table, all []stri
 		}
 		return tableColumn{}, err
 	}
-	names := o.Columns
-	if len(names) == 0 {
-		place, err := o.usualColumn(file, all)
-		if err != nil {
-			return nil, nil, err
-		}
-		names = all[place : place+1]
+	names, err := o.inputNames(file, all, func(name string) (string, error) {
+		c, err := find(name)
+		return c.Name, err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, name := range names {
 		c, err := find(name)
@@ -106,9 +118,6 @@ func newTable(file string, opened *pages.File, o *Options) (t *table, all []stri
 		}
 		if c.Type == TypeJSON {
 			return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as %s.NAME", c.Name, c.Name), "Columns"}
-		}
-		if other := slices.IndexFunc(t.inputs, func(known tableColumn) bool { return known.Name == c.Name }); other >= 0 {
-			return nil, nil, sameColumn(file, names[other], name)
 		}
 		t.inputs = append(t.inputs, c)
 	}
@@ -165,10 +174,9 @@ func newTableColumn(name string, opened *pages.File, c *parquet.Column) tableCol
 type parquetParser struct {
 	file    *pages.File
 	table   *table
-	places  []int // index in the run's columns of each of the file's columns; nil if they are equal
-	width   int   // number of the run's columns
-	raw     *rawReader
-	size    int64 // of the file, in bytes
+	places  placement
+	width   int // number of the run's columns
+	stream  *stream
 	leaves  []*leaf
 	columns []placedColumn
 	inputs  []placedColumn
@@ -180,8 +188,8 @@ type parquetParser struct {
 	bytes  int   // of its values
 	text   []byte
 	ends   []int
-	fields []string // memory for the fields of the next rows
-	nulls  []bool
+	fields slab[string]
+	nulls  slab[bool]
 }
 
 // placedColumn is a column with the leaves that it consists of.
@@ -190,21 +198,18 @@ type placedColumn struct {
 	leaves []*leaf
 }
 
-// newParquetParser opens a file again, which has not changed since Open.
-func newParquetParser(f *file, body Source, raw *rawReader, width int, o *Options) (*parquetParser, error) {
-	info, err := body.Stat()
-	if err != nil {
-		return nil, &OpenError{f.info.Name, err}
-	}
-	opened, err := openParquet(f.info.Name, body, info.Size())
+// open opens the file again, and checks that its rows and columns have not changed.
+func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
+	opened, err := openParquet(f.info.Name, s.seekable, s.size)
 	if err != nil {
 		return nil, err
 	}
-	t, all, err := newTable(f.info.Name, opened, o)
-	if err != nil || t.rows != f.table.rows || !slices.Equal(all, f.all) {
-		return nil, &FormatError{f.info.Name, 1, "the file has changed since the run began; start again", ""}
+	rows := t.rows
+	t, all, err := newTable(f.info.Name, opened, &r.options)
+	if err != nil || t.rows != rows || !slices.Equal(all, f.all) {
+		return nil, changedSince(f, 1, "the file")
 	}
-	p := &parquetParser{file: opened, table: t, places: f.places, width: width, raw: raw, size: info.Size(), joiner: o.joiner()}
+	p := &parquetParser{file: opened, table: t, places: f.places, width: len(r.columns), stream: s, joiner: r.options.joiner()}
 	byIndex := map[int]*leaf{}
 	place := func(n *node) placedColumn {
 		placed := placedColumn{node: n}
@@ -222,7 +227,7 @@ func newParquetParser(f *file, body Source, raw *rawReader, width int, o *Option
 	for _, c := range t.inputs {
 		p.inputs = append(p.inputs, place(c.node))
 	}
-	if !o.InputsOnly {
+	if !r.options.InputsOnly {
 		for _, c := range t.columns {
 			p.columns = append(p.columns, place(c.node))
 		}
@@ -249,16 +254,11 @@ func (p *parquetParser) next() (r row, err error) {
 	}
 	p.left--
 	p.row++
-	if p.row%parquetStride == 0 {
-		if err := p.raw.follow(p.size, float64(p.row)/float64(p.table.rows)); err != nil {
-			return row{}, err
-		}
+	if err := p.stream.follow(p.row, float64(p.row)/float64(p.table.rows)); err != nil {
+		return row{}, err
 	}
 	return p.build(), nil
 }
-
-// parquetStride is the number of rows after which the checksum of the file follows.
-const parquetStride = 4096
 
 func (p *parquetParser) openGroup() {
 	group := p.file.RowGroups()[p.group]
@@ -272,22 +272,12 @@ func (p *parquetParser) openGroup() {
 
 // build returns the row of the current values. Its fields share the memory of one string.
 func (p *parquetParser) build() row {
-	r := row{line: p.row}
-	if len(p.fields) < p.width {
-		p.fields = make([]string, max(p.width, slabFields))
-		p.nulls = make([]bool, len(p.fields))
-	}
-	r.fields, p.fields = p.fields[:p.width:p.width], p.fields[p.width:]
-	r.nulls, p.nulls = p.nulls[:p.width:p.width], p.nulls[p.width:]
+	r := row{line: p.row, fields: p.fields.take(p.width), nulls: p.nulls.take(p.width)}
 	if p.places != nil {
-		for i := range r.nulls {
-			r.nulls[i] = true
-		}
+		setAll(r.nulls)
 	}
 	if p.appendRow() {
-		for i := range r.nulls {
-			r.nulls[i] = true
-		}
+		setAll(r.nulls)
 		p.text, r.fault = nil, faultLongRow
 		return r
 	}
@@ -303,10 +293,7 @@ func (p *parquetParser) build() row {
 		r.input = p.joined(p.parts)
 	}
 	for i, end := range p.ends[len(p.inputs):] {
-		place := i
-		if p.places != nil {
-			place = p.places[i]
-		}
+		place := p.places.of(i)
 		r.fields[place] = strings.ToValidUTF8(text[start:end], "\ufffd")
 		r.nulls[place] = p.columns[i].null()
 		start = end

@@ -40,8 +40,8 @@ func (l *leaf) close() {
 	l.pages = nil
 }
 
-// next sets the values to those of the next row, if their size is at most room.
-func (l *leaf) next(room int) error {
+// next sets the values to those of the next row, if their size is at most limit.
+func (l *leaf) next(limit int) error {
 	if len(l.ahead) == 0 {
 		if err := l.fill(); err == io.EOF {
 			return fmt.Errorf("%w: a column has fewer rows than its row group", pages.ErrDamaged)
@@ -58,7 +58,7 @@ func (l *leaf) next(room int) error {
 		l.values = nil
 	}
 	l.values, l.size = l.values[:0], 0
-	l.take(room)
+	l.take(limit)
 	for {
 		if len(l.ahead) == 0 {
 			if err := l.fill(); err == io.EOF {
@@ -71,13 +71,13 @@ func (l *leaf) next(room int) error {
 			return nil
 		}
 		l.size += len("0,") // each element has a character and a comma, at least
-		l.take(room)
+		l.take(limit)
 	}
 }
 
 // take takes the next value. A row that is too long has no values.
-func (l *leaf) take(room int) {
-	if l.size += sizeOf(l.ahead[0]); l.size <= room {
+func (l *leaf) take(limit int) {
+	if l.size += sizeOf(l.ahead[0]); l.size <= limit {
 		l.values = append(l.values, l.ahead[0].Clone()) // the next page may take the memory of this one
 	} else {
 		l.values = nil

@@ -113,13 +113,18 @@ func (n *node) setUnsigned(kind parquet.Kind) {
 	n.append = func(text []byte, v parquet.Value) []byte { return strconv.AppendUint(text, v.Uint64(), 10) }
 }
 
+// integer returns the value of a column of 32 or 64 bits.
+func integer(kind parquet.Kind, v parquet.Value) int64 {
+	if kind == parquet.Int32 {
+		return int64(v.Int32())
+	}
+	return v.Int64()
+}
+
 func timeForm(kind parquet.Kind, unit format.TimeUnit, form string) func([]byte, parquet.Value) []byte {
 	perSecond := int64(math.Pow10(decimalsOf(unit)))
 	return func(text []byte, v parquet.Value) []byte {
-		n := v.Int64()
-		if kind == parquet.Int32 {
-			n = int64(v.Int32())
-		}
+		n := integer(kind, v)
 		return time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC().AppendFormat(text, form)
 	}
 }
@@ -129,10 +134,7 @@ func clockForm(kind parquet.Kind, unit format.TimeUnit) func([]byte, parquet.Val
 	perHour := 3600 * int64(math.Pow10(decimalsOf(unit)))
 	minutes := timeForm(kind, unit, formMinutes)
 	return func(text []byte, v parquet.Value) []byte {
-		n := v.Int64()
-		if kind == parquet.Int32 {
-			n = int64(v.Int32())
-		}
+		n := integer(kind, v)
 		if n < 0 { // no time of the day
 			return strconv.AppendInt(text, n, 10)
 		}
@@ -153,11 +155,8 @@ func decimalsOf(unit format.TimeUnit) int {
 
 func decimalForm(kind parquet.Kind, scale int) func([]byte, parquet.Value) []byte {
 	return func(text []byte, v parquet.Value) []byte {
-		switch kind {
-		case parquet.Int32:
-			return appendDecimal(text, strconv.Itoa(int(v.Int32())), scale)
-		case parquet.Int64:
-			return appendDecimal(text, strconv.FormatInt(v.Int64(), 10), scale)
+		if kind == parquet.Int32 || kind == parquet.Int64 {
+			return appendDecimal(text, strconv.FormatInt(integer(kind, v), 10), scale)
 		}
 		b := v.ByteArray() // big-endian two's complement
 		n := new(big.Int).SetBytes(b)

@@ -52,9 +52,7 @@ func (r *Reader) placePartitions(f *file) {
 		if _, err := matchColumn("", f.columns, p.name); err == nil {
 			continue
 		}
-		if p.place = r.addColumn(p.name); p.place == len(r.types) {
-			r.types = append(r.types, Column{Name: p.name})
-		}
+		p.place, _ = r.addColumn(Column{Name: p.name})
 		kept = append(kept, p)
 	}
 	f.partitions = kept

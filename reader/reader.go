@@ -15,8 +15,8 @@ type Record struct {
 	File   string // the path as given or as a glob found it; "-" for standard input
 	Line   int64  // the line in File on which the record starts, from 1; in Parquet and Excel the row
 
-	// Input is the decoded value of the input column, or the values of several, neither trimmed nor checked. It is "" if the value is
-	// missing or null, or the record is malformed.
+	// Input is the decoded value of the input column, or the values of several, neither trimmed nor checked. It is "" if
+	// the value is missing or null, or the record is malformed.
 	Input string
 
 	// Fields has a value for each of [Reader.Columns], "" for a missing value, and for a value of a malformed
@@ -24,7 +24,7 @@ type Record struct {
 	// Records share memory: do not change Fields.
 	Fields []string
 
-	// Nulls says which of Fields are null. It is nil for formats without nulls, CSV and txt, and for a record
+	// Nulls reports for each of Fields whether it is null. It is nil for formats without nulls, CSV and txt, and for a record
 	// without fields. Do not change it.
 	Nulls []bool
 
@@ -35,7 +35,7 @@ type Record struct {
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
 	Name   string   // as in Record.File
-	Format string   // csv, jsonl, json (an array, or values of several lines), txt, parquet or xlsx
+	Format string   // one of FormatNames, or json for an array or for values of several lines
 	Inputs []string // the names of the input columns; none for txt and for JSONL strings
 	Bytes  int64    // number of bytes read so far, as stored (compressed)
 	SHA256 string   // checksum of these bytes, in hex; "" before the first
@@ -57,7 +57,6 @@ type Reader struct {
 	next    int // index in files of the next file
 	current *file
 	stream  *stream
-	lines   *lines // of the parser
 	parser  parser
 	number  int64   // number of the last record
 	before  int64   // number of the last record before the current file
@@ -193,8 +192,8 @@ func (r *Reader) Close() error {
 		err = r.stream.Close()
 	}
 	for _, f := range r.files[r.next:] {
-		if f.held != nil {
-			err = errors.Join(err, f.held.Close())
+		if f.pipe != nil {
+			err = errors.Join(err, f.pipe.Close())
 		}
 	}
 	r.current, r.stream, r.parser, r.ahead, r.next = nil, nil, nil, nil, len(r.files)
@@ -238,42 +237,22 @@ func (r *Reader) openNext() error {
 		return err
 	}
 	r.next++
-	r.current, r.stream, r.lines, r.before = f, s, nil, r.number
-	switch f.info.Format {
-	case formatParquet:
-		r.parser, err = newParquetParser(f, s.seekable, s.raw, len(r.columns), &r.options)
-		return err
-	case formatExcel:
-		p, err := newExcelParser(f, s.seekable, s.raw, len(r.columns), &r.options)
-		if err != nil {
-			return err
-		}
-		s.closers = append(s.closers, p)
-		r.parser = p
-		return nil
-	}
-	if f.info.Format == formatJSON {
-		document := newDocumentParser(s.text, r.valueParser(f, "value"))
-		document.array = f.array
-		r.parser = document
-		return nil
-	}
-	r.lines = newLines(s.text)
-	r.parser, err = r.newParser(f, r.lines)
+	r.current, r.stream, r.before = f, s, r.number
+	r.parser, err = f.open(r, f, s)
 	return err
 }
 
 func (r *Reader) reopen(f *file) (*stream, error) {
-	if f.held != nil {
-		return f.held, nil
+	if f.pipe != nil {
+		return f.pipe, nil
 	}
-	body, _, err := r.options.openSource(f.info.Name)
+	body, size, err := r.options.openSource(f.info.Name)
 	if err != nil {
 		return nil, &OpenError{f.info.Name, err}
 	}
 	first := originOf(body)
-	if f.info.Format == formatParquet || f.info.Format == formatExcel {
-		return newSeekable(body, first, &r.read), nil
+	if f.format.recognize != nil {
+		return newSeekable(body, size, first, &r.read), nil
 	}
 	s, err := newStream(f.info.Name, body, r.options.Encoding, r.onGuess(f), &r.read)
 	if err != nil {
@@ -281,23 +260,6 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	}
 	s.origin = first
 	return s, nil
-}
-
-func (r *Reader) newParser(f *file, lines *lines) (parser, error) {
-	switch f.info.Format {
-	case formatCSV:
-		return newCSVParser(f, lines, len(r.columns), &r.options)
-	case formatJSONL:
-		values := r.valueParser(f, "line")
-		values.lines = lines
-		return &values, nil
-	default:
-		return &txtParser{lines: lines}, nil
-	}
-}
-
-func (r *Reader) valueParser(f *file, unit string) jsonlParser {
-	return jsonlParser{inputs: f.info.Inputs, joiner: r.options.joiner(), columns: r.index, paths: r.options.paths(), unknown: &r.unknown, unit: unit, width: len(r.columns)}
 }
 
 // finish completes the FileInfo of the current file and closes the file.
@@ -317,7 +279,7 @@ func (r *Reader) finish() error {
 	}
 	err := r.stream.Close()
 	line := r.parser.at()
-	r.current, r.stream, r.parser, f.held = nil, nil, nil, nil
+	r.current, r.stream, r.parser, f.pipe = nil, nil, nil, nil
 	if err != nil {
 		return &ReadError{f.info.Name, line, err}
 	}

@@ -47,7 +47,11 @@ func TestFormatByName(t *testing.T) {
 		"a.json": "jsonl", "a.txt": "txt", "a.dat": "", "a": "", "a.gz": "", "csv": "",
 	}
 	for name, want := range names {
-		if got := formatByName(name); got != want {
+		got := ""
+		if f := formatByName(name); f != nil {
+			got = f.name
+		}
+		if got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

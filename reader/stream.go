@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"strings"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -23,8 +24,10 @@ const (
 
 // stream is an opened input.
 type stream struct {
-	seekable Source    // Parquet and Excel: the file, which has no text
+	seekable Source    // the file, if it is read by offset and so has no text
+	size     int64     // of seekable, in bytes
 	text     io.Reader // decompressed, in UTF-8
+	lines    *lines    // of the text; nil if a parser does not read by lines
 	encoding string    // of the file, if it is known and not utf-8
 	raw      *rawReader
 	origin   *origin // nil unless it is a regular file
@@ -33,7 +36,7 @@ type stream struct {
 
 // newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
 // reads to total. For encoding and found see decode. The error is a *ReadError, or an *UnsupportedError for content
-// that is no list, compressed or not.
+// that is not a list, compressed or not.
 func newStream(name string, body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
@@ -62,13 +65,36 @@ func newStream(name string, body io.ReadCloser, encoding string, found func(stri
 }
 
 // newSeekable returns the stream of a file that is read by offset.
-func newSeekable(body Source, first *origin, total *atomic.Int64) *stream {
+func newSeekable(body Source, size int64, first *origin, total *atomic.Int64) *stream {
 	return &stream{
 		seekable: body,
+		size:     size,
 		raw:      &rawReader{src: body, hash: sha256.New(), total: total},
 		origin:   first,
 		closers:  []io.Closer{body},
 	}
+}
+
+// splitLines returns the lines of the text.
+func (s *stream) splitLines() *lines {
+	s.lines = newLines(s.text)
+	return s.lines
+}
+
+// followStride is the number of rows after which follow reads.
+const followStride = 4096
+
+// follow reads the raw bytes on to the share of the file that a number of rows is, for the checksum and the progress. The
+// rows themselves are read by offset.
+func (s *stream) follow(rows int64, share float64) error {
+	due := int64(float64(s.size)*share) - s.raw.bytes
+	if rows%followStride != 0 || due <= 0 {
+		return nil
+	}
+	if _, err := io.CopyN(io.Discard, s.raw, due); err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 func (s *stream) Close() error {
@@ -114,6 +140,12 @@ func isCutMagic(name string, magic []byte) bool {
 	}
 	return compressedName(name) || len(magic) < len(magicGzip) && bytes.HasPrefix(magicGzip, magic) ||
 		len(magic) > 1 && bytes.HasPrefix(magicZstd, magic)
+}
+
+// compressedName reports whether a file has the extension of a compression that the package reads.
+func compressedName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst")
 }
 
 // gzipReader reads all members of a gzip file, and skips zeros between and after them, with which backups fill
@@ -198,19 +230,6 @@ func (r *rawReader) Read(p []byte) (int, error) {
 	r.total.Add(int64(n))
 	r.err = err
 	return n, err
-}
-
-// follow reads on to a share of a file of size bytes, for the checksum and the progress. The rows themselves are read by
-// offset.
-func (r *rawReader) follow(size int64, share float64) error {
-	due := int64(float64(size)*share) - r.bytes
-	if due <= 0 {
-		return nil
-	}
-	if _, err := io.CopyN(io.Discard, r, due); err != io.EOF {
-		return err
-	}
-	return nil
 }
 
 // digest returns the number of bytes read, and their checksum in hex.

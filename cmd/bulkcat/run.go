@@ -298,7 +298,7 @@ func (f *inputFlags) bindColumns(flags *pflag.FlagSet, name, usage string) {
 
 // bindFormat binds all input flags except those of the columns.
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Format, "input-format", "", "csv, jsonl, txt, parquet or xlsx (default: by name and content)")
+	flags.StringVar(&f.Format, "input-format", "", reader.FormatNames()+" (default: by name and content)")
 	flags.StringVar(&f.Sheet, "sheet", "", "the `SHEET` of an Excel file (default: the first)")
 	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")

@@ -47,7 +47,7 @@ func (s *stream) checkBody(data []byte) error {
 	n, _ := s.page.values()
 	switch {
 	case s.page.Type == format.DictionaryPage:
-		s.hasWords = true
+		s.hasDictionary = true
 		if e := s.page.DictionaryPageHeader.V.Encoding; e != format.Plain && e != plainDictionary {
 			return s.unsupported(e)
 		}
@@ -118,7 +118,7 @@ func (s *stream) checkValues(n int, e format.Encoding, repetition, definition, d
 	if err := s.limit(int64(memory) + 8*int64(present)); err != nil {
 		return err
 	}
-	if err := s.holdDecoded(s.decodedSize(int64(memory), int64(present), e)); err != nil {
+	if err := s.reserveDecoded(s.decodedSize(int64(memory), int64(present), e)); err != nil {
 		return err
 	}
 	s.values, s.rows, s.page.present = s.values+int64(n), s.rows+int64(rows), present
@@ -138,10 +138,10 @@ func (s *stream) decodedSize(memory, present int64, e format.Encoding) int64 {
 	return memory
 }
 
-// holdDecoded counts the decoded page if that has more than twice the size of the page.
-func (s *stream) holdDecoded(decoded int64) error {
+// reserveDecoded counts the decoded page if that has more than twice the size of the page.
+func (s *stream) reserveDecoded(decoded int64) error {
 	if decoded > 2*int64(s.page.UncompressedPageSize) {
-		return s.hold(s.words, decoded)
+		return s.reserve(s.dictionary, decoded)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (l *leaf) checkPlain(data []byte, n int) error {
 
 // checkIndexes checks that data has n indexes of the dictionary.
 func (s *stream) checkIndexes(data []byte, n int) error {
-	if !s.hasWords {
+	if !s.hasDictionary {
 		return errors.New("a page has indexes of a dictionary, and there is none")
 	}
 	if len(data) == 0 {
@@ -244,7 +244,7 @@ func nextRun(data []byte, width int) (r run, rest []byte, err error) {
 		return r, nil, io.ErrUnexpectedEOF
 	}
 	data = data[size:]
-	if header>>1 > MaxPage {
+	if header>>1 > maxPage {
 		return r, nil, fmt.Errorf("a run of %d values", header>>1)
 	}
 	r.count = int(header >> 1)
@@ -304,7 +304,7 @@ func countLevels(data []byte, n, most, level int, fresh bool) (count int, err er
 		}
 		for i := 0; i < min(r.count, left); i += size {
 			if r.packed != nil {
-				value = packedLevel(r.packed, i, width)
+				value = int(unpack(r.packed, i, width))
 			}
 			if value > most || left == n && i == 0 && fresh && value != 0 {
 				return 0, fmt.Errorf("level %d, and at most %d may be here", value, most)
@@ -316,16 +316,6 @@ func countLevels(data []byte, n, most, level int, fresh bool) (count int, err er
 		left -= min(r.count, left)
 	}
 	return count, nil
-}
-
-// packedLevel returns the level at an index. It has at most 8 bits.
-func packedLevel(packed []byte, index, width int) int {
-	bit := index * width
-	word := uint(packed[bit/8])
-	if bit/8+1 < len(packed) {
-		word |= uint(packed[bit/8+1]) << 8
-	}
-	return int(word >> (bit % 8) & (1<<width - 1))
 }
 
 // measureDelta checks n integers of at most a number of bits in the encoding DELTA_BINARY_PACKED at the beginning of
@@ -404,5 +394,5 @@ func (s *stream) checkPrefixes(data []byte, n int) error {
 	if err := s.limit(total); err != nil {
 		return err
 	}
-	return s.holdDecoded(total)
+	return s.reserveDecoded(total)
 }

@@ -4,8 +4,8 @@
 // fills in zeros for values that are missing. A [File] has the rows of the file, or an error:
 //
 //   - The metadata is checked for sizes that it cannot have, and read without the parts that no reader of rows needs.
-//   - A page has at most [MaxPage] bytes, and the buffers and current pages of a file have at most [MaxHeld] bytes.
-//     Pages that take more than twice their size once they are decoded count with that.
+//   - A page has at most 100 MiB, and the buffers and current pages of a file have at most 192 MiB. Pages that take more
+//     than twice their size once they are decoded count with the size that they then take.
 //   - A page with many indexes of a dictionary is given to the library in parts, see splitValues.
 //   - Pages are decompressed here, to exactly the size that the page header has. The library sees pages without
 //     compression.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,8 +16,8 @@ import (
 
 // Bounds of memory in bytes.
 const (
-	MaxPage = 100 << 20 // DuckDB writes pages of up to 100,000,000 bytes
-	MaxHeld = 192 << 20 // of the buffers, current pages and dictionaries of all columns that are read
+	maxPage     = 100 << 20 // DuckDB writes pages of up to 100,000,000 bytes
+	maxReserved = 192 << 20 // of the buffers, current pages and dictionaries of all columns that are read
 
 	maxFooter = 64 << 20 // some 300,000 column chunks
 	maxHeader = 16 << 20 // of a page: statistics have whole values
@@ -37,7 +38,7 @@ var ErrEncrypted = errors.New("the Parquet file is encrypted")
 // ErrDamaged is the cause of all errors of files that violate the Parquet format.
 var ErrDamaged = errors.New("the Parquet file is damaged")
 
-// An UnsupportedError is the error of a valid file that this package does not read.
+// UnsupportedError says that a valid file has a feature that this package does not read.
 type UnsupportedError struct {
 	Column string
 	Reason string // the feature of the file, such as "is compressed with LZO"
@@ -52,7 +53,7 @@ func damagedf(form string, args ...any) error {
 	return fmt.Errorf("%w: "+form, append([]any{ErrDamaged}, args...)...)
 }
 
-// Guard turns a panic of the library, which some damaged files cause, into an [ErrDamaged]. It is to be deferred.
+// Guard turns a panic of the library, which some damaged files cause, into an [ErrDamaged]. Callers defer it.
 func Guard(err *error) {
 	if reason := recover(); reason != nil {
 		*err = damagedf("%v", reason)
@@ -61,14 +62,14 @@ func Guard(err *error) {
 
 // File is a Parquet file. Its methods may be called concurrently.
 type File struct {
-	body   io.ReaderAt
-	end    int64 // of the pages: the offset of the metadata
-	meta   footer
-	leaves []*format.SchemaElement
-	opened *parquet.File
-	groups []parquet.RowGroup
-	rows   int64
-	held   atomic.Int64
+	body     io.ReaderAt
+	end      int64 // of the pages: the offset of the metadata
+	meta     footer
+	leaves   []*format.SchemaElement
+	opened   *parquet.File
+	groups   []parquet.RowGroup
+	rows     int64
+	reserved atomic.Int64
 }
 
 // footer is the metadata of a file that reading its rows needs.
@@ -226,21 +227,8 @@ func (f *File) openPlain() (*parquet.File, error) {
 	}
 	content := append([]byte(magic), data...)
 	content = append(binary.LittleEndian.AppendUint32(content, uint32(len(data))), magic...)
-	return parquet.OpenFile(bytesAt(content), int64(len(content)),
+	return parquet.OpenFile(bytes.NewReader(content), int64(len(content)),
 		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(streamBuffer))
-}
-
-type bytesAt []byte
-
-func (b bytesAt) ReadAt(p []byte, offset int64) (int, error) {
-	if offset < 0 || offset >= int64(len(b)) {
-		return 0, io.EOF
-	}
-	n := copy(p, b[offset:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
 }
 
 // Root returns the root of the schema.

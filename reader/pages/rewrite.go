@@ -10,16 +10,7 @@ import (
 // decoder returns the function that decodes the n values of the page to the encoding PLAIN, if the library cannot; nil
 // if it can.
 func (s *stream) decoder() func(data []byte, n int) ([]byte, error) {
-	var e format.Encoding
-	switch s.page.Type {
-	case format.DataPage:
-		e = s.page.DataPageHeader.V.Encoding
-	case format.DataPageV2:
-		e = s.page.DataPageHeaderV2.V.Encoding
-	default:
-		return nil
-	}
-	switch {
+	switch e := s.page.encoding(); {
 	case e == format.RLE && s.leaf.kind == format.Boolean:
 		return decodeBooleans
 	case e == format.DeltaBinaryPacked && s.leaf.kind == format.Int32:
@@ -48,17 +39,9 @@ func (s *stream) rewrite(decode func(data []byte, n int) ([]byte, error)) error 
 func decodeBooleans(data []byte, n int) ([]byte, error) {
 	values := make([]byte, (n+7)/8)
 	data, _, err := cutLevels(data, 1, format.RLE)
-	for at := 0; at < n && err == nil; {
-		var r run
-		if r, data, err = nextRun(data, 1); err != nil {
-			break
-		}
-		for i := 0; i < r.count && at < n; i++ {
-			if r.packed != nil && packedLevel(r.packed, i, 1) == 1 || r.packed == nil && r.value&1 == 1 {
-				values[at/8] |= 1 << (at % 8)
-			}
-			at++
-		}
+	r := runs{data: data, width: 1}
+	for at := range n {
+		values[at/8] |= byte(r.next()&1) << (at % 8)
 	}
 	return values, err
 }

@@ -28,11 +28,8 @@ func (s *stream) splits() bool {
 	if n <= splitValues || s.leaf.rep > 0 {
 		return false
 	}
-	e := s.page.DataPageHeader.V.Encoding
-	if s.page.Type == format.DataPageV2 {
-		e = s.page.DataPageHeaderV2.V.Encoding
-	}
-	return s.page.Type != format.DictionaryPage && (e == format.RLEDictionary || e == plainDictionary)
+	e := s.page.encoding()
+	return e == format.RLEDictionary || e == plainDictionary
 }
 
 // split reads the page.

@@ -26,18 +26,18 @@ type stream struct {
 	in  *bufio.Reader
 	pos int64 // of the next byte of in, in the file
 
-	at           int64      // the offset of the next byte to return
-	head         []byte     // what is left of the header of the next page
-	page         page       // whose body is next
-	open         bool       // there is such a page
-	rewritten    []byte     // its body, if that is in memory
-	parts        *splitting // the page whose parts are next; nil for none
-	raw          []byte     // memory for compressed pages
-	hasWords     bool       // the dictionary was read
-	words        int64      // its size in bytes
-	values, rows int64      // of the pages before
-	held         int64      // bytes that count for the file
-	err          error
+	at            int64      // the offset of the next byte to return
+	head          []byte     // what is left of the header of the next page
+	page          page       // whose body is next
+	open          bool       // there is such a page
+	rewritten     []byte     // its body, if that is in memory
+	parts         *splitting // the page whose parts are next; nil for none
+	raw           []byte     // memory for compressed pages
+	hasDictionary bool       // the dictionary was read
+	dictionary    int64      // its size in bytes
+	values, rows  int64      // of the pages before
+	reserved      int64      // bytes that count for the file
+	err           error
 }
 
 // page is a page whose header was read.
@@ -54,7 +54,7 @@ func newStream(c *chunk) *stream {
 	return &stream{file: c.file, meta: group.Columns[c.column].Meta, leaf: newLeaf(c), group: c.group + 1, rowsDue: group.NumRows}
 }
 
-// damaged adds the place to an error of the content. An end of the input is no end of the rows, so io.EOF is not wrapped.
+// damaged adds the place to an error of the content. The end of the input is not the end of the rows, so io.EOF is not wrapped.
 func (s *stream) damaged(err error) error {
 	if errors.Is(err, ErrDamaged) {
 		return err
@@ -147,7 +147,7 @@ func (s *stream) rewind() {
 		first = d
 	}
 	s.seek(first, streamBuffer)
-	s.at, s.head, s.open, s.rewritten, s.parts, s.hasWords, s.words, s.values, s.rows = 0, nil, false, nil, nil, false, 0, 0, 0
+	s.at, s.head, s.open, s.rewritten, s.parts, s.hasDictionary, s.dictionary, s.values, s.rows = 0, nil, false, nil, nil, false, 0, 0, 0
 }
 
 func (s *stream) seek(to int64, buffer int) {
@@ -181,7 +181,7 @@ func (s *stream) nextPage() error {
 			continue
 		case n < 0 || n > s.meta.NumValues-s.values && s.page.Type != format.DictionaryPage:
 			return fmt.Errorf("a page has %d values, and the metadata has %d in all", n, s.meta.NumValues)
-		case s.page.Type == format.DictionaryPage && (s.hasWords || s.values > 0):
+		case s.page.Type == format.DictionaryPage && (s.hasDictionary || s.values > 0):
 			return errors.New("a dictionary after the first page")
 		}
 		if err := s.admit(); err != nil {
@@ -222,6 +222,17 @@ func (p *page) values() (n int64, known bool) {
 		return int64(p.DictionaryPageHeader.V.NumValues), true
 	}
 	return 0, p.Type != format.IndexPage
+}
+
+// encoding returns the encoding of the values of a data page, and PLAIN for other pages.
+func (p *page) encoding() format.Encoding {
+	switch p.Type {
+	case format.DataPage:
+		return p.DataPageHeader.V.Encoding
+	case format.DataPageV2:
+		return p.DataPageHeaderV2.V.Encoding
+	}
+	return format.Plain
 }
 
 // header reads the header of the next page.
@@ -278,17 +289,17 @@ func (s *stream) admit() error {
 		return err
 	}
 	if s.page.Type == format.DictionaryPage {
-		return s.hold(size, 0)
+		return s.reserve(size, 0)
 	}
-	return s.hold(s.words, size)
+	return s.reserve(s.dictionary, size)
 }
 
-// limit returns an error if a page takes more than MaxPage bytes.
+// limit returns an error if a page takes more than maxPage bytes.
 func (s *stream) limit(size int64) error {
-	if size <= MaxPage {
+	if size <= maxPage {
 		return nil
 	}
-	return &UnsupportedError{s.leaf.name, fmt.Sprintf("has a page of %d MiB, more than %d", size>>20, MaxPage>>20),
+	return &UnsupportedError{s.leaf.name, fmt.Sprintf("has a page of %d MiB, more than %d", size>>20, maxPage>>20),
 		"write the file with smaller pages or row groups"}
 }
 
@@ -296,23 +307,23 @@ func (s *stream) limit(size int64) error {
 // library, and the values that a caller takes at once.
 const streamMemory = 24 << 10
 
-// hold counts the sizes of the dictionary and of the current page for the file.
-func (s *stream) hold(words, size int64) error {
-	s.words = words
-	total := words + size + streamMemory
-	held := s.file.held.Add(total - s.held)
-	s.held = total
-	if held <= MaxHeld {
+// reserve counts the sizes of the dictionary and of the current page for the file.
+func (s *stream) reserve(dictionary, size int64) error {
+	s.dictionary = dictionary
+	total := dictionary + size + streamMemory
+	reserved := s.file.reserved.Add(total - s.reserved)
+	s.reserved = total
+	if reserved <= maxReserved {
 		return nil
 	}
-	return &UnsupportedError{s.leaf.name, fmt.Sprintf("and the others need more than %d MiB for their pages", MaxHeld>>20),
+	return &UnsupportedError{s.leaf.name, fmt.Sprintf("and the others need more than %d MiB for their pages", maxReserved>>20),
 		"write the file with smaller pages or row groups, or name the columns that are needed"}
 }
 
 // release counts the column no longer.
 func (s *stream) release() {
-	s.file.held.Add(-s.held)
-	s.held = 0
+	s.file.reserved.Add(-s.reserved)
+	s.reserved = 0
 }
 
 // plain returns the header of the page without compression.
