@@ -1,6 +1,4 @@
-// Package s3faults has the faults of servers with the interface of S3, and of proxies before them, for tests: one
-// implementation disturbs a server in memory and a real one.
-package s3faults
+package storagetest
 
 import (
 	"fmt"

@@ -17,4 +17,4 @@
 //
 // With the build tag clouds there are also gs://bucket/key (Google Cloud Storage) and azblob://container/key (Azure Blob
 // Storage), by way of gocloud.dev/blob. Their versions are the generation and the ETag.
-package objects
+package storage
