@@ -3,17 +3,12 @@
 package storage_test
 
 import (
-	"context"
-	"errors"
 	"flag"
-	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -21,7 +21,7 @@ const (
 )
 
 // times are the times of modification in the responses to HEAD and GET of an object without ETags.
-func times(head, get string) storagetest.Fault {
+func times(head, get string) s3faults.Fault {
 	return func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
 		time, status := head, http.StatusOK
 		if r.Method == http.MethodGet {
@@ -30,7 +30,7 @@ func times(head, get string) storagetest.Fault {
 		if time != "" {
 			w.Header().Set("Last-Modified", time)
 		}
-		return storagetest.Header(r.Method, "ETag", "", status)(w, r, serve)
+		return s3faults.Header(r.Method, "ETag", "", status)(w, r, serve)
 	}
 }
 
@@ -41,33 +41,33 @@ func TestMisbehavingReads(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		data  string
-		fault storagetest.Fault
+		fault s3faults.Fault
 		right bool // the bytes, else an error
 	}{
 		{"no fault", large, nil, true},
 		{"no fault, empty", "", nil, true},
-		{"ignores Range", large, storagetest.IgnoreRange, false},
-		{"ignores Range, of one block", small, storagetest.IgnoreRange, true},
+		{"ignores Range", large, s3faults.IgnoreRange, false},
+		{"ignores Range, of one block", small, s3faults.IgnoreRange, true},
 		{"ignores Range, says 206", large, func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
 			r.Header.Del("Range")
-			return storagetest.Header(http.MethodGet, "X-Cache", "hit", http.StatusPartialContent)(w, r, serve)
+			return s3faults.Header(http.MethodGet, "X-Cache", "hit", http.StatusPartialContent)(w, r, serve)
 		}, false},
-		{"another range", small, storagetest.OtherRange("bytes=1-7"), false},
-		{"a longer range", large, storagetest.OtherRange("bytes=0-4194303"), false},
-		{"a shorter range", small, storagetest.OtherRange("bytes=0-6"), false},
-		{"206 without Content-Range", large, storagetest.Header(http.MethodGet, "Content-Range", "", http.StatusPartialContent), false},
-		{"another total", small, storagetest.Header(http.MethodGet, "Content-Range", "bytes 0-7/9", http.StatusPartialContent), false},
-		{"an unknown total", small, storagetest.Header(http.MethodGet, "Content-Range", "bytes 0-7/*", http.StatusPartialContent), false},
-		{"HEAD without a length", small, storagetest.Header(http.MethodHead, "Content-Length", "", http.StatusOK), false},
-		{"HEAD with the length 0", small, storagetest.Header(http.MethodHead, "Content-Length", "0", http.StatusOK), false},
-		{"HEAD with a smaller length", small, storagetest.Header(http.MethodHead, "Content-Length", "4", http.StatusOK), false},
-		{"HEAD with a larger length", small, storagetest.Header(http.MethodHead, "Content-Length", "9", http.StatusOK), false},
-		{"HEAD without an ETag", small, storagetest.Header(http.MethodHead, "ETag", "", http.StatusOK), false},
+		{"another range", small, s3faults.OtherRange("bytes=1-7"), false},
+		{"a longer range", large, s3faults.OtherRange("bytes=0-4194303"), false},
+		{"a shorter range", small, s3faults.OtherRange("bytes=0-6"), false},
+		{"206 without Content-Range", large, s3faults.Header(http.MethodGet, "Content-Range", "", http.StatusPartialContent), false},
+		{"another total", small, s3faults.Header(http.MethodGet, "Content-Range", "bytes 0-7/9", http.StatusPartialContent), false},
+		{"an unknown total", small, s3faults.Header(http.MethodGet, "Content-Range", "bytes 0-7/*", http.StatusPartialContent), false},
+		{"HEAD without a length", small, s3faults.Header(http.MethodHead, "Content-Length", "", http.StatusOK), false},
+		{"HEAD with the length 0", small, s3faults.Header(http.MethodHead, "Content-Length", "0", http.StatusOK), false},
+		{"HEAD with a smaller length", small, s3faults.Header(http.MethodHead, "Content-Length", "4", http.StatusOK), false},
+		{"HEAD with a larger length", small, s3faults.Header(http.MethodHead, "Content-Length", "9", http.StatusOK), false},
+		{"HEAD without an ETag", small, s3faults.Header(http.MethodHead, "ETag", "", http.StatusOK), false},
 		{"no ETags, but times", small, times(yesterday, yesterday), true},
 		{"no ETags, and another time of GET", small, times(yesterday, today), false},
 		{"no ETags, and no time of GET", small, times(yesterday, ""), false},
-		{"GET without an ETag", small, storagetest.Header(http.MethodGet, "ETag", "", http.StatusPartialContent), false},
-		{"GET with another ETag", small, storagetest.Header(http.MethodGet, "ETag", `"x"`, http.StatusPartialContent), false},
+		{"GET without an ETag", small, s3faults.Header(http.MethodGet, "ETag", "", http.StatusPartialContent), false},
+		{"GET with another ETag", small, s3faults.Header(http.MethodGet, "ETag", `"x"`, http.StatusPartialContent), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, bucket := newServer(t)
@@ -120,7 +120,7 @@ func TestBodiesEndEarly(t *testing.T) {
 // TestMisbehavingLists lists a folder of servers that send foreign keys and pages without an end.
 func TestMisbehavingLists(t *testing.T) {
 	one := func(keys string) func(int) string {
-		return func(int) string { return storagetest.Page(keys, "false", "") }
+		return func(int) string { return s3faults.Page(keys, "false", "") }
 	}
 	for _, tt := range []struct {
 		name string
@@ -129,27 +129,27 @@ func TestMisbehavingLists(t *testing.T) {
 	}{
 		{"one page", one("in/a.csv in/b.csv"), "in/a.csv in/b.csv"},
 		{"three pages", func(n int) string {
-			return []string{storagetest.Page("in/a.csv", "true", "1"), storagetest.Page("", "true", "2"), storagetest.Page("in/b.csv", "false", "")}[n]
+			return []string{s3faults.Page("in/a.csv", "true", "1"), s3faults.Page("", "true", "2"), s3faults.Page("in/b.csv", "false", "")}[n]
 		}, "in/a.csv in/b.csv"},
 		{"folders", one("in/ in/a.csv in/sub/"), "in/a.csv"},
 		{"the wrong order", one("in/b.csv in/a.csv"), "in/a.csv in/b.csv"},
 		{"a key of another folder", one("in/a.csv other/b.csv"), ""},
 		{"a shorter key", one("in"), ""},
-		{"an empty key", func(int) string { return storagetest.Page("</Key><Key>", "false", "") }, ""},
+		{"an empty key", func(int) string { return s3faults.Page("</Key><Key>", "false", "") }, ""},
 		{"a foreign folder", one("other/ in/a.csv"), ""},
 		{"a key twice", one("in/a.csv in/a.csv"), ""},
-		{"the same page again", func(n int) string { return storagetest.Page("in/a.csv", "true", fmt.Sprint(n)) }, ""},
-		{"a token that repeats", func(n int) string { return storagetest.Page(fmt.Sprintf("in/%d.csv", n), "true", "1") }, ""},
-		{"two tokens that take turns", func(n int) string { return storagetest.Page(fmt.Sprintf("in/%d.csv", n), "true", fmt.Sprint(n%2)) }, ""},
-		{"empty pages without an end", func(n int) string { return storagetest.Page("", "true", fmt.Sprint(n)) }, ""},
-		{"truncated without a token", func(int) string { return storagetest.Page("in/a.csv", "true", "") }, ""},
-		{"a token, but not truncated", func(int) string { return storagetest.Page("in/a.csv", "false", "1") }, ""},
-		{"not said whether truncated", func(int) string { return storagetest.Page("in/a.csv", "", "") }, ""},
+		{"the same page again", func(n int) string { return s3faults.Page("in/a.csv", "true", fmt.Sprint(n)) }, ""},
+		{"a token that repeats", func(n int) string { return s3faults.Page(fmt.Sprintf("in/%d.csv", n), "true", "1") }, ""},
+		{"two tokens that take turns", func(n int) string { return s3faults.Page(fmt.Sprintf("in/%d.csv", n), "true", fmt.Sprint(n%2)) }, ""},
+		{"empty pages without an end", func(n int) string { return s3faults.Page("", "true", fmt.Sprint(n)) }, ""},
+		{"truncated without a token", func(int) string { return s3faults.Page("in/a.csv", "true", "") }, ""},
+		{"a token, but not truncated", func(int) string { return s3faults.Page("in/a.csv", "false", "1") }, ""},
+		{"not said whether truncated", func(int) string { return s3faults.Page("in/a.csv", "", "") }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, bucket := newServer(t)
 			pages := 0
-			s.disturb(storagetest.List(func(int) string { pages++; return tt.page(pages - 1) }))
+			s.disturb(s3faults.List(func(int) string { pages++; return tt.page(pages - 1) }))
 			urls, err := storage.Objects{}.List(t.Context(), bucket+"/in/")
 			got := strings.ReplaceAll(strings.Join(urls, " "), bucket+"/", "")
 			_, isList := errors.AsType[*storage.ListError](err)
@@ -188,7 +188,7 @@ func TestHangingServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.disturb(storagetest.Hang(func() { hang <- struct{}{} }))
+	s.disturb(s3faults.Hang(func() { hang <- struct{}{} }))
 	calls := map[string]func() error{
 		"Read":       func() error { _, err := io.ReadAll(f); return err },
 		"Publish":    func() error { return d.Publish(0) },

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 )
 
 // server is a small S3 server with one bucket, whose responses a test can disturb.
@@ -25,7 +25,7 @@ type server struct {
 	uploads map[string]*upload
 	log     []string // method and query of each request
 
-	fault storagetest.Fault
+	fault s3faults.Fault
 }
 
 type object struct {
@@ -187,7 +187,7 @@ func (s *server) state() (objects map[string]string, uploads int) {
 }
 
 // disturb sets the fault.
-func (s *server) disturb(fault storagetest.Fault) {
+func (s *server) disturb(fault s3faults.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault

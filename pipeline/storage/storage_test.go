@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 )
 
 // A killed process leaves its upload, which the next start for the same output removes, and no other.
@@ -36,11 +36,11 @@ func TestLostResponse(t *testing.T) {
 		t.Run(fmt.Sprint(len(data)), func(t *testing.T) {
 			s, bucket := newServer(t)
 			publications := 0
-			s.disturb(storagetest.LoseOnce().For(func(r *http.Request) bool {
-				if storagetest.Publishes(r) {
+			s.disturb(s3faults.LoseOnce().For(func(r *http.Request) bool {
+				if s3faults.Publishes(r) {
 					publications++
 				}
-				return storagetest.Publishes(r)
+				return s3faults.Publishes(r)
 			}))
 			d := create(t, bucket+"/out.csv")
 			write(t, d, data)
@@ -63,7 +63,7 @@ func TestForgetfulServer(t *testing.T) {
 			t.Run(fmt.Sprint(name, len(data)), func(t *testing.T) {
 				s, bucket := newServer(t)
 				s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
-					if !storagetest.Publishes(r) {
+					if !s3faults.Publishes(r) {
 						return false
 					}
 					serve(w)
@@ -98,7 +98,7 @@ func TestCutReads(t *testing.T) {
 			return false
 		}
 		asked = append(asked, r.Header.Get("Range"))
-		return storagetest.CutEach(100)(w, r, serve)
+		return s3faults.CutEach(100)(w, r, serve)
 	})
 	got, err := storage.ReadFile(t.Context(), bucket+"/in.csv")
 	if err != nil || string(got) != large {
@@ -113,7 +113,7 @@ func TestCutReads(t *testing.T) {
 func TestCreateFile(t *testing.T) {
 	s, bucket := newServer(t)
 	puts := 0
-	s.disturb(storagetest.LoseOnce().For(func(r *http.Request) bool {
+	s.disturb(s3faults.LoseOnce().For(func(r *http.Request) bool {
 		if r.Method == http.MethodPut {
 			puts++
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -93,8 +94,8 @@ func TestMemory(t *testing.T) {
 
 // TestS3 also runs the suite while requests are refused, and bodies cut.
 func TestS3(t *testing.T) {
-	for name, fault := range map[string]storagetest.Fault{
-		"": nil, "SlowDown": refuseEachOnce(), "cut": storagetest.CutEach(storage.BlockSize / 2),
+	for name, fault := range map[string]s3faults.Fault{
+		"": nil, "SlowDown": refuseEachOnce(), "cut": s3faults.CutEach(storage.BlockSize / 2),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, bucket := newServer(t)
@@ -108,7 +109,7 @@ func TestS3(t *testing.T) {
 }
 
 // refuseEachOnce answers 503 SlowDown to each request, until it is repeated.
-func refuseEachOnce() storagetest.Fault {
+func refuseEachOnce() s3faults.Fault {
 	var refused sync.Map
 	return func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
 		id := r.Method + r.URL.String() + r.Header.Get("Range")

@@ -1,4 +1,4 @@
-// Package objectstest has an object storage in memory for tests: the URLs mem://NAME/..., each NAME a bucket of its own.
+// Package storagetest has an object storage in memory for tests: the URLs mem://NAME/..., each NAME a bucket of its own.
 package storagetest
 
 import (

@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 )
 
 var full = flag.Bool("full", false, "run the tests: make test-s3")
 
 // behind is the same bucket behind a proxy with a fault, for one test.
-func (w *world) behind(t *testing.T, fault storagetest.Fault) *world {
+func (w *world) behind(t *testing.T, fault s3faults.Fault) *world {
 	b := &world{t: t, bucket: w.bucket, input: w.input, want: w.want, network: w.network, fault: fault}
 	b.proxy()
 	return b
@@ -43,7 +43,7 @@ func check(t *testing.T, path string, want []byte) {
 }
 
 // always is a list whose pages are all the same.
-func always(page string) storagetest.Fault { return storagetest.List(func(int) string { return page }) }
+func always(page string) s3faults.Fault { return s3faults.List(func(int) string { return page }) }
 
 // An input behind a server that misbehaves: the right rows, or exit status 1, a message and no output.
 func TestMisbehavingInput(t *testing.T) {
@@ -52,23 +52,23 @@ func TestMisbehavingInput(t *testing.T) {
 	size := fmt.Sprint(len(read(t, w.input)))
 	for _, c := range []struct {
 		name, input string
-		fault       storagetest.Fault
+		fault       s3faults.Fault
 		text        string // of the error; "" for the right rows
 	}{
 		{"no fault", "in.csv", nil, ""},
-		{"each body is cut", "in.csv", storagetest.CutEach(100_000), ""},
-		{"all bodies are cut at a byte", "in.csv", storagetest.CutAt(3_000_000), "cut at byte 3000000 in each of 10 attempts"},
-		{"ignores Range", "in.csv", storagetest.IgnoreRange, "ignores the header Range"},
-		{"another range", "in.csv", storagetest.OtherRange("bytes=100-2097251"), "asked for bytes 0-2097151/" + size},
-		{"HEAD without a length", "in.csv", storagetest.Header(http.MethodHead, "Content-Length", "", http.StatusOK), "names no size"},
-		{"HEAD with the length 0", "in.csv", storagetest.Header(http.MethodHead, "Content-Length", "0", http.StatusOK), "names wrong sizes"},
-		{"HEAD with a smaller length", "in.csv", storagetest.Header(http.MethodHead, "Content-Length", "2000000", http.StatusOK), "names wrong sizes"},
-		{"HEAD with a larger length", "in.csv", storagetest.Header(http.MethodHead, "Content-Length", "9000000", http.StatusOK), "names wrong sizes"},
-		{"another version", "in.csv", storagetest.Header(http.MethodGet, "ETag", `"x"`, http.StatusPartialContent), "the object has changed meanwhile"},
-		{"a foreign key", "list/", always(storagetest.Page("list/in.csv other/in.csv", "false", "")), `the key "other/in.csv", which does not begin with "list/"`},
-		{"a key twice", "list/", always(storagetest.Page("list/in.csv list/in.csv", "false", "")), `the key "list/in.csv" twice`},
-		{"a token that repeats", "list/", storagetest.List(func(n int) string { return storagetest.Page(fmt.Sprintf("list/%d.csv", n), "true", "1") }), "pages without an end"},
-		{"empty pages without an end", "list/", storagetest.List(func(n int) string { return storagetest.Page("", "true", fmt.Sprint(n)) }), "pages without an end"},
+		{"each body is cut", "in.csv", s3faults.CutEach(100_000), ""},
+		{"all bodies are cut at a byte", "in.csv", s3faults.CutAt(3_000_000), "cut at byte 3000000 in each of 10 attempts"},
+		{"ignores Range", "in.csv", s3faults.IgnoreRange, "ignores the header Range"},
+		{"another range", "in.csv", s3faults.OtherRange("bytes=100-2097251"), "asked for bytes 0-2097151/" + size},
+		{"HEAD without a length", "in.csv", s3faults.Header(http.MethodHead, "Content-Length", "", http.StatusOK), "names no size"},
+		{"HEAD with the length 0", "in.csv", s3faults.Header(http.MethodHead, "Content-Length", "0", http.StatusOK), "names wrong sizes"},
+		{"HEAD with a smaller length", "in.csv", s3faults.Header(http.MethodHead, "Content-Length", "2000000", http.StatusOK), "names wrong sizes"},
+		{"HEAD with a larger length", "in.csv", s3faults.Header(http.MethodHead, "Content-Length", "9000000", http.StatusOK), "names wrong sizes"},
+		{"another version", "in.csv", s3faults.Header(http.MethodGet, "ETag", `"x"`, http.StatusPartialContent), "the object has changed meanwhile"},
+		{"a foreign key", "list/", always(s3faults.Page("list/in.csv other/in.csv", "false", "")), `the key "other/in.csv", which does not begin with "list/"`},
+		{"a key twice", "list/", always(s3faults.Page("list/in.csv list/in.csv", "false", "")), `the key "list/in.csv" twice`},
+		{"a token that repeats", "list/", s3faults.List(func(n int) string { return s3faults.Page(fmt.Sprintf("list/%d.csv", n), "true", "1") }), "pages without an end"},
+		{"empty pages without an end", "list/", s3faults.List(func(n int) string { return s3faults.Page("", "true", fmt.Sprint(n)) }), "pages without an end"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -94,12 +94,12 @@ func TestMisbehavingOutput(t *testing.T) {
 	want := map[string][]byte{"an upload": w.want, "one request": read(t, small)}
 	for _, c := range []struct {
 		name  string
-		fault storagetest.Fault
+		fault s3faults.Fault
 		text  string // of the error; "" for an output
 	}{
 		{"no fault", nil, ""},
-		{"forgets", storagetest.Forget, "has acknowledged the object, but does not have it as it was sent"},
-		{"loses an acknowledgement", storagetest.LoseOnce().For(storagetest.Publishes), ""},
+		{"forgets", s3faults.Forget, "has acknowledged the object, but does not have it as it was sent"},
+		{"loses an acknowledgement", s3faults.LoseOnce().For(s3faults.Publishes), ""},
 	} {
 		for size, more := range map[string][]string{"an upload": nil, "one request": {"--limit", "10"}} {
 			t.Run(c.name+"/"+size, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestHanging(t *testing.T) {
 			dir, name := t.TempDir(), strings.ReplaceAll(c.name, " ", "-")
 			places := strings.NewReplacer("INPUT", w.input, "OUT", name+".csv", "FOLDER", name, "STORE", filepath.Join(dir, "store"))
 			hangs := make(chan struct{}, 1000)
-			b := w.behind(t, storagetest.Hang(func() { hangs <- struct{}{} }).For(asked(places.Replace(c.request))))
+			b := w.behind(t, s3faults.Hang(func() { hangs <- struct{}{} }).For(asked(places.Replace(c.request))))
 			args := []string{"product", "--carry", "all", "--grace", grace.String()}
 			for _, arg := range c.args {
 				args = append(args, places.Replace(arg))
@@ -197,12 +197,12 @@ func TestMisbehavingCopy(t *testing.T) {
 	w := start(t)
 	for _, c := range []struct {
 		name  string
-		fault storagetest.Fault
+		fault s3faults.Fault
 		most  time.Duration
 	}{
-		{"forgets", storagetest.Forget, 20 * time.Second},
+		{"forgets", s3faults.Forget, 20 * time.Second},
 		// The copy is given up after a minute without a byte.
-		{"hangs", storagetest.Hang(func() {}).For(storagetest.Publishes), 90 * time.Second},
+		{"hangs", s3faults.Hang(func() {}).For(s3faults.Publishes), 90 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

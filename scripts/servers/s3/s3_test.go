@@ -25,7 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 	"github.com/bulkcat/bulkcat/scripts/servers/child"
 	"github.com/bulkcat/bulkcat/scripts/servers/network"
 )
@@ -84,7 +84,7 @@ type world struct {
 	slowDown atomic.Int64 // of so many requests one is refused; 0 for none
 	requests atomic.Int64
 	held     atomic.Pointer[held]
-	fault    storagetest.Fault
+	fault    s3faults.Fault
 }
 
 func start(t *testing.T) *world {
