@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,8 +38,8 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 				o := products(t, new(counting))
 				o.Grace, o.Store.Dir = grace, t.TempDir()
 				o.Output.Path = writer.Join(folder, "out.csv")
-				if tt.key == "store.json" {
-					o.Store.Backup = folder
+				if tt.key == "store.json" { // an output there could not be looked at after the interruption
+					o.Output.Path, o.Store.Backup = filepath.Join(t.TempDir(), "out.csv"), folder
 				}
 				hangs := make(chan struct{}, 100)
 				bucket.Disturb(func(op, key string) error {

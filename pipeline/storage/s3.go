@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -38,6 +39,12 @@ type s3Bucket struct {
 func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithLogger(logging.Nop{}), // errors say what went wrong
+		// The services of credentials are asked as often as S3 is. S3 itself is asked again by repeat, for all requests alike.
+		config.WithRetryer(func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.MaxAttempts, o.MaxBackoff, o.RateLimiter = attempts, maxPause, ratelimit.None
+			})
+		}),
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 			t.ResponseHeaderTimeout = headerTimeout
 		})),
@@ -60,7 +67,7 @@ func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, er
 	}
 	client := s3.NewFromConfig(c, func(o *s3.Options) {
 		o.DisableLogOutputChecksumValidationSkipped = true
-		o.Retryer = aws.NopRetryer{} // requests are repeated by repeat
+		o.Retryer = aws.NopRetryer{}
 		// Other servers seldom have a name for each bucket.
 		o.UsePathStyle = o.BaseEndpoint != nil && parameters.Get("use_path_style") != "false"
 	})

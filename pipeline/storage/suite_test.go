@@ -233,10 +233,10 @@ func testTwoWriters(t *testing.T, folder string) {
 			}
 			first, second := create(t, path), create(t, path)
 			write(t, first, "first")
-			write(t, second, data)
 			if err := first.Publish(5); err != nil {
 				t.Fatal(err)
 			}
+			write(t, second, data)
 			if err := second.Publish(int64(len(data))); !errors.Is(err, storage.ErrChanged) {
 				t.Errorf("%s: the second writer got %v", path, err)
 			}
