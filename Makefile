@@ -77,11 +77,11 @@ test-s3: build ## run against versitygw, an S3 server, with cut connections, 503
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat go test -count 1 -v ./s3 -full -parallel 6
 
 test-clouds: ## the same with Azurite and fake-gcs-server, in a program that is built with -tags clouds (needs npm)
-	go vet -tags clouds ./pipeline/objects
+	go vet -tags clouds ./pipeline/storage
 	CGO_ENABLED=0 go build -tags clouds -o bin/bulkcat-clouds ./cmd/bulkcat
 	npm install --silent --no-audit --no-fund --prefix bin/azurite azurite@3.35.0
 	GOBIN=$(CURDIR)/bin go install github.com/fsouza/fake-gcs-server@v1.56.1
-	go test -tags clouds ./pipeline/objects -count 1 -v -run TestClouds -azurite $(CURDIR)/bin/azurite/node_modules/.bin/azurite-blob -fake-gcs $(CURDIR)/bin/fake-gcs-server -bulkcat $(CURDIR)/bin/bulkcat-clouds
+	go test -tags clouds ./pipeline/storage -count 1 -v -run TestClouds -azurite $(CURDIR)/bin/azurite/node_modules/.bin/azurite-blob -fake-gcs $(CURDIR)/bin/fake-gcs-server -bulkcat $(CURDIR)/bin/bulkcat-clouds
 
 test-duckdb: build ## read all shapes with DuckDB, and compare Parquet, CSV and JSONL (needs npm)
 	scripts/duckdb/test.sh bin/bulkcat

@@ -14,7 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -251,13 +251,13 @@ func (a *Account) write(ctx context.Context, path string) error {
 	if err := e.Encode(a); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return objects.Publish(ctx, path, text.Bytes())
+	return storage.Publish(ctx, path, text.Bytes())
 }
 
 // ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
 // cannot be read or is damaged.
 func ReadAccount(ctx context.Context, path string) (*Account, error) {
-	text, err := objects.ReadFile(ctx, path)
+	text, err := storage.ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -25,12 +25,12 @@ func (s *Session) warnChanged(account, last *Account) {
 func changedInputs(output string, inputs []Input) []string {
 	var changed []string
 	for _, in := range inputs {
-		if in.SHA256 == "" || in.Name == "-" || objects.IsURL(in.Name) {
+		if in.SHA256 == "" || in.Name == "-" || storage.IsURL(in.Name) {
 			continue
 		}
 		path := in.Name
 		if in.Path != "" && !filepath.IsAbs(in.Path) {
-			path = filepath.Join(filepath.Dir(objects.Local(output)), filepath.FromSlash(in.Path))
+			path = filepath.Join(filepath.Dir(storage.Local(output)), filepath.FromSlash(in.Path))
 		}
 		if sum, ok := digestOfStart(path, in.Bytes); ok && sum != in.SHA256 {
 			changed = append(changed, in.Name)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -49,7 +49,7 @@ func (s *Session) startCount(ctx context.Context) (stop func()) {
 	_, bytes := s.input.Progress()
 	o := s.options.Input
 	for _, path := range o.Paths {
-		if path == "-" || objects.IsURL(path) {
+		if path == "-" || storage.IsURL(path) {
 			return func() {}
 		}
 	}

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -33,12 +34,12 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
-				bucket, folder := objectstest.New()
+				bucket, folder := storagetest.New()
 				o := products(t, new(counting))
 				o.Grace, o.Store.Dir = grace, t.TempDir()
 				o.Output.Path = writer.Join(folder, "out.csv")
-				if tt.key == "store.json" {
-					o.Store.Backup = folder
+				if tt.key == "store.json" { // an output there could not be looked at after the interruption
+					o.Output.Path, o.Store.Backup = filepath.Join(t.TempDir(), "out.csv"), folder
 				}
 				hangs := make(chan struct{}, 100)
 				bucket.Disturb(func(op, key string) error {
@@ -46,7 +47,7 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 						return nil
 					}
 					hangs <- struct{}{}
-					return objectstest.ErrHang
+					return storagetest.ErrHang
 				})
 				session, err := pipeline.Open(ctx, o)
 				if err != nil {
@@ -82,7 +83,7 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 func TestInterruptedWhileTheCopyHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
-		bucket, folder := objectstest.New()
+		bucket, folder := storagetest.New()
 		log := new(bytes.Buffer)
 		o := products(t, new(counting))
 		o.Log = slog.New(slog.NewTextHandler(log, nil))
@@ -91,7 +92,7 @@ func TestInterruptedWhileTheCopyHangs(t *testing.T) {
 		bucket.Disturb(func(op, key string) error {
 			if op == "publish" && key == "store.json" {
 				if lists++; lists > 1 {
-					return objectstest.ErrHang
+					return storagetest.ErrHang
 				}
 			}
 			return nil

@@ -17,7 +17,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -170,10 +170,10 @@ func openManifest(ctx context.Context, folder string, account *Account, overwrit
 	return m, nil
 }
 
-// readManifest reads the manifest of a folder. The errors are those of objects.ReadFile, and an *OutputTakenError for a
+// readManifest reads the manifest of a folder. The errors are those of storage.ReadFile, and an *OutputTakenError for a
 // file that is no manifest.
 func readManifest(ctx context.Context, folder string) (*manifest, error) {
-	text, err := objects.ReadFile(ctx, writer.Join(folder, manifestName))
+	text, err := storage.ReadFile(ctx, writer.Join(folder, manifestName))
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
@@ -243,13 +243,13 @@ func (m *manifest) keepEnds() error {
 
 // hasManifest says whether a folder has a manifest.
 func hasManifest(ctx context.Context, folder string) bool {
-	found, err := objects.Exists(ctx, writer.Join(folder, manifestName))
+	found, err := storage.Exists(ctx, writer.Join(folder, manifestName))
 	return found && err == nil
 }
 
 // intact says whether the file is as it was published.
 func (p publishedPart) intact(ctx context.Context) bool {
-	f, err := objects.OpenFile(ctx, p.Name)
+	f, err := storage.Open(ctx, p.Name)
 	if err != nil {
 		return false
 	}
@@ -350,7 +350,7 @@ func (m *manifest) write() error {
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
-	return objects.Publish(m.ctx, m.path, append(text, '\n'))
+	return storage.Publish(m.ctx, m.path, append(text, '\n'))
 }
 
 func (m *manifest) seal() string {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -21,7 +21,7 @@ import (
 func AccountPath(output string) string { return beside(output, ".run.json") }
 
 // The other files beside an output have names as below. For an output in object storage they are beside
-// objects.Local.
+// storage.Local.
 
 // JournalPath is the path of the journal beside an output, OUTPUT.run.journal; "" for standard output. The
 // journal is JSON lines, but no pattern for inputs, such as *.jsonl, matches its name.
@@ -42,7 +42,7 @@ func beside(output, suffix string) string {
 }
 
 func besideLocal(output, suffix string) string {
-	return beside(objects.Local(output), suffix)
+	return beside(storage.Local(output), suffix)
 }
 
 // folder says whether the output is a folder of parts: its path ends in "/", or the folder exists. In object storage
@@ -51,7 +51,7 @@ func (o *OutputOptions) folder() bool {
 	if o.Path == "-" {
 		return false
 	}
-	if objects.IsURL(o.Path) {
+	if storage.IsURL(o.Path) {
 		return strings.HasSuffix(o.Path, "/")
 	}
 	info, err := os.Stat(o.Path)
@@ -119,7 +119,7 @@ func (o *OutputOptions) open(ctx context.Context, schema writer.Schema, metadata
 		return nil, err
 	}
 	options := writer.Options{
-		Context: ctx, Storage: objects.Of(o.Path), Path: o.Path, Format: format, Schema: schema,
+		Context: ctx, Storage: storage.Of(o.Path), Path: o.Path, Format: format, Schema: schema,
 		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout,
 	}
 	if manifest != nil {
@@ -149,12 +149,12 @@ func (o *SessionOptions) makeFolder() error {
 	if err := all.checkFolder(); err != nil {
 		return err
 	}
-	return objects.MakeFolder(all.Path)
+	return storage.MakeFolder(all.Path)
 }
 
 // checkStream refuses a pipe or a device that has a name: rows would replace it, or get lost with the run.
 func (o *OutputOptions) checkStream() error {
-	if objects.IsURL(o.Path) {
+	if storage.IsURL(o.Path) {
 		return nil
 	}
 	info, err := os.Stat(o.Path)
@@ -166,8 +166,8 @@ func (o *OutputOptions) checkStream() error {
 
 // checkFolder wants the folder that the output lies in to exist. For an object it creates the folder of the local files.
 func (o *OutputOptions) checkFolder() error {
-	if objects.IsURL(o.Path) {
-		return objects.MakeLocal(o.Path)
+	if storage.IsURL(o.Path) {
+		return storage.MakeLocal(o.Path)
 	}
 	if info, err := os.Stat(filepath.Dir(filepath.Clean(o.Path))); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s cannot be written: its folder is not there", o.Path)
@@ -240,7 +240,7 @@ func (o *OutputOptions) checkOwner(ctx context.Context, account *Account) error 
 // unreadableAccount is the error of an output whose account is damaged or another file, or the error of the storage,
 // which says nothing about the account.
 func unreadableAccount(output string, err error) error {
-	if _, unread := errors.AsType[*fs.PathError](err); unread && objects.IsURL(output) {
+	if _, unread := errors.AsType[*fs.PathError](err); unread && storage.IsURL(output) {
 		return err
 	}
 	return &OutputTakenError{Path: output, Reason: "has an account that cannot be read (" + err.Error() + ")"}
@@ -248,11 +248,11 @@ func unreadableAccount(output string, err error) error {
 
 // occupied says whether the output exists; an empty folder, and one with the store of a shard, do not count.
 func (o *OutputOptions) occupied(ctx context.Context) (bool, error) {
-	if o.folder() && !objects.IsURL(o.Path) {
+	if o.folder() && !storage.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)
 		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != shardStore }), nil
 	}
-	return objects.Exists(ctx, o.Path)
+	return storage.Exists(ctx, o.Path)
 }
 
 func (s *Session) newAccount() *Account {

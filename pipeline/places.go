@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
 // A run writes several files and folders: places. None may be another, under any name, and none may be within the folder
@@ -61,7 +61,7 @@ func (o *SessionOptions) checkPlaces() error {
 
 // checkKind wants a folder where the path ends as that of a folder.
 func (o *OutputOptions) checkKind() error {
-	if objects.IsURL(o.Path) || !strings.HasSuffix(o.Path, "/") {
+	if storage.IsURL(o.Path) || !strings.HasSuffix(o.Path, "/") {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Clean(o.Path)); err == nil && !info.IsDir() {
@@ -79,14 +79,14 @@ func (o *SessionOptions) stores() (stores, copies []place) {
 			}
 		}
 	}
-	if output := o.Output.Path; output != "" && output != "-" && !objects.IsURL(output) {
+	if output := o.Output.Path; output != "" && output != "-" && !storage.IsURL(output) {
 		for _, dir := range []string{filepath.Clean(output), filepath.Dir(filepath.Clean(output))} {
 			if answers.IsStore(dir) {
 				stores = append(stores, place{"the store", dir}) // of another run
 			}
 		}
 	}
-	if o.Store.Backup != "" && !objects.IsURL(o.Store.Backup) {
+	if o.Store.Backup != "" && !storage.IsURL(o.Store.Backup) {
 		copies = append(copies, place{"the copy of the store", o.backupPlace()})
 	}
 	return stores, copies
@@ -95,7 +95,7 @@ func (o *SessionOptions) stores() (stores, copies []place) {
 // files are the output and the files beside it, and further files of the program.
 func (o *SessionOptions) files() (list []place) {
 	add := func(what, path string) {
-		if path != "" && !objects.IsURL(path) {
+		if path != "" && !storage.IsURL(path) {
 			list = append(list, place{what, filepath.Clean(path)})
 		}
 	}

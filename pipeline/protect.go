@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -33,7 +33,7 @@ func (e *OverwriteError) Error() string {
 func Protect(written, read []string) error {
 	for _, output := range written {
 		for _, input := range read {
-			if objects.IsURL(output) && objects.IsURL(input) {
+			if storage.IsURL(output) && storage.IsURL(input) {
 				if err := (&OutputOptions{Path: output}).protectObject(input); err != nil {
 					return err
 				}
@@ -65,7 +65,7 @@ func (o *SessionOptions) protect() error {
 			opened = append(opened, regularFile("standard input", o.Input.Stdin)...)
 			continue
 		}
-		if objects.IsURL(path) {
+		if storage.IsURL(path) {
 			if err := o.Output.protectObject(path); err != nil {
 				return err
 			}
@@ -108,9 +108,9 @@ func (o *SessionOptions) targets() targets {
 	case o.Output.Path == "-":
 		t.opened = regularFile("standard output", o.Output.Stdout)
 	case o.Output.Path != "":
-		t.files = append(t.files, objects.Local(o.Output.Path), AccountPath(o.Output.Path), JournalPath(o.Output.Path), StatusPath(o.Output.Path))
+		t.files = append(t.files, storage.Local(o.Output.Path), AccountPath(o.Output.Path), JournalPath(o.Output.Path), StatusPath(o.Output.Path))
 	}
-	if o.Output.Path != "" && o.Output.folder() && !objects.IsURL(o.Output.Path) {
+	if o.Output.Path != "" && o.Output.folder() && !storage.IsURL(o.Output.Path) {
 		t.folders = append(t.folders, o.Output.Path)
 	}
 	return t

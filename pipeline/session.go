@@ -11,7 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -75,7 +75,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 		if err := o.makeFolder(); err != nil {
 			return err
 		}
-		if s.lock, err = writer.TryLock(objects.Local(o.Output.Path)); err != nil {
+		if s.lock, err = writer.TryLock(storage.Local(o.Output.Path)); err != nil {
 			return err
 		}
 	}
@@ -367,7 +367,7 @@ func (s *Session) publish(ctx context.Context, account *Account) error {
 // isReplaced reports whether a run failed because another machine has published the output meanwhile.
 func isReplaced(err error) bool {
 	_, writing := errors.AsType[*writer.Error](err)
-	return writing && errors.Is(err, objects.ErrChanged)
+	return writing && errors.Is(err, storage.ErrChanged)
 }
 
 // joinClose adds the error of a store's last calls, unless err has it already: a store that failed

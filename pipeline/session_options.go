@@ -18,7 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -190,19 +190,19 @@ func (o SessionOptions) Check() error {
 // settled takes the parameters off the URLs among the paths.
 func (o SessionOptions) settled() (SessionOptions, error) {
 	var err error
-	if o.Output.Path, err = objects.Settle(o.Output.Path); err != nil {
+	if o.Output.Path, err = storage.Settle(o.Output.Path); err != nil {
 		return o, &OptionError{"Output.Path", err}
 	}
-	if o.Store.Backup, err = objects.Settle(o.Store.Backup); err != nil {
+	if o.Store.Backup, err = storage.Settle(o.Store.Backup); err != nil {
 		return o, &OptionError{"Store.Backup", err}
 	}
 	o.Input.Paths = slices.Clone(o.Input.Paths)
 	for i, path := range o.Input.Paths {
-		if o.Input.Paths[i], err = objects.Settle(path); err != nil {
+		if o.Input.Paths[i], err = storage.Settle(path); err != nil {
 			return o, &OptionError{"Input.Paths", err}
 		}
 	}
-	if objects.IsURL(o.Store.Dir) {
+	if storage.IsURL(o.Store.Dir) {
 		return o, &OptionError{"Store.Dir", fmt.Errorf("%s: the store must be a folder of this machine, for answers are made durable one by one: name a local folder", o.Store.Dir)}
 	}
 	return o, nil
@@ -241,7 +241,7 @@ func (o SessionOptions) checkParts() error {
 func (o SessionOptions) withDefaults() SessionOptions {
 	o = o.withStreams()
 	o, _ = o.settled() // checked by Check
-	o.Input.Storage = objects.Files{}
+	o.Input.Storage = storage.Objects{}
 	if len(o.Classifications) == 0 {
 		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies)
 	}
@@ -322,7 +322,7 @@ func (o *SessionOptions) stored() (stores.Options, bool) {
 	}
 	return stores.Options{
 		Options: answers.Options{Dir: dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
-		Output:  objects.Local(output),
+		Output:  storage.Local(output),
 	}, dir != "" || output != "-" && output != ""
 }
 

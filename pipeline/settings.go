@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -159,11 +159,11 @@ func (s Settings) Metadata() map[string]string {
 // seenFrom gives a path relative to the folder of an output. So a file has the same path whether its name
 // is relative or absolute, and keeps the path when the folder moves with all its files.
 func seenFrom(output, path string) string {
-	if path == "-" || objects.IsURL(path) {
+	if path == "-" || storage.IsURL(path) {
 		return path
 	}
 	path = resolved(path)
-	if objects.IsURL(output) {
+	if storage.IsURL(output) {
 		return filepath.ToSlash(path)
 	}
 	if seen, err := filepath.Rel(filepath.Dir(resolved(output)), path); err == nil {

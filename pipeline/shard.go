@@ -10,7 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -89,11 +89,11 @@ func (s Shard) part(total int64) int64 {
 const shardStore = "_answers"
 
 // Store is the folder of the shard's store. Each shard has a store of its own, because a store is open in one
-// process at a time: in the folder of the shard (that of objects.Local for a URL), or in a folder of the shard's name
+// process at a time: in the folder of the shard (that of storage.Local for a URL), or in a folder of the shard's name
 // under dir.
 func (s Shard) Store(dir, output string) string {
 	if dir == "" {
-		return filepath.Join(objects.Local(output), shardStore)
+		return filepath.Join(storage.Local(output), shardStore)
 	}
 	return filepath.Join(dir, s.Folder())
 }

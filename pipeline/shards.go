@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -50,7 +50,7 @@ func SuccessPath(folder string) string { return writer.Join(folder, "_SUCCESS") 
 // ReadShards reads how the records in a folder are split. It gives nil and no error if the folder holds no shards.
 func ReadShards(ctx context.Context, folder string) (*Shards, error) {
 	path := ShardsPath(folder)
-	text, err := objects.ReadFile(ctx, path)
+	text, err := storage.ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
@@ -118,20 +118,20 @@ func (s *Session) joinShards(ctx context.Context, account *Account) error {
 	if changes := common.changes(shards.Service, shards.Settings); len(changes) > 0 {
 		return &ShardsTakenError{Folder: folder, Changes: changes}
 	}
-	if err := objects.MakeFolder(s.options.Output.Path); err != nil {
+	if err := storage.MakeFolder(s.options.Output.Path); err != nil {
 		return err
 	}
 	// The shard may get other rows, so that the folder has to be finished again.
-	return objects.Remove(ctx, SuccessPath(folder))
+	return storage.Remove(ctx, SuccessPath(folder))
 }
 
 // startShards writes how the records are split, unless another shard has done so.
 func startShards(ctx context.Context, folder string, shard Shard, common *Account) error {
 	path, other := ShardsPath(folder), ""
-	if found, err := objects.Exists(ctx, path); err != nil || found {
+	if found, err := storage.Exists(ctx, path); err != nil || found {
 		return err
 	}
-	names, err := objects.ReadDir(ctx, folder)
+	names, err := storage.ReadDir(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func startShards(ctx context.Context, folder string, shard Shard, common *Accoun
 	}
 	if other != "" {
 		// The other folders may be those of shards that have started meanwhile, after the file: read the file then.
-		if found, err := objects.Exists(ctx, path); err != nil || found {
+		if found, err := storage.Exists(ctx, path); err != nil || found {
 			return err
 		}
 		return fmt.Errorf("%s has files of another run, such as %s: shards need a new or an empty folder", folder, other)
@@ -154,7 +154,7 @@ func startShards(ctx context.Context, folder string, shard Shard, common *Accoun
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	_, err = objects.CreateFile(ctx, path, append(text, '\n'))
+	_, err = storage.CreateFile(ctx, path, append(text, '\n'))
 	return err
 }
 

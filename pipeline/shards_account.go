@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -29,7 +29,7 @@ func (s *Shards) WriteAccount(ctx context.Context, folder string, accounts []*Ac
 	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as a run that writes the file has it
 	settings.InputPaths = make([]string, len(s.Settings.InputPaths))
 	for i, path := range s.Settings.InputPaths {
-		if path != "-" && !objects.IsURL(path) && !filepath.IsAbs(path) {
+		if path != "-" && !storage.IsURL(path) && !filepath.IsAbs(path) {
 			path = filepath.Join(folder, path)
 		}
 		settings.InputPaths[i] = seenFrom(output, path)

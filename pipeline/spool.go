@@ -10,7 +10,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -31,7 +31,7 @@ func (o *SessionOptions) spoolPath() string {
 
 // spoolPlace is the path of the spool. The folder of a shard does not exist yet when the spool is made.
 func (o *SessionOptions) spoolPlace() string {
-	path := objects.Local(o.Output.Path) + spoolSuffix
+	path := storage.Local(o.Output.Path) + spoolSuffix
 	if o.Shard != (Shard{}) {
 		path = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)) // query engines ignore the name
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
@@ -35,7 +35,7 @@ other content is not replaced.`,
 
 // writeSamples writes each sample into a folder and prints its path.
 func writeSamples(s streams, folder string) error {
-	if objects.IsURL(folder) {
+	if storage.IsURL(folder) {
 		return &usageError{fmt.Errorf("the samples are written on this machine: name a folder instead of %s", folder)}
 	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
 const exitStatuses = `Exit status:
@@ -207,7 +207,7 @@ func (s streams) print(result interface{ WriteText(io.Writer) error }, asJSON bo
 // settle takes the parameters off those paths that are URLs.
 func settle(paths ...*string) (err error) {
 	for _, path := range paths {
-		if *path, err = objects.Settle(*path); err != nil {
+		if *path, err = storage.Settle(*path); err != nil {
 			return &usageError{err}
 		}
 	}

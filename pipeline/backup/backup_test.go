@@ -16,7 +16,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 )
 
 const source = "http://service"
@@ -112,7 +112,7 @@ func restore(t *testing.T, place string) (dir string) {
 // both runs a test with a place in object storage and with a folder.
 func both(t *testing.T, test func(t *testing.T, place string)) {
 	t.Run("objects", func(t *testing.T) {
-		_, place := objectstest.New()
+		_, place := storagetest.New()
 		test(t, place)
 	})
 	t.Run("folder", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "team", "copy")) })
@@ -149,7 +149,7 @@ func TestCopyAndRestore(t *testing.T) {
 // Full files are one object each; objects of files that compaction has removed are removed, and those that a killed
 // process has left.
 func TestCompaction(t *testing.T) {
-	bucket, place := objectstest.New()
+	bucket, place := storagetest.New()
 	dir := t.TempDir()
 	s := open(t, dir)
 	b := newCopy(t, s, place, dir)
@@ -171,8 +171,8 @@ func TestCompaction(t *testing.T) {
 	if len(b.listed) != 2 || len(b.listed[0].Objects) != 1 {
 		t.Fatalf("the list is %+v", b.listed)
 	}
-	bucket.Put("copy/00000001.log.0-7.1", "of a killed process")
-	bucket.Put("copy/notes.txt", "of another program")
+	bucket.Set("copy/00000001.log.0-7.1", "of a killed process")
+	bucket.Set("copy/notes.txt", "of another program")
 	if err := s.Compact(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestCompaction(t *testing.T) {
 
 // Compaction removes a file between the snapshot of the log and its copy: the next snapshot has all answers.
 func TestCompactionMeanwhile(t *testing.T) {
-	bucket, place := objectstest.New()
+	bucket, place := storagetest.New()
 	dir := t.TempDir()
 	s := open(t, dir)
 	add(t, s, 0, 100, 100)
@@ -218,7 +218,7 @@ func TestFaults(t *testing.T) {
 	for call := 1; ; call++ {
 		met := false
 		t.Run(fmt.Sprint(call), func(t *testing.T) {
-			bucket, place := objectstest.New()
+			bucket, place := storagetest.New()
 			dir := t.TempDir()
 			s := open(t, dir)
 			add(t, s, 0, 10, 10)
@@ -268,7 +268,7 @@ func restoredAnswers(t *testing.T, place string) (found []answers.Stored) {
 func TestLost(t *testing.T) {
 	for _, lost := range []string{listName, "00000001.log"} {
 		t.Run(lost, func(t *testing.T) {
-			bucket, place := objectstest.New()
+			bucket, place := storagetest.New()
 			dir := t.TempDir()
 			s := open(t, dir)
 			b := newCopy(t, s, place, dir)
@@ -302,7 +302,7 @@ func TestDamaged(t *testing.T) {
 		"flipped": func(text string) string { return text[:40] + "\xff" + text[41:] },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bucket, place := objectstest.New()
+			bucket, place := storagetest.New()
 			dir := t.TempDir()
 			s := open(t, dir)
 			add(t, s, 0, 10, 10)
@@ -313,7 +313,7 @@ func TestDamaged(t *testing.T) {
 				case damage == nil:
 					delete(bucket.Objects, key)
 				default:
-					bucket.Put(key, damage(v.Text))
+					bucket.Set(key, damage(v.Text))
 				}
 			}
 			parent := t.TempDir()
@@ -335,8 +335,8 @@ func TestOtherLists(t *testing.T) {
 		`{"format":1,"store":"s","owner":"o","files":[{"name":"../x.log","objects":[]}]}`,
 		`{"format":1,"store":"s","owner":"o","files":[{"name":"00000001.log","objects":[{"name":"../secret"}]}]}`,
 	} {
-		bucket, place := objectstest.New()
-		bucket.Put("copy/"+listName, text)
+		bucket, place := storagetest.New()
+		bucket.Set("copy/"+listName, text)
 		_, err := Restore(context.Background(), place, filepath.Join(t.TempDir(), "store"), slog.New(slog.DiscardHandler))
 		if _, ok := errors.AsType[*ListError](err); !ok {
 			t.Errorf("%s: the error of Restore is %v", text, err)
@@ -395,7 +395,7 @@ func TestTwoOwners(t *testing.T) {
 
 // Two machines restore at the same time: one becomes the owner.
 func TestTwoRestores(t *testing.T) {
-	bucket, place := objectstest.New()
+	bucket, place := storagetest.New()
 	dir := t.TempDir()
 	newCopy(t, open(t, dir), place, dir).must(t)
 	first, second := restore(t, place), restore(t, place)
@@ -416,7 +416,7 @@ func TestTwoRestores(t *testing.T) {
 
 // The loss of power takes the end of the log, and other answers take its place.
 func TestShorterStore(t *testing.T) {
-	_, place := objectstest.New()
+	_, place := storagetest.New()
 	dir := t.TempDir()
 	s := open(t, dir)
 	add(t, s, 0, 10, 10)
@@ -440,7 +440,7 @@ func TestShorterStore(t *testing.T) {
 
 // Start copies by itself, warns once when the place fails, and Stop says how far the copy is behind.
 func TestStartAndStop(t *testing.T) {
-	bucket, place := objectstest.New()
+	bucket, place := storagetest.New()
 	dir := t.TempDir()
 	s := open(t, dir)
 	var log bytes.Buffer
@@ -496,7 +496,7 @@ func TestNothingToRestore(t *testing.T) {
 
 // A place that answers late does not keep the run from its start, and that another store has it is then a warning.
 func TestLatePlace(t *testing.T) {
-	bucket, place := objectstest.New()
+	bucket, place := storagetest.New()
 	first, second := t.TempDir(), t.TempDir()
 	newCopy(t, open(t, first), place, first).must(t)
 	answer := make(chan struct{})
@@ -526,7 +526,7 @@ func TestStopWhileThePlaceHangs(t *testing.T) {
 		for ending, most := range map[string]time.Duration{"finished": stallTimeout, "ended": 0} {
 			t.Run(name+"/"+ending, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					bucket, place := objectstest.New()
+					bucket, place := storagetest.New()
 					ctx, end := context.WithCancel(t.Context())
 					dir := t.TempDir()
 					s := open(t, dir)
@@ -538,7 +538,7 @@ func TestStopWhileThePlaceHangs(t *testing.T) {
 					time.Sleep(1500 * time.Millisecond)
 					bucket.Disturb(func(op, key string) error {
 						if hangs(op, key) {
-							return objectstest.ErrHang
+							return storagetest.ErrHang
 						}
 						return nil
 					})

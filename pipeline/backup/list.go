@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
 const (
@@ -71,7 +71,7 @@ func epochOf(name string) int {
 
 // readList returns nil if the place has no list. The error of a file that is no list is a *ListError.
 func (p place) readList() (*list, error) {
-	text, err := objects.ReadFile(p.ctx, p.path(listName))
+	text, err := storage.ReadFile(p.ctx, p.path(listName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -119,7 +119,7 @@ func (p place) publish(l *list, check func(present *list) error) error {
 		n, err := w.Write(text)
 		return int64(n), err
 	})
-	if errors.Is(err, objects.ErrChanged) {
+	if errors.Is(err, storage.ErrChanged) {
 		if err := checked(); err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -16,23 +16,20 @@ import (
 type place struct {
 	ctx     context.Context // of all calls
 	dir     string
-	storage writer.Storage
+	storage storage.Storage
 }
 
 func openPlace(ctx context.Context, dir string) (place, error) {
-	dir, err := objects.Settle(dir)
+	dir, err := storage.Settle(dir)
 	if err != nil {
 		return place{}, err
 	}
-	if storage := objects.Of(dir); storage != nil {
-		return place{ctx, dir, storage}, nil
-	}
-	return place{ctx, dir, writer.Local}, nil
+	return place{ctx, dir, storage.Of(dir)}, nil
 }
 
 // prepare makes the folder.
 func (p place) prepare() error {
-	if objects.IsURL(p.dir) {
+	if storage.IsURL(p.dir) {
 		return nil
 	}
 	return os.MkdirAll(p.dir, 0o777)
@@ -40,7 +37,7 @@ func (p place) prepare() error {
 
 func (p place) path(name string) string { return writer.Join(p.dir, name) }
 
-func (p place) open(name string) (reader.Source, error) { return objects.OpenFile(p.ctx, p.path(name)) }
+func (p place) open(name string) (reader.Source, error) { return p.storage.Open(p.ctx, p.path(name)) }
 
 // put publishes an object with what write writes, whole or not at all.
 func (p place) put(name string, write func(io.Writer) (size int64, err error)) error {
@@ -48,14 +45,7 @@ func (p place) put(name string, write func(io.Writer) (size int64, err error)) e
 	if err != nil {
 		return err
 	}
-	size, err := write(draft)
-	if err == nil {
-		err = draft.Publish(size)
-	}
-	if err != nil {
-		return errors.Join(err, draft.Discard())
-	}
-	return nil
+	return storage.PublishDraft(draft, write)
 }
 
 // remove reports whether the object is gone.
@@ -67,7 +57,7 @@ func (p place) remove(name string) bool {
 // lock keeps other processes from replacing the list in a folder. In object storage the storage itself compares
 // versions.
 func (p place) lock() (*writer.Lock, error) {
-	if objects.IsURL(p.dir) {
+	if storage.IsURL(p.dir) {
 		return nil, nil
 	}
 	return writer.WaitLock(p.path(listName))

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -177,10 +177,11 @@ func partitions(ctx context.Context, o Options) (int, error) {
 	for _, side := range []Side{o.Old, o.New} {
 		sum := int64(0)
 		for _, p := range side.Parts {
-			size, err := objects.Size(ctx, p.Path)
+			info, err := storage.Of(p.Path).Stat(ctx, p.Path)
 			if err != nil {
 				return 0, err
 			}
+			size := info.Size()
 			if _, compression, _ := strings.Cut(string(p.Format), "."); compression != "" || p.Format == writer.Parquet {
 				size *= 4
 			}

@@ -22,8 +22,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
 	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -430,8 +430,8 @@ func TestSideOf(t *testing.T) {
 
 // TestPartitionsOfObjects counts the bytes of outputs in object storage as those of files.
 func TestPartitionsOfObjects(t *testing.T) {
-	b, url := objectstest.New()
-	b.Put("copy/out.csv", strings.Repeat("x", 20*partitionBytes))
+	b, url := storagetest.New()
+	b.Set("copy/out.csv", strings.Repeat("x", 20*partitionBytes))
 	part := results.Part{Path: url + "/out.csv", Format: writer.CSV}
 	if n, err := partitions(t.Context(), Options{Old: Side{Parts: []results.Part{part}}}); n != 20 || err != nil {
 		t.Errorf("%d partitions, %v", n, err)

@@ -10,14 +10,14 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Options are the folder of the shards, and the file for their rows.
 type Options struct {
-	Folder    string        // of all shards; may be a URL that objects.Settle has returned, as may Output
+	Folder    string        // of all shards; may be a URL that storage.Settle has returned, as may Output
 	Output    string        // a file for the rows of all shards, in input order; "" for none
 	Format    writer.Format // of the file; default by its extension
 	Overwrite bool          // replace a file that exists
@@ -73,10 +73,10 @@ func (f *finishing) lock(ctx context.Context) error {
 		paths = append(paths, f.Output)
 	}
 	for _, path := range paths {
-		if err := objects.MakeLocal(path); err != nil {
+		if err := storage.MakeLocal(path); err != nil {
 			return err
 		}
-		lock, err := writer.TryLock(objects.Local(path))
+		lock, err := writer.TryLock(storage.Local(path))
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 	case isWithin(f.Output, f.Folder):
 		return fmt.Errorf("%s is in %s, whose readers would read its rows twice: choose a file elsewhere", f.Output, f.Folder)
 	}
-	exists, err := objects.Exists(ctx, f.Output)
+	exists, err := storage.Exists(ctx, f.Output)
 	if err == nil && exists && !f.Overwrite {
 		return &ExistsError{f.Output}
 	}
@@ -121,7 +121,7 @@ type ExistsError struct{ Path string }
 func (e *ExistsError) Error() string { return e.Path + " exists" }
 
 func isWithin(path, folder string) bool {
-	if objects.IsURL(path) || objects.IsURL(folder) {
+	if storage.IsURL(path) || storage.IsURL(folder) {
 		return strings.HasPrefix(path+"/", folder+"/")
 	}
 	return pipeline.IsWithin(path, folder)
@@ -151,17 +151,17 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	}
 	success := pipeline.SuccessPath(f.Folder)
 	if !report.Balanced {
-		return report, objects.Remove(ctx, success)
+		return report, storage.Remove(ctx, success)
 	}
 	if err := f.publish(ctx); err != nil {
 		return report, err
 	}
-	if !objects.IsURL(f.Folder) {
+	if !storage.IsURL(f.Folder) {
 		// A shard that was killed as it started may have left a draft. No shard can remove it: it may be another's.
 		_, shards := writer.Split(pipeline.ShardsPath(f.Folder))
 		writer.Local.RemoveDrafts(ctx, f.Folder, func(name string) bool { return name == shards })
 	}
-	return report, objects.Publish(ctx, success, nil)
+	return report, storage.Publish(ctx, success, nil)
 }
 
 // open opens the sink for the rows, with the columns and the metadata of a run over the whole input.
@@ -175,7 +175,7 @@ func (f *finishing) open(ctx context.Context) (writer.Sink, error) {
 		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
 	}
 	f.sink, err = writer.Open(writer.Options{
-		Context: ctx, Storage: objects.Of(f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
+		Context: ctx, Storage: storage.Of(f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
 	})
 	return f.sink, err
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
-	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -81,12 +81,12 @@ func (s *sharded) check(err error) {
 
 func (s *sharded) publish(path, text string) {
 	s.t.Helper()
-	s.check(objects.Publish(s.t.Context(), path, []byte(text)))
+	s.check(storage.Publish(s.t.Context(), path, []byte(text)))
 }
 
 func (s *sharded) read(path string) []byte {
 	s.t.Helper()
-	data, err := objects.ReadFile(s.t.Context(), path)
+	data, err := storage.ReadFile(s.t.Context(), path)
 	s.check(err)
 	return data
 }
@@ -134,7 +134,7 @@ func (s *sharded) finish(output string) (verify.Report, error) {
 // finished reports whether the folder has the file that says so.
 func (s *sharded) finished() bool {
 	s.t.Helper()
-	found, err := objects.Exists(s.t.Context(), pipeline.SuccessPath(s.folder))
+	found, err := storage.Exists(s.t.Context(), pipeline.SuccessPath(s.folder))
 	s.check(err)
 	return found
 }
@@ -182,7 +182,7 @@ func TestUnbalanced(t *testing.T) {
 			s.t.Helper()
 			report, err := s.finish(merged)
 			s.check(err)
-			found, err := objects.Exists(s.t.Context(), merged)
+			found, err := storage.Exists(s.t.Context(), merged)
 			if report.Balanced || !strings.Contains(fmt.Sprint(report.Findings), want) || found || err != nil || s.finished() {
 				s.t.Errorf("got %+v, want %s; a merged file: %v, %v", report, want, found, err)
 			}
@@ -213,7 +213,7 @@ func TestShardsStartedAgain(t *testing.T) {
 		shard, _ := writer.Split(s.part(2))
 		s.t.Setenv("XDG_STATE_HOME", s.t.TempDir()) // of another machine
 		for _, name := range []string{"_manifest.json", "_run.json", "_SUCCESS"} {
-			s.check(objects.Remove(s.t.Context(), writer.Join(shard, name)))
+			s.check(storage.Remove(s.t.Context(), writer.Join(shard, name)))
 		}
 		s.check(s.run(2, shards, s.folder+"/"))
 		if s.finished() || !bytes.Equal(s.read(s.part(2)), before) {
@@ -238,14 +238,14 @@ func TestShardOnTwoMachines(t *testing.T) {
 	account := pipeline.AccountPath(shard + "/")
 	theirs, rows := s.read(account), s.read(s.part(2))
 	for _, path := range []string{account, s.part(2), writer.Join(shard, "_manifest.json")} {
-		s.check(objects.Remove(s.t.Context(), path))
+		s.check(storage.Remove(s.t.Context(), path))
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine
 	s.meanwhile = sync.OnceFunc(func() {
 		s.publish(s.part(2), string(rows))
 		s.publish(account, string(theirs))
 	})
-	if err := s.run(2, shards, s.folder+"/"); !errors.Is(err, objects.ErrChanged) {
+	if err := s.run(2, shards, s.folder+"/"); !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("the late run ended with %v", err)
 	}
 	if !bytes.Equal(s.read(account), theirs) || !bytes.Equal(s.read(s.part(2)), rows) {
@@ -279,7 +279,7 @@ func TestFirstShardFixesTheCount(t *testing.T) {
 // found missing, and before the folder is listed.
 func TestShardsStartTogether(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	bucket, root := objectstest.New()
+	bucket, root := storagetest.New()
 	s := newSharded(t, root)
 	var started atomic.Bool
 	bucket.Disturb(func(op, key string) error {
@@ -297,17 +297,17 @@ func TestShardsStartTogether(t *testing.T) {
 // TestManifestsAreChecked damages the manifest of a shard, without which the shard cannot be started again.
 func TestManifestsAreChecked(t *testing.T) {
 	for name, damage := range map[string]func(s *sharded, path string) error{
-		"missing": func(_ *sharded, path string) error { return objects.Remove(t.Context(), path) },
+		"missing": func(_ *sharded, path string) error { return storage.Remove(t.Context(), path) },
 		"cut off": func(s *sharded, path string) error {
 			text := s.read(path)
-			return objects.Publish(t.Context(), path, text[:len(text)/2])
+			return storage.Publish(t.Context(), path, text[:len(text)/2])
 		},
 		"changed": func(s *sharded, path string) error {
-			return objects.Publish(t.Context(), path, bytes.Replace(s.read(path), []byte(`"rows": `), []byte(`"rows": 1`), 1))
+			return storage.Publish(t.Context(), path, bytes.Replace(s.read(path), []byte(`"rows": `), []byte(`"rows": 1`), 1))
 		},
-		"empty": func(_ *sharded, path string) error { return objects.Publish(t.Context(), path, nil) },
+		"empty": func(_ *sharded, path string) error { return storage.Publish(t.Context(), path, nil) },
 		"of another shard": func(s *sharded, path string) error {
-			return objects.Publish(t.Context(), path, s.read(strings.Replace(path, "shard=02", "shard=01", 1)))
+			return storage.Publish(t.Context(), path, s.read(strings.Replace(path, "shard=02", "shard=01", 1)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -368,7 +368,7 @@ func TestRefused(t *testing.T) {
 			s.t.Errorf("with Overwrite: %v", err)
 		}
 		shard, _ := writer.Split(s.part(3))
-		lock, err := writer.TryLock(objects.Local(shard))
+		lock, err := writer.TryLock(storage.Local(shard))
 		s.check(err)
 		defer lock.Release()
 		if _, err := s.finish(""); errorAs[*writer.BusyError](err) == nil || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {

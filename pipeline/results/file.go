@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -61,7 +61,7 @@ func (f *File) Expected(column int, text string, null bool) string {
 // expected members of the structs in lists, which JSON names only in lists that are not empty; nil
 // if they are unknown.
 func OpenFile(ctx context.Context, p Part, members []string) (*File, error) {
-	body, err := objects.OpenFile(ctx, p.Path)
+	body, err := storage.Open(ctx, p.Path)
 	if err != nil {
 		return nil, err
 	}

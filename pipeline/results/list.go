@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -83,7 +83,7 @@ func markEscaped(ctx context.Context, output string, parts []Part, account *pipe
 // List returns the files of an output in the order of their records. format is the format of a single file; "" stands
 // for the one of the file's extension.
 func List(ctx context.Context, path string, format writer.Format) ([]Part, error) {
-	isFolder, err := objects.IsFolder(ctx, path)
+	isFolder, err := storage.IsFolder(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func List(ctx context.Context, path string, format writer.Format) ([]Part, error
 // ListFolder returns the content of a folder, with the parts of its shards after its own. Files that engines skip,
 // whose names begin with "_" or ".", are no others.
 func ListFolder(ctx context.Context, path string) (Folder, error) {
-	names, err := objects.ReadDir(ctx, path)
+	names, err := storage.ReadDir(ctx, path)
 	if err != nil {
 		return Folder{}, err
 	}

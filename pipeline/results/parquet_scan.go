@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/reader/pages"
 )
@@ -32,7 +32,7 @@ type parquetColumn struct {
 }
 
 func scanParquet(ctx context.Context, path string, columns Columns, use func(*Batch) error) error {
-	f, err := objects.OpenFile(ctx, path)
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -42,7 +42,7 @@ func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) err
 	if err != nil || names == nil { // JSONL without rows
 		return err
 	}
-	body, err := objects.OpenFile(ctx, p.Path)
+	body, err := storage.Open(ctx, p.Path)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -25,7 +25,7 @@ type part struct {
 // list returns the files of the output in the order of their records, with findings for missing
 // and unexpected files.
 func (v *verification) list(ctx context.Context) ([]part, error) {
-	folder, err := objects.IsFolder(ctx, v.Output)
+	folder, err := storage.IsFolder(ctx, v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
 	}
@@ -162,7 +162,7 @@ func (v *verification) checkCounts() {
 
 // digestFile returns the size and the SHA-256 of a file.
 func digestFile(ctx context.Context, path string) (int64, string, error) {
-	f, err := objects.OpenFile(ctx, path)
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return 0, "", fmt.Errorf("verify: %w", err)
 	}

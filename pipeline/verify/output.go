@@ -9,13 +9,13 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Paths name an output, and what to compare the output with. URLs are as objects.Settle returns them.
+// Paths name an output, and what to compare the output with. URLs are as storage.Settle returns them.
 type Paths struct {
 	Output string         // a file, a folder of parts, or the folder of all shards
 	Input  reader.Options // the default of Columns are the columns of the run; without Paths no input is compared
@@ -92,9 +92,9 @@ func (o *opened) verifyShards(ctx context.Context, shards *pipeline.Shards) (Rep
 
 // find returns an error if the output does not exist.
 func (o *opened) find(ctx context.Context) error {
-	found, err := objects.Exists(ctx, o.Output)
-	if err == nil && !found && objects.IsURL(o.Output) {
-		found, err = objects.IsFolder(ctx, o.Output)
+	found, err := storage.Exists(ctx, o.Output)
+	if err == nil && !found && storage.IsURL(o.Output) {
+		found, err = storage.IsFolder(ctx, o.Output)
 	}
 	if err == nil && !found {
 		err = syscall.ENOENT
@@ -118,7 +118,7 @@ func (o *opened) openInput(ctx context.Context, settings *pipeline.Settings) (_ 
 		}
 		options.ExtraColumns, options.NamedOnly = settings.NamedColumns(), settings.Carry != "all"
 	}
-	options.Candidates, options.Storage = pipeline.InputColumns(kind), objects.Files{}
+	options.Candidates, options.Storage = pipeline.InputColumns(kind), storage.Objects{}
 	options.Context, options.Missing = ctx, normalizer.IsMissing
 	o.input, err = reader.Open(options)
 	return o.input, err
@@ -135,7 +135,7 @@ func (o *opened) openStore(output string, account *pipeline.Account) (*answers.S
 		dir = shard.Store(dir, output)
 	}
 	store, err := stores.Look(stores.Options{
-		Options: answers.Options{Dir: dir, Source: account.Service}, Output: objects.Local(output),
+		Options: answers.Options{Dir: dir, Source: account.Service}, Output: storage.Local(output),
 	})
 	if err == nil {
 		o.stores = append(o.stores, store)

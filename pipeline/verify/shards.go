@@ -11,8 +11,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -74,7 +74,7 @@ type shardCursor struct {
 
 // checkFolder finds files that are not of the shards.
 func (w *shardsWalk) checkFolder(ctx context.Context) error {
-	names, err := objects.ReadDir(ctx, w.Folder)
+	names, err := storage.ReadDir(ctx, w.Folder)
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", w.Folder, err)
 	}
@@ -100,7 +100,7 @@ func (w *shardsWalk) checkAccounts(ctx context.Context) error {
 	var first *pipeline.Account // that is complete
 	for i, folder := range w.Shards.Folders(w.Folder) {
 		a, where := w.Accounts[i], Finding{File: folder}
-		found, err := objects.Exists(ctx, folder+"/")
+		found, err := storage.Exists(ctx, folder+"/")
 		switch {
 		case err != nil:
 			return fmt.Errorf("verify %s: %w", folder, err)

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 )
 
 var full = flag.Bool("full", false, "run the tests: make test-s3")

@@ -24,7 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 	"github.com/bulkcat/bulkcat/scripts/process"
 	"github.com/bulkcat/bulkcat/scripts/servers/network"
 	"github.com/bulkcat/bulkcat/scripts/servers/run"

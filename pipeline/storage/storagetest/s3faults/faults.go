@@ -1,5 +1,6 @@
 // Package s3faults has the faults of servers with the interface of S3, and of proxies before them, for tests: one
-// implementation disturbs a server in memory and a real one.
+// implementation disturbs a server in memory and a real one. It is apart from storagetest, because the tests of real servers,
+// a module of their own, need nothing of the program.
 package s3faults
 
 import (

@@ -1,4 +1,4 @@
-package objects
+package storage
 
 import (
 	"context"
@@ -21,8 +21,6 @@ const (
 	streamBlocks = 1
 	// seekBlocks are kept of an object that is read by offset: each column of a Parquet file is read in another block.
 	seekBlocks = 16
-	// readTimeout bounds the time of one ranged read. What was read until then counts.
-	readTimeout = time.Minute
 	// maxCuts is the number of reads in a row that may end without a byte.
 	maxCuts = 10
 )
@@ -53,20 +51,14 @@ func openSource(ctx context.Context, url string) (*source, error) {
 		return nil, err
 	}
 	s := &source{ctx: ctx, bucket: bucket, key: key, keep: streamBlocks}
-	err = call(ctx, func(ctx context.Context) error {
-		if s.info, err = bucket.Stat(ctx, key); err != nil || s.info.Size > 0 {
-			return err
-		}
-		body, err := bucket.Read(ctx, key, s.info, 0, 0) // some proxies answer HEAD with a length of 0
-		if err != nil {
-			return err
-		}
-		return body.Close()
-	})
-	if err != nil {
-		return nil, failed("open", url, err)
+	if s.info, err = bucket.Stat(ctx, key); err != nil || s.info.Size > 0 {
+		return s, err
 	}
-	return s, nil
+	body, err := bucket.Read(ctx, key, s.info, 0, 0) // some proxies answer HEAD with a length of 0
+	if err != nil {
+		return nil, err
+	}
+	return s, body.Close()
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -150,28 +142,22 @@ func (s *source) fetch(p []byte, offset int64) error {
 			return &CutError{offset, err}
 		}
 		if n == 0 && len(p) > 0 {
-			select {
-			case <-s.ctx.Done():
-			case <-time.After(min(100*time.Millisecond<<cuts, 10*time.Second)):
-			}
+			_ = pause(s.ctx, min(100*time.Millisecond<<cuts, 10*time.Second)) // the next read returns the error
 		}
 	}
 	return nil
 }
 
-// fetchOnce makes one request. The error of the request, which the bucket has retried, is final; the error of a body is
+// fetchOnce makes one request. The error of the request, which the bucket has repeated, is final; the error of a body is
 // not.
 func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error) {
-	ctx, cancel := context.WithTimeout(s.ctx, callTimeout)
-	defer cancel()
-	body, err := s.bucket.Read(ctx, s.key, s.info, offset, int64(len(p)))
+	body, err := s.bucket.Read(s.ctx, s.key, s.info, offset, int64(len(p)))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = ErrChanged
 		}
 		return 0, true, noEnd(err)
 	}
-	defer time.AfterFunc(readTimeout, cancel).Stop()
 	n, err = io.ReadFull(body, p)
 	_ = body.Close() // only read from
 	return n, false, noEnd(err)

@@ -1,4 +1,4 @@
-package objects
+package storage_test
 
 import (
 	"crypto/md5"
@@ -14,7 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 )
 
 // server is a small S3 server with one bucket, whose responses a test can disturb.
@@ -53,7 +54,7 @@ func newServer(t *testing.T) (s *server, bucket string) {
 		}
 		return r
 	}, t.Name()))
-	if _, err := Settle(bucket + "/x?region=us-east-1&endpoint=" + h.URL); err != nil {
+	if _, err := storage.Settle(bucket + "/x?region=us-east-1&endpoint=" + h.URL); err != nil {
 		t.Fatal(err)
 	}
 	return s, bucket
@@ -89,7 +90,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		s.list(w, query.Get("prefix"))
 	case r.Method == http.MethodPost && query.Has("uploads"):
 		id := strconv.Itoa(len(s.uploads) + 1)
-		s.uploads[id] = &upload{key, r.Header.Get("X-Amz-Meta-" + draftKey), map[int]string{}}
+		s.uploads[id] = &upload{key, r.Header.Get("X-Amz-Meta-" + storage.DraftKey), map[int]string{}}
 		fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", id)
 	case id != "" && s.uploads[id] == nil:
 		refuse(w, http.StatusNotFound, "NoSuchUpload")
@@ -105,7 +106,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusPreconditionFailed, "PreconditionFailed")
 			return
 		}
-		data, token := string(body), r.Header.Get("X-Amz-Meta-"+draftKey)
+		data, token := string(body), r.Header.Get("X-Amz-Meta-"+storage.DraftKey)
 		if r.Method == http.MethodPost {
 			data, token = s.joined(body, s.uploads[id]), s.uploads[id].token
 			delete(s.uploads, id)
@@ -123,7 +124,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.Header().Set("ETag", old.etag)
-		w.Header().Set("X-Amz-Meta-"+draftKey, old.token)
+		w.Header().Set("X-Amz-Meta-"+storage.DraftKey, old.token)
 		var first, last int
 		if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n == 2 {
 			last = min(last, len(old.data)-1)

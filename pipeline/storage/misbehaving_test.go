@@ -1,4 +1,4 @@
-package objects
+package storage_test
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest/s3faults"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -72,15 +73,15 @@ func TestMisbehavingReads(t *testing.T) {
 			s, bucket := newServer(t)
 			s.put("in.csv", tt.data)
 			s.disturb(tt.fault)
-			got, err := ReadFile(t.Context(), bucket+"/in.csv")
+			got, err := storage.ReadFile(t.Context(), bucket+"/in.csv")
 			if tt.right && (err != nil || string(got) != tt.data) {
 				t.Errorf("%d of %d bytes, %v", len(got), len(tt.data), err)
 			}
 			if !tt.right && err == nil {
 				t.Errorf("%d of %d bytes without an error", len(got), len(tt.data))
 			}
-			_, isRange := errors.AsType[*RangeError](err)
-			if err != nil && !isRange && !errors.Is(err, ErrChanged) && !errors.Is(err, errNoVersion) {
+			_, isRange := errors.AsType[*storage.RangeError](err)
+			if err != nil && !isRange && !errors.Is(err, storage.ErrChanged) && !errors.Is(err, storage.ErrNoVersion) {
 				t.Errorf("the error is %v", err)
 			}
 		})
@@ -89,12 +90,13 @@ func TestMisbehavingReads(t *testing.T) {
 
 // cut is a bucket whose bodies end at a byte.
 type cut struct {
-	Bucket
+	storage.Bucket
 	end int64
 }
 
-func (b cut) Read(_ context.Context, _ string, _ Info, offset, _ int64) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader("abcdefghijkl"[offset:b.end])), nil
+func (b cut) Read(_ context.Context, _ string, _ storage.Info, offset, length int64) (*storage.Body, error) {
+	body := io.NopCloser(strings.NewReader("abcdefghijkl"[offset:b.end]))
+	return &storage.Body{ReadCloser: body, ETag: "1", Range: fmt.Sprintf("bytes %d-%d/12", offset, offset+length-1)}, nil
 }
 
 // TestBodiesEndEarly reads an object whose bodies all end at a byte: the error is neither io.EOF nor an end for any
@@ -102,9 +104,9 @@ func (b cut) Read(_ context.Context, _ string, _ Info, offset, _ int64) (io.Read
 func TestBodiesEndEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for end := range int64(12) {
-			s := &source{ctx: t.Context(), bucket: cut{end: end}, key: "in.csv", info: Info{Size: 12, ETag: "1"}, keep: streamBlocks}
+			s := storage.Source(t.Context(), cut{end: end}, storage.Info{Size: 12, ETag: "1"})
 			_, err := io.ReadAll(s)
-			c, isCut := errors.AsType[*CutError](err)
+			c, isCut := errors.AsType[*storage.CutError](err)
 			if !isCut || c.Offset != end || errors.Is(err, io.EOF) || !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("cut at %d: %v", end, err)
 			}
@@ -148,22 +150,22 @@ func TestMisbehavingLists(t *testing.T) {
 			s, bucket := newServer(t)
 			pages := 0
 			s.disturb(s3faults.List(func(int) string { pages++; return tt.page(pages - 1) }))
-			urls, err := Files{}.List(t.Context(), bucket+"/in/")
+			urls, err := storage.Objects{}.List(t.Context(), bucket+"/in/")
 			got := strings.ReplaceAll(strings.Join(urls, " "), bucket+"/", "")
-			_, isList := errors.AsType[*ListError](err)
+			_, isList := errors.AsType[*storage.ListError](err)
 			if got != tt.want || isList != (tt.want == "") || (err == nil) == isList {
 				t.Errorf("got %q, %v", got, err)
 			}
-			if pages > 2*emptyPages {
+			if pages > 2*storage.EmptyPages {
 				t.Errorf("%d requests", pages)
 			}
 			pages = 0
-			_, err = ReadDir(t.Context(), bucket+"/in")
-			if _, isList := errors.AsType[*ListError](err); isList != (tt.want == "") {
+			_, err = storage.ReadDir(t.Context(), bucket+"/in")
+			if _, isList := errors.AsType[*storage.ListError](err); isList != (tt.want == "") {
 				t.Errorf("ReadDir: %v", err)
 			}
 			pages = 0
-			in, err := reader.Open(reader.Options{Paths: []string{bucket + "/in/"}, Storage: Files{}})
+			in, err := reader.Open(reader.Options{Paths: []string{bucket + "/in/"}, Storage: storage.Objects{}})
 			if err == nil {
 				in.Close()
 				t.Error("the folder is an input") // no object can be opened
@@ -178,11 +180,11 @@ func TestHangingServer(t *testing.T) {
 	s.put("in.csv", large)
 	url, hang := bucket+"/in.csv", make(chan struct{}, 10)
 	ctx, cancel := context.WithCancel(t.Context())
-	f, err := OpenFile(ctx, url)
+	f, err := storage.Open(ctx, url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Files{}.Create(ctx, url)
+	d, err := storage.Objects{}.Create(ctx, url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +192,12 @@ func TestHangingServer(t *testing.T) {
 	calls := map[string]func() error{
 		"Read":       func() error { _, err := io.ReadAll(f); return err },
 		"Publish":    func() error { return d.Publish(0) },
-		"OpenFile":   func() error { _, err := OpenFile(ctx, url); return err },
-		"ReadDir":    func() error { _, err := ReadDir(ctx, bucket+"/in"); return err },
-		"IsFolder":   func() error { _, err := IsFolder(ctx, url); return err },
-		"Create":     func() error { _, err := Files{}.Create(ctx, url); return err },
-		"CreateFile": func() error { _, err := CreateFile(ctx, url, nil); return err },
-		"Remove":     func() error { return Remove(ctx, url) },
+		"OpenFile":   func() error { _, err := storage.Open(ctx, url); return err },
+		"ReadDir":    func() error { _, err := storage.ReadDir(ctx, bucket+"/in"); return err },
+		"IsFolder":   func() error { _, err := storage.IsFolder(ctx, url); return err },
+		"Create":     func() error { _, err := storage.Objects{}.Create(ctx, url); return err },
+		"CreateFile": func() error { _, err := storage.CreateFile(ctx, url, nil); return err },
+		"Remove":     func() error { return storage.Remove(ctx, url) },
 	}
 	errs := make(chan string, len(calls))
 	for name, call := range calls {

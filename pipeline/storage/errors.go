@@ -1,4 +1,4 @@
-package objects
+package storage
 
 import (
 	"errors"
@@ -8,6 +8,13 @@ import (
 
 // ErrChanged says that an object has another version than expected.
 var ErrChanged = errors.New("the object has changed meanwhile: another program has written it")
+
+// TransientError says that a request failed for a reason that passes, so that the same request may succeed later.
+type TransientError struct{ Err error }
+
+func (e *TransientError) Error() string { return e.Err.Error() }
+
+func (e *TransientError) Unwrap() error { return e.Err }
 
 // errNoVersion is the error of a response to HEAD without which no read can be checked.
 var errNoVersion = errors.New("the storage, or a proxy before it, names no size or no version of the object (HEAD without Content-Length, or without both ETag and Last-Modified)")
@@ -51,9 +58,4 @@ func failed(op, url string, err error) error {
 		return nil
 	}
 	return &fs.PathError{Op: op, Path: url, Err: err}
-}
-
-// errShort is the error of a draft that lost bytes.
-func errShort(size, written int64) error {
-	return fmt.Errorf("%d bytes were written, but the object has %d", size, written)
 }

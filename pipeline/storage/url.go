@@ -1,43 +1,14 @@
-package objects
+package storage
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/bulkcat/bulkcat/writer"
 )
-
-// Bucket is a bucket of an object storage. Its methods retry errors that pass, and return fs.ErrNotExist for a
-// missing object.
-type Bucket interface {
-	Stat(ctx context.Context, key string) (Info, error)
-	// Read reads a range of a version of an object. The error is ErrChanged if the object has another version, and a
-	// *RangeError if the response has another range. A length of 0, of an empty object, confirms that it is empty.
-	Read(ctx context.Context, key string, version Info, offset, length int64) (io.ReadCloser, error)
-	// List calls add for the keys that begin with prefix until add returns false. The error is a *ListError if the list
-	// has no end.
-	List(ctx context.Context, prefix string, add func(key string) bool) error
-	// Create starts a draft of an object. Publish fails with ErrChanged unless the object then has the version old;
-	// the zero Info stands for no object.
-	Create(ctx context.Context, key string, old Info) (writer.Draft, error)
-	Remove(ctx context.Context, key string) error
-	// AbortDraft removes a draft that a killed process has left.
-	AbortDraft(ctx context.Context, key, id string) error
-}
-
-// Info describes a version of an object.
-type Info struct {
-	Size     int64 // bytes
-	ETag     string
-	Modified time.Time
-}
 
 // Opener opens a bucket. The parameters are those of the URL.
 type Opener func(ctx context.Context, name string, parameters url.Values) (Bucket, error)
@@ -164,6 +135,6 @@ func open(ctx context.Context, path string) (Bucket, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("open %s: %w", name, err)
 	}
-	registry.buckets[name] = b
-	return b, key, nil
+	registry.buckets[name] = guard(b)
+	return registry.buckets[name], key, nil
 }

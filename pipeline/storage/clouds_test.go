@@ -1,19 +1,14 @@
 //go:build clouds
 
-package objects
+package storage_test
 
 import (
-	"context"
-	"errors"
 	"flag"
-	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,109 +108,9 @@ func TestClouds(t *testing.T) {
 				t.Skip("no server: see make test-clouds")
 			}
 			bucket := start.start(t)
-			t.Run("publish", func(t *testing.T) { testCloudPublish(t, bucket) })
-			t.Run("discard", func(t *testing.T) { testCloudDiscard(t, bucket) })
-			t.Run("two writers", func(t *testing.T) { testCloudWriters(t, bucket) })
-			t.Run("changed while read", func(t *testing.T) { testCloudChanges(t, bucket) })
+			runSuite(t, bucket)
 			t.Run("runs", func(t *testing.T) { testCloudRuns(t, bucket) })
 		})
-	}
-}
-
-func mustPublish(t *testing.T, url, data string) {
-	t.Helper()
-	d := create(t, url)
-	write(t, d, data)
-	if err := d.Publish(int64(len(data))); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func testCloudPublish(t *testing.T, bucket string) {
-	for _, data := range []string{"", "small", large, "small again"} { // each replaces the one before
-		mustPublish(t, bucket+"/publish/out.csv", data)
-		if text, err := ReadFile(t.Context(), bucket+"/publish/out.csv"); err != nil || string(text) != data {
-			t.Errorf("%d bytes: got %d, %v", len(data), len(text), err)
-		}
-	}
-	mustPublish(t, bucket+"/publish/parts/1.csv", "1")
-	if names, err := ReadDir(t.Context(), bucket+"/publish"); err != nil || !slices.Contains(names, "out.csv") {
-		t.Errorf("the folder has %v, %v", names, err)
-	}
-	if err := (Files{}).Remove(t.Context(), bucket+"/publish/out.csv"); err != nil {
-		t.Error(err)
-	}
-	if _, err := Stat(t.Context(), bucket+"/publish/out.csv"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a removed object: %v", err)
-	}
-}
-
-// A draft that is discarded, or lost bytes, is never visible.
-func testCloudDiscard(t *testing.T, bucket string) {
-	for _, data := range []string{"small", large} {
-		d := create(t, bucket+"/discard/out.csv")
-		write(t, d, data)
-		if err := d.Publish(int64(len(data)) + 1); err == nil {
-			t.Error("a draft that lost bytes is published")
-		}
-		if err := d.Discard(); err != nil {
-			t.Error(err)
-		}
-		if _, err := Stat(t.Context(), bucket+"/discard/out.csv"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("after Discard: %v", err)
-		}
-	}
-}
-
-// Of two writers the second to publish fails, whether an object was there or not.
-func testCloudWriters(t *testing.T, bucket string) {
-	for _, data := range []string{"new", large} {
-		for range 2 {
-			first, second := create(t, bucket+"/writers/out.csv"), create(t, bucket+"/writers/out.csv")
-			write(t, first, "first")
-			write(t, second, data)
-			if err := first.Publish(5); err != nil {
-				t.Fatal(err)
-			}
-			if err := second.Publish(int64(len(data))); !errors.Is(err, ErrChanged) {
-				t.Errorf("%d bytes: the second writer got %v", len(data), err)
-			}
-			if err := second.Discard(); err != nil {
-				t.Error(err)
-			}
-			if text, err := ReadFile(t.Context(), bucket+"/writers/out.csv"); string(text) != "first" {
-				t.Errorf("the object is %.10q, %v", text, err)
-			}
-		}
-	}
-}
-
-// A reader does not mix two versions of an object.
-func testCloudChanges(t *testing.T, bucket string) {
-	mustPublish(t, bucket+"/read/in.csv", "old")
-	b, key, err := open(t.Context(), bucket+"/read/in.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := func(version Info) (string, error) {
-		r, err := b.Read(t.Context(), key, version, 1, 2)
-		if err != nil {
-			return "", err
-		}
-		defer r.Close()
-		text, err := io.ReadAll(r)
-		return string(text), err
-	}
-	old, err := b.Stat(context.Background(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := read(old); text != "ld" {
-		t.Errorf("got %q, %v", text, err)
-	}
-	mustPublish(t, bucket+"/read/in.csv", "new")
-	if text, err := read(old); !errors.Is(err, ErrChanged) {
-		t.Errorf("after a change got %q, %v", text, err)
 	}
 }
 
@@ -224,7 +119,7 @@ func testCloudRuns(t *testing.T, bucket string) {
 	if *program == "" {
 		t.Skip("no program")
 	}
-	mustPublish(t, bucket+"/lists/in.csv", "title,sku\nwireless keyboard,1\noak table,2\nred shoe,3\n")
+	publish(t, bucket+"/lists/in.csv", "title,sku\nwireless keyboard,1\noak table,2\nred shoe,3\n")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("BULKCAT_BASE_URL", "")
 	for _, args := range [][]string{

@@ -1,0 +1,199 @@
+package storage_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
+)
+
+// A killed process leaves its upload, which the next start for the same output removes, and no other.
+func TestLeftDrafts(t *testing.T) {
+	s, bucket := newServer(t)
+	for _, name := range []string{"out.csv", "other.csv"} {
+		write(t, create(t, bucket+"/dir/"+name), large)
+	}
+	storage.Objects{}.RemoveDrafts(t.Context(), bucket+"/dir", func(name string) bool { return name == "out.csv" })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.uploads) != 1 || s.uploads["2"] == nil || s.uploads["2"].key != "dir/other.csv" {
+		t.Errorf("the uploads are %v", s.uploads)
+	}
+	if left := storage.LeftDrafts(); len(left) != 1 || left[0] != bucket+"/dir/other.csv" {
+		t.Errorf("the notes are %v", left)
+	}
+}
+
+// The response to a publication is lost: the draft recognizes its object.
+func TestLostResponse(t *testing.T) {
+	for _, data := range []string{"small", large} {
+		t.Run(fmt.Sprint(len(data)), func(t *testing.T) {
+			s, bucket := newServer(t)
+			publications := 0
+			s.disturb(s3faults.LoseOnce().For(func(r *http.Request) bool {
+				if s3faults.Publishes(r) {
+					publications++
+				}
+				return s3faults.Publishes(r)
+			}))
+			d := create(t, bucket+"/out.csv")
+			write(t, d, data)
+			if err := d.Publish(int64(len(data))); err != nil || publications < 2 {
+				t.Errorf("%v, after %d requests to publish", err, publications)
+			}
+		})
+	}
+}
+
+// A server acknowledges a publication and keeps nothing, or another object: the draft is not published.
+func TestForgetfulServer(t *testing.T) {
+	for _, data := range []string{"", "small", large} {
+		for name, forget := range map[string]func(s *server){
+			"nothing":   func(s *server) { delete(s.objects, "out.csv") },
+			"the old":   func(s *server) { s.objects["out.csv"] = object{data: data, etag: etagOf("old")} },
+			"a part":    func(s *server) { o := s.objects["out.csv"]; o.data += "x"; s.objects["out.csv"] = o },
+			"all of it": nil,
+		} {
+			t.Run(fmt.Sprint(name, len(data)), func(t *testing.T) {
+				s, bucket := newServer(t)
+				s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
+					if !s3faults.Publishes(r) {
+						return false
+					}
+					serve(w)
+					if forget != nil {
+						s.mu.Lock()
+						defer s.mu.Unlock()
+						forget(s)
+					}
+					return true
+				})
+				d := create(t, bucket+"/out.csv")
+				write(t, d, data)
+				if err := d.Publish(int64(len(data))); (err == nil) != (forget == nil) || err != nil && err != storage.ErrNotStored {
+					t.Errorf("got %v", err)
+				}
+				if err := d.Discard(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// A connection that is cut continues at its offset.
+func TestCutReads(t *testing.T) {
+	s, bucket := newServer(t)
+	s.put("in.csv", large)
+	var asked []string
+	s.disturb(func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
+		var first, last int
+		if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n != 2 || first%storage.BlockSize != 0 {
+			return false
+		}
+		asked = append(asked, r.Header.Get("Range"))
+		return s3faults.CutEach(100)(w, r, serve)
+	})
+	got, err := storage.ReadFile(t.Context(), bucket+"/in.csv")
+	if err != nil || string(got) != large {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if want := len(large)/storage.BlockSize + 1; len(asked) != want {
+		t.Errorf("%d requests for the beginning of a block, want %d: none is asked for twice", len(asked), want)
+	}
+}
+
+// Of several programs that create an object, one does, and knows this even if the response is lost.
+func TestCreateFile(t *testing.T) {
+	s, bucket := newServer(t)
+	puts := 0
+	s.disturb(s3faults.LoseOnce().For(func(r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			puts++
+		}
+		return r.Method == http.MethodPut
+	}))
+	for _, want := range []bool{true, false} {
+		if created, err := storage.CreateFile(t.Context(), bucket+"/new.json", fmt.Appendf(nil, "%v", want)); created != want || err != nil {
+			t.Errorf("created is %v, want %v; %v", created, want, err)
+		}
+	}
+	if objects, _ := s.state(); objects["new.json"] != "true" || puts < 3 {
+		t.Errorf("the object is %q", objects["new.json"])
+	}
+	s.disturb(func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) bool {
+		refuse(w, http.StatusForbidden, "AccessDenied")
+		return true
+	})
+	if created, err := storage.CreateFile(t.Context(), bucket+"/other.json", nil); created || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("without access: %v, %v", created, err)
+	}
+}
+
+// An error names the object, as an error of package os names the file.
+func TestErrorsNameTheObject(t *testing.T) {
+	s, bucket := newServer(t)
+	s.disturb(func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) bool {
+		refuse(w, http.StatusForbidden, "AccessDenied")
+		return true
+	})
+	url := bucket + "/dir/x.json"
+	for name, call := range map[string]func() error{
+		"Exists":     func() error { _, err := storage.Exists(t.Context(), url); return err },
+		"folder":     func() error { _, err := storage.Exists(t.Context(), url+"/"); return err },
+		"ReadFile":   func() error { _, err := storage.ReadFile(t.Context(), url); return err },
+		"ReadDir":    func() error { _, err := storage.ReadDir(t.Context(), url); return err },
+		"Remove":     func() error { return storage.Remove(t.Context(), url) },
+		"Create":     func() error { _, err := storage.Objects{}.Create(t.Context(), url); return err },
+		"CreateFile": func() error { _, err := storage.CreateFile(t.Context(), url, nil); return err },
+	} {
+		if err := call(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), " "+url) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSettle(t *testing.T) {
+	for _, path := range []string{"a/b.csv", "-", "/tmp/x?region=1", "s3://bucket/part-?.csv", "s3://bucket/a?b/[c]"} {
+		if got, err := storage.Settle(path); got != path || err != nil {
+			t.Errorf("%s became %s, %v", path, got, err)
+		}
+	}
+	if got, err := storage.Settle("s3://settled/part-?.csv?region=eu-west-1&profile=p"); got != "s3://settled/part-?.csv" || err != nil {
+		t.Errorf("got %s, %v", got, err)
+	}
+	for path, want := range map[string]string{
+		"s3://bucket/key?secret_key=hidden":     `unknown parameter "secret_key"`,
+		"s3://id:hidden@bucket/key":             "must not have credentials",
+		"s3://bucket":                           "is a bucket",
+		"s3:///key":                             "names no bucket",
+		"gs://bucket/key":                       "unknown storage gs",
+		"ftp://bucket/key":                      "unknown storage ftp (known:",
+		"s3://settled/other.csv?region=us-west": "other parameters",
+	} {
+		_, err := storage.Settle(path)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}
+
+func TestLocal(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "/state")
+	for path, want := range map[string]string{
+		"a//b.csv":               "a/b.csv",
+		"s3://bucket/dir/a.csv":  "/state/bulkcat/s3/bucket/dir/a.csv",
+		"s3://bucket/dir/":       "/state/bulkcat/s3/bucket/dir",
+		"s3://bucket/../../a:b ": "/state/bulkcat/s3/bucket/%25../%25../a:b%20",
+	} {
+		if got := filepath.ToSlash(storage.Local(path)); got != want && got != strings.ReplaceAll(want, ":", "%3A") {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}

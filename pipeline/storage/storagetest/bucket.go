@@ -1,0 +1,186 @@
+// Package storagetest has an object storage in memory for tests: the URLs mem://NAME/..., each NAME a bucket of its own.
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+)
+
+// Bucket is a bucket in memory, with faults. A test uses Objects while nothing else uses the bucket.
+type Bucket struct {
+	mu      sync.Mutex
+	Objects map[string]Version // by key
+	next    int
+	fault   func(op, key string) error // nil for none; keys are without the folder
+}
+
+// Version is the present version of an object.
+type Version struct {
+	Text string
+	etag string
+}
+
+var buckets sync.Map // by name
+
+func init() {
+	storage.Register("mem", func(_ context.Context, name string, _ url.Values) (storage.Bucket, error) {
+		b, _ := buckets.LoadOrStore(name, &Bucket{Objects: make(map[string]Version)})
+		return b.(*Bucket), nil
+	})
+}
+
+// New returns a bucket and the URL of its folder copy.
+func New() (b *Bucket, url string) {
+	name := rand.Text()
+	b = &Bucket{Objects: make(map[string]Version)}
+	buckets.Store(name, b)
+	return b, "mem://" + name + "/copy"
+}
+
+// ErrHang is what a fault returns for a call that has no answer until its context ends.
+var ErrHang = errors.New("no answer")
+
+func (b *Bucket) fail(ctx context.Context, op, key string) error {
+	b.mu.Lock()
+	fault := b.fault
+	b.mu.Unlock()
+	if fault == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	err := fault(op, strings.TrimPrefix(key, "copy/"))
+	if err == ErrHang {
+		<-ctx.Done()
+		err = ctx.Err()
+	}
+	return err
+}
+
+// Disturb sets a function that decides which calls fail: "stat", "read", "list", "remove" and
+// "publish".
+func (b *Bucket) Disturb(fault func(op, key string) error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fault = fault
+}
+
+// Names are the objects, without the folder.
+func (b *Bucket) Names() (names []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(b.Objects)) {
+		names = append(names, strings.TrimPrefix(key, "copy/"))
+	}
+	return names
+}
+
+// Set makes a version of an object.
+func (b *Bucket) Set(key, text string) {
+	b.next++
+	b.Objects[key] = Version{text, fmt.Sprint(b.next)}
+}
+
+func (b *Bucket) Stat(ctx context.Context, key string) (storage.Info, error) {
+	if err := b.fail(ctx, "stat", key); err != nil {
+		return storage.Info{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v, ok := b.Objects[key]
+	if !ok {
+		return storage.Info{}, fs.ErrNotExist
+	}
+	return storage.Info{Size: int64(len(v.Text)), ETag: v.etag}, nil
+}
+
+func (b *Bucket) Read(ctx context.Context, key string, version storage.Info, offset, length int64) (*storage.Body, error) {
+	if err := b.fail(ctx, "read", key); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := b.Objects[key]
+	if v.etag != version.ETag {
+		return nil, storage.ErrChanged
+	}
+	end := min(offset+length, int64(len(v.Text)))
+	return &storage.Body{
+		ReadCloser: io.NopCloser(strings.NewReader(v.Text[offset:end])),
+		ETag:       v.etag, Range: fmt.Sprintf("bytes %d-%d/%d", offset, end-1, len(v.Text)),
+	}, nil
+}
+
+// List has one key a page.
+func (b *Bucket) List(ctx context.Context, prefix, token string) (storage.Page, error) {
+	if err := b.fail(ctx, "list", prefix); err != nil {
+		return storage.Page{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(b.Objects)) {
+		if strings.HasPrefix(key, prefix) && key > token {
+			return storage.Page{Keys: []string{key}, Next: key}, nil
+		}
+	}
+	return storage.Page{}, nil
+}
+
+func (b *Bucket) Put(ctx context.Context, t storage.Target, data []byte) (etag string, err error) {
+	if err := b.fail(ctx, "publish", t.Key); err != nil {
+		return "", err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Objects[t.Key].etag != t.Old.ETag {
+		return "", storage.ErrChanged
+	}
+	b.Set(t.Key, string(data))
+	return b.Objects[t.Key].etag, nil
+}
+
+func (b *Bucket) Begin(_ context.Context, t storage.Target) (storage.Upload, error) {
+	return &upload{bucket: b, target: t}, nil
+}
+
+func (b *Bucket) Remove(ctx context.Context, key string) error {
+	if err := b.fail(ctx, "remove", key); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.Objects, key)
+	return nil
+}
+
+func (*Bucket) Abort(context.Context, string, string) error { return nil }
+
+// upload is an object in parts.
+type upload struct {
+	bucket *Bucket
+	target storage.Target
+	data   bytes.Buffer
+}
+
+func (*upload) ID() string { return "" }
+
+func (u *upload) Part(_ context.Context, data []byte) error {
+	u.data.Write(data)
+	return nil
+}
+
+func (u *upload) Complete(ctx context.Context) (etag string, err error) {
+	return u.bucket.Put(ctx, u.target, u.data.Bytes())
+}
+
+func (*upload) Abort(context.Context) error { return nil }
