@@ -60,7 +60,7 @@ func newCSVLines(columns []Column, comma byte) *csvLines {
 		l.special[c] = true
 	}
 	for i, c := range columns {
-		ofRecord := c.scope() == scopeRecord
+		ofRecord := c.scope == scopeRecord
 		if n := len(l.spans); n == 0 || l.spans[n-1].ofRecord != ofRecord {
 			l.spans = append(l.spans, csvSpan{from: i, ofRecord: ofRecord})
 		}
@@ -106,28 +106,24 @@ func (l *csvLines) appendSpan(dst []byte, row *Row, s *csvSpan) []byte {
 // appendCell appends the value of column i of a row; nothing for null.
 func (l *csvLines) appendCell(dst []byte, row *Row, i int) []byte {
 	c := &l.columns[i]
-	typ := c.Type
-	if c.field == fieldCarried {
-		typ = TypeString // the text of the value
-	}
-	switch typ {
-	case TypeInt64:
-		if n, ok := row.integer(c); ok {
+	switch {
+	case c.whole != nil:
+		if n, ok := c.wholeOf(row); ok {
 			return strconv.AppendInt(dst, n, 10)
 		}
-	case TypeDouble:
-		if x, ok := row.confidence(); ok {
+	case c.real != nil:
+		if x, ok := c.realOf(row); ok {
 			return appendDouble(dst, x)
 		}
-	case TypeTimestamp:
-		if !row.AnsweredAt.IsZero() {
-			return appendTime(dst, row.AnsweredAt)
+	case c.time != nil:
+		if t, ok := c.timeOf(row); ok {
+			return appendTime(dst, t)
 		}
-	default:
-		text := l.escaped(row.text(c), c.ValueType())
+	default: // also the text of a carried value
+		text := l.escaped(c.textOf(row), c.ValueType())
 		switch {
 		case text == "":
-		case c.scope() == scopeRecord:
+		case c.scope == scopeRecord:
 			return l.appendText(dst, text, &l.cells[i])
 		default:
 			return l.appendField(dst, text)

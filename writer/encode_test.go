@@ -108,7 +108,7 @@ func TestParquetColumnNames(t *testing.T) {
 	rows := schema.Flatten(nil, Result{Record: 1, Fields: []string{"1", "2", "3", "4", "5", "6", "7", "8"}})
 	lines := readParquet(t, encodeAll(t, Parquet, schema, rows))
 	for i, c := range schema.Columns() {
-		if lines[0][i] != c.Name || (c.field == fieldCarried && lines[1][i] != strconv.Itoa(c.index+1)) {
+		if lines[0][i] != c.Name || (c.ID == ColumnCarried && lines[1][i] != strconv.Itoa(c.index+1)) {
 			t.Errorf("column %q is read back as %q with %q", c.Name, lines[0][i], lines[1][i])
 		}
 	}
@@ -229,17 +229,23 @@ func expected(schema Schema, rows []Row) (header []string, cells [][]any) {
 		var line []any
 		for _, c := range columns {
 			var cell any
-			n, isInt := row.integer(&c)
-			x, isDouble := row.confidence()
-			switch {
-			case c.Type == TypeInt64 && isInt:
-				cell = float64(n)
-			case c.Type == TypeDouble && isDouble:
-				cell = x
-			case c.Type == TypeTimestamp && !row.AnsweredAt.IsZero():
-				cell = row.AnsweredAt.Format("2006-01-02T15:04:05.000000Z07:00")
-			case c.Type == TypeString && (row.text(&c) != "" || !c.Nullable):
-				cell = row.text(&c)
+			switch c.Type {
+			case TypeInt64:
+				if n, ok := c.wholeOf(&row); ok {
+					cell = float64(n)
+				}
+			case TypeDouble:
+				if x, ok := c.realOf(&row); ok {
+					cell = x
+				}
+			case TypeTimestamp:
+				if !row.AnsweredAt.IsZero() {
+					cell = row.AnsweredAt.Format("2006-01-02T15:04:05.000000Z07:00")
+				}
+			case TypeString:
+				if text := c.textOf(&row); text != "" || !c.Nullable {
+					cell = text
+				}
 			}
 			line = append(line, cell)
 		}

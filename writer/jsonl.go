@@ -62,24 +62,23 @@ func (o *jsonObject) appendList(dst []byte, rows []Row) []byte {
 
 // appendJSON appends the value of a column of a row as JSON; the column is no list.
 func appendJSON(dst []byte, row *Row, c *Column) []byte {
-	if c.field == fieldCarried {
+	switch {
+	case c.ID == ColumnCarried:
 		return appendCarriedJSON(dst, row, c)
-	}
-	switch c.Type {
-	case TypeInt64:
-		if n, ok := row.integer(c); ok {
+	case c.whole != nil:
+		if n, ok := c.wholeOf(row); ok {
 			return strconv.AppendInt(dst, n, 10)
 		}
-	case TypeDouble:
-		if x, ok := row.confidence(); ok {
+	case c.real != nil:
+		if x, ok := c.realOf(row); ok {
 			return appendDouble(dst, x)
 		}
-	case TypeTimestamp:
-		if !row.AnsweredAt.IsZero() {
-			return append(appendTime(append(dst, '"'), row.AnsweredAt), '"')
+	case c.time != nil:
+		if t, ok := c.timeOf(row); ok {
+			return append(appendTime(append(dst, '"'), t), '"')
 		}
 	default:
-		if s := row.text(c); s != "" || !c.Nullable {
+		if s := c.textOf(row); s != "" || !c.Nullable {
 			return appendString(dst, s)
 		}
 	}
