@@ -23,7 +23,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/objects/objectstest"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -81,7 +81,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 	if _, err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := results.List(t.Context(), path, format)
+	parts, err := outputs.List(t.Context(), path, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,12 +432,12 @@ func TestSideOf(t *testing.T) {
 func TestPartitionsOfObjects(t *testing.T) {
 	b, url := objectstest.New()
 	b.Put("copy/out.csv", strings.Repeat("x", 20*partitionBytes))
-	part := results.Part{Path: url + "/out.csv", Format: writer.CSV}
-	if n, err := partitions(t.Context(), Options{Old: Side{Parts: []results.Part{part}}}); n != 20 || err != nil {
+	part := outputs.Part{Path: url + "/out.csv", Format: writer.CSV}
+	if n, err := partitions(t.Context(), Options{Old: Side{Parts: []outputs.Part{part}}}); n != 20 || err != nil {
 		t.Errorf("%d partitions, %v", n, err)
 	}
 	part.Path = url + "/none.csv"
-	if _, err := partitions(t.Context(), Options{New: Side{Parts: []results.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := partitions(t.Context(), Options{New: Side{Parts: []outputs.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing object: %v", err)
 	}
 }

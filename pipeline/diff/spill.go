@@ -10,7 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -179,8 +179,8 @@ func readUint64(from *[]byte) uint64 {
 }
 
 // columns are those that a comparison needs.
-const columns = results.Record | results.Input | results.Status | results.Classification | results.Value | results.CategoryID |
-	results.Confidence | results.AnsweredAt
+const columns = outputs.Record | outputs.Input | outputs.Status | outputs.Classification | outputs.Value | outputs.CategoryID |
+	outputs.Confidence | outputs.AnsweredAt
 
 // split writes the versions of a side into its partitions.
 func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
@@ -191,7 +191,7 @@ func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
 		hash           xxhash.Digest
 	)
 	c.latest = side.Time
-	return results.Scan(ctx, side.Parts, columns, func(b *results.Batch) error {
+	return outputs.Scan(ctx, side.Parts, columns, func(b *outputs.Batch) error {
 		begun = begun && !b.First
 		for i := range b.Len {
 			name := b.Classifications.At(i)

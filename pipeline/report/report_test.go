@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -93,7 +93,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 
 func summarize(t *testing.T, path string) Summary {
 	t.Helper()
-	parts, err := results.List(t.Context(), path, "")
+	parts, err := outputs.List(t.Context(), path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestNAICSTitles(t *testing.T) {
 
 func TestBoundedDistinct(t *testing.T) {
 	c := &class{byValue: make(map[string]*leaf)}
-	batch := &results.Batch{}
+	batch := &outputs.Batch{}
 	for n := range mostCategories + 10 {
 		c.leaf(batch, 0, fmt.Sprint("category ", n)).records++
 	}

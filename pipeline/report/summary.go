@@ -8,7 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -111,13 +111,13 @@ const (
 )
 
 // columns are those that a Summary needs. Inputs are read for examples only.
-const columns = results.Record | results.Status | results.Classification | results.Rank | results.Value | results.CategoryID |
-	results.Title | results.Confidence | results.Error
+const columns = outputs.Record | outputs.Status | outputs.Classification | outputs.Rank | outputs.Value | outputs.CategoryID |
+	outputs.Title | outputs.Confidence | outputs.Error
 
 // Summarize reads the rows of an output.
-func Summarize(ctx context.Context, parts []results.Part) (Summary, error) {
+func Summarize(ctx context.Context, parts []outputs.Part) (Summary, error) {
 	t := tally{byName: make(map[string]*class)}
-	if err := results.Scan(ctx, parts, columns, t.add); err != nil {
+	if err := outputs.Scan(ctx, parts, columns, t.add); err != nil {
 		return Summary{}, err
 	}
 	s := Summary{Files: len(parts), Rows: t.rows, Records: t.records, Classifications: []Classification{}}

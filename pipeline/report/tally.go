@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -54,7 +54,7 @@ type leaf struct {
 }
 
 // add counts the rows of a batch.
-func (t *tally) add(b *results.Batch) error {
+func (t *tally) add(b *outputs.Batch) error {
 	if b.First {
 		t.group = nil
 	}
@@ -85,7 +85,7 @@ func (t *tally) add(b *results.Batch) error {
 }
 
 // begin finds the classifications of a batch by number.
-func (t *tally) begin(b *results.Batch) {
+func (t *tally) begin(b *outputs.Batch) {
 	t.numbered = t.numbered[:0]
 	for _, name := range b.Classifications.Distinct {
 		c := t.byName[name]
@@ -105,7 +105,7 @@ func (t *tally) begin(b *results.Batch) {
 }
 
 // begin forgets the numbers of the last batch, and finds the statuses by number.
-func (c *class) begin(b *results.Batch) {
+func (c *class) begin(b *outputs.Batch) {
 	clear(c.numbered)
 	if n := len(b.Values.Distinct); n > len(c.numbered) {
 		c.numbered = make([]*leaf, n, max(n, 1024))
@@ -122,14 +122,14 @@ func (c *class) begin(b *results.Batch) {
 }
 
 // beginGroup counts a record with its status.
-func (c *class) beginGroup(b *results.Batch, i int) {
+func (c *class) beginGroup(b *outputs.Batch, i int) {
 	c.records++
 	c.rank, c.first = 1, nil
 	c.byStatus[b.Statuses.Index[i]].records++
 }
 
 // entry counts a row with a category.
-func (c *class) entry(b *results.Batch, i int, value int32) error {
+func (c *class) entry(b *outputs.Batch, i int, value int32) error {
 	l := c.numbered[value]
 	if l == nil {
 		l = c.leaf(b, i, b.Values.Distinct[value])
@@ -154,7 +154,7 @@ func (c *class) entry(b *results.Batch, i int, value int32) error {
 }
 
 // leaf returns the count of a category.
-func (c *class) leaf(b *results.Batch, i int, value string) *leaf {
+func (c *class) leaf(b *outputs.Batch, i int, value string) *leaf {
 	if c.byValue[value] == nil && len(c.leaves) >= mostCategories {
 		value = others
 	}
@@ -167,7 +167,7 @@ func (c *class) leaf(b *results.Batch, i int, value string) *leaf {
 }
 
 // observe counts the confidence of a first category.
-func (c *class) observe(l *leaf, x float64, b *results.Batch, i int) error {
+func (c *class) observe(l *leaf, x float64, b *outputs.Batch, i int) error {
 	d := &c.confidence
 	if math.IsNaN(x) {
 		d.Missing++
@@ -185,13 +185,13 @@ func (c *class) observe(l *leaf, x float64, b *results.Batch, i int) error {
 	return c.keep(&c.low, x, b, i, Example{Value: l.value, Confidence: &x})
 }
 
-func (c *class) keepClose(l *leaf, x float64, b *results.Batch, i int) error {
+func (c *class) keepClose(l *leaf, x float64, b *outputs.Batch, i int) error {
 	first := c.confident
 	return c.keep(&c.close, first-x, b, i, Example{Value: c.first.value, Confidence: &first, Second: &Second{l.value, x}})
 }
 
 // keep completes an example and keeps it.
-func (c *class) keep(list *lowest, x float64, b *results.Batch, i int, e Example) (err error) {
+func (c *class) keep(list *lowest, x float64, b *outputs.Batch, i int, e Example) (err error) {
 	e.Record = b.Records[i]
 	e.Input, err = inputOf(b, i)
 	list.add(x, e)
@@ -199,7 +199,7 @@ func (c *class) keep(list *lowest, x float64, b *results.Batch, i int, e Example
 }
 
 // drift counts a row that departs from the interface.
-func (c *class) drift(l *leaf, x float64, within bool, b *results.Batch, i int) (err error) {
+func (c *class) drift(l *leaf, x float64, within bool, b *outputs.Batch, i int) (err error) {
 	d := &c.look.Drift
 	if !within {
 		d.Confidence++
@@ -219,7 +219,7 @@ func (c *class) drift(l *leaf, x float64, within bool, b *results.Batch, i int) 
 }
 
 // reason counts the error of a record without a category.
-func (c *class) reason(b *results.Batch, i int) (err error) {
+func (c *class) reason(b *outputs.Batch, i int) (err error) {
 	text := b.Errors.At(i)
 	if text == "" {
 		return nil
@@ -241,7 +241,7 @@ func (c *class) reason(b *results.Batch, i int) (err error) {
 	return err
 }
 
-func inputOf(b *results.Batch, i int) (string, error) {
+func inputOf(b *outputs.Batch, i int) (string, error) {
 	text, err := b.InputAt(i)
 	return strings.Clone(text), err // without the texts around
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/objects"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -46,7 +46,7 @@ func (v *verification) list(ctx context.Context) ([]part, error) {
 }
 
 func (v *verification) listFolder(ctx context.Context) ([]part, error) {
-	folder, err := results.ListFolder(ctx, v.Output)
+	folder, err := outputs.ListFolder(ctx, v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
 	}
@@ -54,7 +54,7 @@ func (v *verification) listFolder(ctx context.Context) ([]part, error) {
 		v.report.add(Finding{File: path, What: "file", Expected: "only parts", Got: "another"})
 	}
 	if !folder.Complete {
-		v.report.add(Finding{File: writer.Join(v.Output, results.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+		v.report.add(Finding{File: writer.Join(v.Output, outputs.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
 	var parts []part
 	for _, p := range folder.Parts {

@@ -17,7 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -148,7 +148,7 @@ func (f *fixture) verify() Report {
 // rows reads the output back. A row of the shape nested has the category columns of its list only.
 func (f *fixture) rows() []writer.Row {
 	f.t.Helper()
-	in, err := results.OpenFile(context.Background(), results.Part{Path: f.output, Format: f.format}, membersOf(f.account))
+	in, err := outputs.OpenFile(context.Background(), outputs.Part{Path: f.output, Format: f.format}, membersOf(f.account))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func (f *fixture) rows() []writer.Row {
 	}
 }
 
-func (f *fixture) typed(r results.Row) writer.Row {
+func (f *fixture) typed(r outputs.Row) writer.Row {
 	record, _ := strconv.ParseInt(r[atRecord], 10, 64)
 	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
 	typed := writer.Row{

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -35,7 +35,7 @@ func FuzzReadback(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if in, err := results.OpenFile(t.Context(), results.Part{Path: path, Format: format}, members); err == nil {
+		if in, err := outputs.OpenFile(t.Context(), outputs.Part{Path: path, Format: format}, members); err == nil {
 			defer in.Close()
 			for rows, err := in.Next(); err == nil; rows, err = in.Next() {
 				for _, r := range rows {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -19,33 +19,33 @@ type group struct {
 	account *pipeline.Account // nil if it is missing
 
 	path   string // of the file
-	file   *results.File
+	file   *outputs.File
 	layout *layout
 
 	record         int64
 	place          int    // the index of the classification in the report's list
 	classification string // the expected classification of the rows
 	written        int    // the number of rows in the file
-	rows           []results.Row
-	more           int // the number of rows beyond results.MaxRows
+	rows           []outputs.Row
+	more           int // the number of rows beyond outputs.MaxRows
 }
 
 // start begins a file.
-func (g *group) start(path string, f *results.File, l *layout) { g.path, g.file, g.layout = path, f, l }
+func (g *group) start(path string, f *outputs.File, l *layout) { g.path, g.file, g.layout = path, f, l }
 
 // goOn begins the next group of the same record.
 func (g *group) goOn() { g.place, g.written, g.rows, g.more = g.place+1, 0, g.rows[:0], 0 }
 
 // belongs reports whether a row is of the group.
-func (g *group) belongs(record int64, r results.Row) bool {
+func (g *group) belongs(record int64, r outputs.Row) bool {
 	return record == g.record && (len(g.rows) == 0 || r[atClassification] == g.rows[0][atClassification])
 }
 
 // add adds the rows that are one row of the file.
-func (g *group) add(record int64, rows []results.Row) {
+func (g *group) add(record int64, rows []outputs.Row) {
 	g.record = record
 	g.written++
-	n := min(len(rows), results.MaxRows-len(g.rows))
+	n := min(len(rows), outputs.MaxRows-len(g.rows))
 	g.rows = append(g.rows, rows[:n]...)
 	g.more += len(rows) - n
 }
@@ -63,7 +63,7 @@ func (g *group) expect(what, expected, got string) {
 // check checks that rows are consistent with each other, and the columns of each row.
 func (g *group) check() {
 	if g.more > 0 {
-		g.finding("rows", fmt.Sprintf("at most %d", results.MaxRows), strconv.Itoa(results.MaxRows+g.more))
+		g.finding("rows", fmt.Sprintf("at most %d", outputs.MaxRows), strconv.Itoa(outputs.MaxRows+g.more))
 	}
 	if shape := g.layout.schema.Shape; g.written != 1 && (shape == writer.ShapeTop || shape == writer.ShapeNested) {
 		g.finding("rows", fmt.Sprintf("1, for the shape is %s", shape), strconv.Itoa(g.written))
@@ -93,7 +93,7 @@ func (g *group) checkConstant() {
 // classifications.
 func (g *group) checkClassification() {
 	got := g.rows[0][atClassification]
-	if g.account == nil && g.report.Records == 0 && g.place < results.MaxRows {
+	if g.account == nil && g.report.Records == 0 && g.place < outputs.MaxRows {
 		g.report.Classifications = append(g.report.Classifications, got)
 	}
 	g.classification = textAt(g.report.Classifications, g.place)
@@ -130,7 +130,7 @@ func (g *group) mayDrop() bool { return g.account == nil || g.layout.schema.MinC
 
 // checkRank finds ranks that are not 1, 2, 3, ..., or not ascending if the run may have left out
 // entries. It returns the rank.
-func (g *group) checkRank(r results.Row, last int64) int64 {
+func (g *group) checkRank(r outputs.Row, last int64) int64 {
 	if !g.mayDrop() {
 		g.expect("rank", strconv.FormatInt(last+1, 10), r[atRank])
 		return last + 1

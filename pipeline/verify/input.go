@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -134,7 +134,7 @@ func sameText(s string) string {
 
 // sameCell is sameText of a cell.
 func sameCell(cell string) string {
-	if cell == results.EmptyText {
+	if cell == outputs.EmptyText {
 		return cell
 	}
 	return sameText(cell)

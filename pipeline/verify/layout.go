@@ -8,11 +8,11 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// The indexes of the columns of a results.Row that every output begins with.
+// The indexes of the columns of a outputs.Row that every output begins with.
 const (
 	atRecord = iota
 	atInput
@@ -175,7 +175,7 @@ func (l *layout) ofEntry(column int) bool {
 }
 
 // entries returns the entries in the rows of a record, with their ranks.
-func (l *layout) entries(rows []results.Row) (entries []writer.Entry, ranks []string) {
+func (l *layout) entries(rows []outputs.Row) (entries []writer.Entry, ranks []string) {
 	for _, r := range rows {
 		if r[atValue] == "" {
 			continue
@@ -187,7 +187,7 @@ func (l *layout) entries(rows []results.Row) (entries []writer.Entry, ranks []st
 	return entries, ranks
 }
 
-func (l *layout) title(r results.Row) string {
+func (l *layout) title(r outputs.Row) string {
 	if l.atTitle < 0 {
 		return ""
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -71,7 +71,7 @@ func (g *group) appendTyped(rows []writer.Row) []writer.Row {
 }
 
 // typed is a row as the writer takes it, with zero values for malformed cells.
-func (l *layout) typed(r results.Row) writer.Row {
+func (l *layout) typed(r outputs.Row) writer.Row {
 	record, _ := number(r[atRecord])
 	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
 	t := writer.Row{
@@ -90,13 +90,13 @@ func (l *layout) typed(r results.Row) writer.Row {
 
 // carriedFields returns cells as the writer takes them. Without empty text all empty fields are null.
 func carriedFields(cells []string) (fields []string, nulls []bool) {
-	if !slices.Contains(cells, results.EmptyText) {
+	if !slices.Contains(cells, outputs.EmptyText) {
 		return cells, nil
 	}
 	fields, nulls = slices.Clone(cells), make([]bool, len(cells))
 	for i, cell := range cells {
 		nulls[i] = cell == ""
-		if cell == results.EmptyText {
+		if cell == outputs.EmptyText {
 			fields[i] = ""
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -106,7 +106,7 @@ func (v *verification) file(ctx context.Context, p part) error {
 
 // rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
-	f, err := results.OpenFile(ctx, results.Part{
+	f, err := outputs.OpenFile(ctx, outputs.Part{
 		Path: p.path, Format: p.format, Escaped: v.Account != nil && v.Account.Settings.EscapeFormulas,
 	}, membersOf(v.Account))
 	if err != nil {
@@ -137,7 +137,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 }
 
 // row reads a row of the output, which is several rows for a list.
-func (v *verification) row(ctx context.Context, rows []results.Row, figures *pipeline.Output) error {
+func (v *verification) row(ctx context.Context, rows []outputs.Row, figures *pipeline.Output) error {
 	v.report.Rows++
 	record, ok := number(rows[0][atRecord])
 	if !ok || record < 1 {
@@ -156,7 +156,7 @@ func (v *verification) row(ctx context.Context, rows []results.Row, figures *pip
 }
 
 // endBefore ends the present group, and the present record, if a row does not belong to them.
-func (v *verification) endBefore(ctx context.Context, record int64, r results.Row) error {
+func (v *verification) endBefore(ctx context.Context, record int64, r outputs.Row) error {
 	switch {
 	case v.group.belongs(record, r):
 		return nil
@@ -227,7 +227,7 @@ func (v *verification) checkOrder(g *group) {
 }
 
 // checkColumns reports whether the columns of a file, and their types, are those of the layout.
-func (v *verification) checkColumns(p part, f *results.File) bool {
+func (v *verification) checkColumns(p part, f *outputs.File) bool {
 	names := f.Columns()
 	if names == nil {
 		return true // JSONL without rows

@@ -1,4 +1,4 @@
-// Package results reads the outputs of runs back: files and folders of parts, in each format and shape.
+// Package outputs reads the outputs of runs back: files and folders of parts, in each format and shape.
 //
 // # Terms
 //
@@ -14,4 +14,4 @@
 // reads only these columns, and decodes row groups in parallel; from text it keeps each distinct category once.
 //
 // Memory is bounded by some batches, whatever the size of the output.
-package results
+package outputs
