@@ -2,7 +2,10 @@ package writer
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // ListPrefix begins the names of the columns of a category in the list of ShapeNested, in the names of SchemaOf.
@@ -79,4 +82,28 @@ func optionIn(o *option, from []definition, names []string, prefix string) bool 
 		}
 	}
 	return true
+}
+
+// OfRecord reports whether the value of the column is the same in all rows of a record.
+func (c *Column) OfRecord() bool { return c.scope == scopeRecord }
+
+// Set sets the value of a column in a row to that of a text as CSV has it; malformed text is null. The levels of a row
+// are set in their order.
+func (c *Column) Set(r *Row, text string) {
+	switch {
+	case c.texts != nil:
+		*c.texts(r) = append(*c.texts(r), text)
+	case c.text != nil:
+		*c.text(r) = text
+	case c.whole != nil:
+		*c.whole(r), _ = strconv.ParseInt(text, 10, 64)
+	case c.time != nil:
+		*c.time(r), _ = time.Parse(time.RFC3339Nano, text)
+	case c.real != nil:
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			x = math.NaN()
+		}
+		*c.real(r) = x
+	}
 }

@@ -1,58 +1,36 @@
 package outputs
 
-import "math"
+import (
+	"math"
 
-// Columns is a set of columns to read.
-type Columns uint16
-
-// The columns of an output that can be read in batches.
-const (
-	Record Columns = 1 << iota
-	Input
-	Status
-	Classification
-	Rank
-	Value
-	CategoryID
-	Title // of NAICS codes
-	Confidence
-	Error
-	AnsweredAt
+	"github.com/bulkcat/bulkcat/writer"
 )
 
-// names are the columns in the order of an output; a row has level_1, level_2, ... after the confidence.
-var names = []struct {
-	column   Columns
-	name     string
-	optional bool
-	ofEntry  bool
-}{
-	{Record, "record", false, false},
-	{Input, "input", false, false},
-	{Status, "status", false, false},
-	{Classification, "classification", false, false},
-	{Rank, "rank", false, true},
-	{Value, "value", false, true},
-	{CategoryID, "category_id", false, true},
-	{Title, "title", true, true},
-	{Confidence, "confidence", false, true},
-	{Error, "error", false, false},
-	{AnsweredAt, "answered_at", true, false},
+// Columns is a set of columns to read.
+type Columns uint32
+
+// Of returns a set of columns.
+func Of(columns ...writer.ColumnID) (set Columns) {
+	for _, c := range columns {
+		set |= 1 << c
+	}
+	return set
 }
 
-// Batch is some rows of a file, column by column. Columns that are not read are empty. A Batch is valid until the
-// next one.
+func (s Columns) has(c writer.ColumnID) bool { return s&(1<<c) != 0 }
+
+// Batch is some rows of a file, column by column. Columns that are not read, or that the file does not have, are empty.
+// A Batch is valid until the next one.
 type Batch struct {
-	Len        int
-	First      bool // it begins a file
-	Records    []int64
-	Ranks      []int64   // 0 is null
-	Confidence []float64 // NaN is null
-	AnsweredAt []int64   // microseconds since 1970; 0 is null
+	Len   int
+	First bool // it begins a file
 
-	Inputs, Statuses, Classifications, Values, CategoryIDs, Titles, Errors Text
+	// The columns by their type: text, whole numbers and times, doubles.
+	Texts  [writer.NumColumns]Text
+	Wholes [writer.NumColumns][]int64   // times are microseconds since 1970; 0 is null
+	Reals  [writer.NumColumns][]float64 // NaN is null
 
-	input func(i int) (string, error) // of row i, if Inputs is not read
+	input func(i int) (string, error) // of row i, if the inputs are not read
 }
 
 // Text is a column of text. Row i has Distinct[Index[i]]. Distinct[0] is the null, ""; other texts may be there twice.
@@ -72,57 +50,31 @@ func (t *Text) At(i int) string {
 
 // InputAt returns the input of row i, also if the column is not read: it reads the page of the row.
 func (b *Batch) InputAt(i int) (string, error) {
-	if b.input == nil || len(b.Inputs.Index) > 0 {
-		return b.Inputs.At(i), nil
+	inputs := &b.Texts[writer.ColumnInput]
+	if b.input == nil || len(inputs.Index) > 0 {
+		return inputs.At(i), nil
 	}
 	return b.input(i)
 }
 
-// text returns the column of text of a set of one column; nil for numbers.
-func (b *Batch) text(c Columns) *Text {
-	switch c {
-	case Input:
-		return &b.Inputs
-	case Status:
-		return &b.Statuses
-	case Classification:
-		return &b.Classifications
-	case Value:
-		return &b.Values
-	case CategoryID:
-		return &b.CategoryIDs
-	case Title:
-		return &b.Titles
-	case Error:
-		return &b.Errors
+// rows returns the number of rows of a column.
+func (b *Batch) rows(c *writer.Column) int {
+	switch c.Type {
+	case writer.TypeInt64, writer.TypeTimestamp:
+		return len(b.Wholes[c.ID])
+	case writer.TypeDouble:
+		return len(b.Reals[c.ID])
 	}
-	return nil
-}
-
-// whole returns the column of whole numbers; nil for others.
-func (b *Batch) whole(c Columns) *[]int64 {
-	switch c {
-	case Record:
-		return &b.Records
-	case Rank:
-		return &b.Ranks
-	case AnsweredAt:
-		return &b.AnsweredAt
-	}
-	return nil
+	return len(b.Texts[c.ID].Index)
 }
 
 // reset empties the batch, but keeps the memory of numbers.
 func (b *Batch) reset() {
 	b.Len, b.First, b.input = 0, false, nil
-	for _, n := range names {
-		if t := b.text(n.column); t != nil {
-			t.Distinct, t.Index = nil, t.Index[:0]
-		} else if w := b.whole(n.column); w != nil {
-			*w = (*w)[:0]
-		}
+	for c := range writer.NumColumns {
+		b.Texts[c] = Text{Index: b.Texts[c].Index[:0]}
+		b.Wholes[c], b.Reals[c] = b.Wholes[c][:0], b.Reals[c][:0]
 	}
-	b.Confidence = b.Confidence[:0]
 }
 
 var null = math.NaN()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // jsonMembers are the members of the objects of a JSONL file, in order.
@@ -14,14 +16,14 @@ type jsonMembers struct {
 	width int      // the number of columns of the list
 }
 
-func jsonMembersOf(names []string) jsonMembers {
+func jsonMembersOf(names []string, own []writer.Column) jsonMembers {
 	m := jsonMembers{names: names, list: -1}
-	for i, name := range names {
-		if strings.HasPrefix(name, listPrefix) && i == 4 { // after record, input, status and classification
-			m.list = i
+	for i := range own {
+		if !strings.HasPrefix(own[i].Name, writer.ListPrefix) {
+			continue
 		}
-		if m.list >= 0 && i == m.list+m.width && strings.HasPrefix(name, listPrefix) {
-			m.width++
+		if m.width++; m.list < 0 {
+			m.list = i
 		}
 	}
 	return m
@@ -41,7 +43,7 @@ func (t *textBatch) addJSON(block string, m jsonMembers) error {
 		place := 0
 		err := p.object(func(name string) (err error) {
 			switch {
-			case place == m.list && name+"." == listPrefix:
+			case place == m.list && name+"." == writer.ListPrefix:
 				elements, err = p.list(elements, m.names[place:place+m.width])
 				place += m.width
 				return err
@@ -137,7 +139,7 @@ func (p *jsonParser) list(values, names []string) ([]string, error) {
 	for more := !p.take(']'); more; {
 		place := 0
 		err := p.object(func(name string) error {
-			if place >= len(names) || names[place][len(listPrefix):] != name {
+			if place >= len(names) || names[place][len(writer.ListPrefix):] != name {
 				return fmt.Errorf("%q is another column", name)
 			}
 			value, err := p.value()

@@ -74,7 +74,7 @@ func (p *parquetReader) add(name string, c *parquet.Column) {
 	if c.Optional() {
 		level++
 	}
-	if strings.HasPrefix(name, listPrefix) { // of the repeated level between
+	if strings.HasPrefix(name, writer.ListPrefix) { // of the repeated level between
 		level++
 	}
 	p.most = append(p.most, level)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -14,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/reader/pages"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // parquetScan makes a batch of each row group of a file.
@@ -25,7 +24,7 @@ type parquetScan struct {
 
 // parquetColumn is a column to read.
 type parquetColumn struct {
-	column Columns
+	*writer.Column
 	leaf   int  // the index in the file
 	ofList bool // it is a member of the structs in the list
 	most   byte // the definition level of a value that is not null
@@ -65,19 +64,22 @@ func newParquetScan(f reader.Source, columns Columns) (_ *parquetScan, err error
 	if err != nil {
 		return nil, err
 	}
-	places, err := placesOf(layout.names)
+	own, err := ownColumns(layout.names)
 	if err != nil {
 		return nil, err
 	}
-	s := &parquetScan{groups: in.RowGroups(), input: places[Input]}
+	s := &parquetScan{groups: in.RowGroups()}
 	isList := layout.list[1] > 0
-	for _, c := range slices.Sorted(maps.Keys(places)) {
-		leaf := places[c]
-		ofList := leaf >= layout.list[0] && leaf < layout.list[1]
-		if c&columns == 0 && !(isList && c == Rank) { // the ranks say how long the lists are
+	for leaf := range own {
+		c := &own[leaf]
+		if c.ID == writer.ColumnInput {
+			s.input = leaf
+		}
+		if c.ID == writer.ColumnLevel || !columns.has(c.ID) && !(isList && c.ID == writer.ColumnRank) { // the ranks say how long the lists are
 			continue
 		}
-		s.columns = append(s.columns, parquetColumn{column: c, leaf: leaf, ofList: ofList, most: layout.most[leaf]})
+		ofList := leaf >= layout.list[0] && leaf < layout.list[1]
+		s.columns = append(s.columns, parquetColumn{Column: c, leaf: leaf, ofList: ofList, most: layout.most[leaf]})
 	}
 	return s, nil
 }
@@ -103,7 +105,7 @@ func (s *parquetScan) fill(i int, b *Batch) (err error) {
 		if !c.ofList && rows != nil {
 			c.spread(b, rows)
 		}
-		if n := c.rows(b); n != b.Len {
+		if n := b.rows(c.Column); n != b.Len {
 			return fmt.Errorf("%w: a column has %d rows, not %d", pages.ErrDamaged, n, b.Len)
 		}
 	}
@@ -163,25 +165,25 @@ func (c *parquetColumn) read(chunk parquet.ColumnChunk, b *Batch) error {
 		if c.most == 0 {
 			levels = nil
 		}
-		switch t := b.text(c.column); {
-		case t != nil:
+		switch c.Type {
+		case writer.TypeString:
+			t := &b.Texts[c.ID]
 			indexes, err := words.add(t, p)
 			if err != nil {
 				return err
 			}
 			t.Index, err = appendPresent(t.Index, indexes, levels, c.most, 0)
 			return err
-		case c.column == Confidence:
+		case writer.TypeDouble:
 			values, err := numbersOf(p, parquet.Double, (*encoding.Values).Double)
 			if err == nil {
-				b.Confidence, err = appendPresent(b.Confidence, values, levels, c.most, null)
+				b.Reals[c.ID], err = appendPresent(b.Reals[c.ID], values, levels, c.most, null)
 			}
 			return err
 		}
-		w := b.whole(c.column)
 		values, err := numbersOf(p, parquet.Int64, (*encoding.Values).Int64)
 		if err == nil {
-			*w, err = appendPresent(*w, values, levels, c.most, 0)
+			b.Wholes[c.ID], err = appendPresent(b.Wholes[c.ID], values, levels, c.most, 0)
 		}
 		return err
 	})
@@ -280,22 +282,15 @@ func (d *dictionary) addPlain(t *Text, p parquet.Page) ([]int32, error) {
 	return d.indexes, nil
 }
 
-// rows returns the number of rows that the column has in the batch.
-func (c *parquetColumn) rows(b *Batch) int {
-	if t := b.text(c.column); t != nil {
-		return len(t.Index)
-	} else if w := b.whole(c.column); w != nil {
-		return len(*w)
-	}
-	return len(b.Confidence)
-}
-
 // spread repeats the values of the column for the elements of the lists.
 func (c *parquetColumn) spread(b *Batch, rows []int32) {
-	if t := b.text(c.column); t != nil {
-		t.Index = repeat(t.Index, rows)
-	} else if w := b.whole(c.column); w != nil {
-		*w = repeat(*w, rows)
+	switch c.Type {
+	case writer.TypeString:
+		b.Texts[c.ID].Index = repeat(b.Texts[c.ID].Index, rows)
+	case writer.TypeDouble:
+		b.Reals[c.ID] = repeat(b.Reals[c.ID], rows)
+	default:
+		b.Wholes[c.ID] = repeat(b.Wholes[c.ID], rows)
 	}
 }
 

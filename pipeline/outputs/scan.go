@@ -69,36 +69,11 @@ func columnsOf(ctx context.Context, p Part) ([]string, error) {
 	return f.Columns(), nil
 }
 
-// placesOf returns the indexes of the columns among the names of a file, without those that an optional column lacks.
-func placesOf(found []string) (map[Columns]int, error) {
-	places := make(map[Columns]int, len(names))
-	at := 0
-	has := func(name string, ofEntry bool) bool {
-		return at < len(found) && (found[at] == name || ofEntry && found[at] == listPrefix+name)
-	}
-	for _, n := range names {
-		if n.column == Error {
-			for level := 1; has(fmt.Sprintf("level_%d", level), true); level++ {
-				at++
-			}
-		}
-		if n.column == AnsweredAt && has("source", false) && at+1 < len(found) && found[at+1] == n.name {
-			at++
-		} else if n.column == AnsweredAt {
-			continue // a carried column may have the name
-		}
-		if has(n.name, n.ofEntry) {
-			places[n.column] = at
-			at++
-		} else if !n.optional {
-			return nil, fmt.Errorf("not an output of bulkcat: column %d is not %q", at+1, n.name)
-		}
-	}
-	return places, nil
+// ownColumns returns the columns of a file of which the names are known, without those that it carries.
+func ownColumns(names []string) ([]writer.Column, error) {
+	schema, own, err := writer.SchemaOf(names)
+	return schema.Leaves()[:own], err
 }
-
-// listPrefix begins the names of the columns that are members of the structs in the list of the shape nested.
-const listPrefix = "categories."
 
 // job fills an empty batch.
 type job func(*Batch) error

@@ -17,7 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-const everything = Record | Input | Status | Classification | Rank | Value | CategoryID | Title | Confidence | Error | AnsweredAt
+const everything = Columns(1<<writer.NumColumns - 1)
 
 // write writes so many records in two classifications and returns the path of the output.
 func write(t *testing.T, schema writer.Schema, format writer.Format, folder bool, records int) string {
@@ -70,7 +70,7 @@ func byRow(t *testing.T, parts []Part) (rows []string) {
 		if f.Columns() == nil {
 			continue
 		}
-		places, err := placesOf(f.Columns())
+		own, err := ownColumns(f.Columns())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,12 +84,12 @@ func byRow(t *testing.T, parts []Part) (rows []string) {
 			}
 			for _, r := range read {
 				var cells []string
-				for _, n := range names {
-					cell := ""
-					if place, ok := places[n.column]; ok {
-						cell = r[place]
+				for i := range own {
+					cell := r[i]
+					if own[i].ID == writer.ColumnLevel {
+						continue
 					}
-					if n.column == AnsweredAt && cell != "" {
+					if own[i].ID == writer.ColumnAnsweredAt && cell != "" {
 						at, err := time.Parse(time.RFC3339Nano, cell)
 						if err != nil {
 							t.Fatal(err)
@@ -111,19 +111,26 @@ func byBatch(t *testing.T, parts []Part, columns Columns) (rows []string) {
 	err := Scan(t.Context(), parts, columns, func(b *Batch) error {
 		for i := range b.Len {
 			var cells []string
-			for _, n := range names {
+			for c := range writer.NumColumns {
 				cell := ""
-				if text := b.text(n.column); n.column == Input {
+				switch {
+				case c == writer.ColumnInput:
 					var err error
 					if cell, err = b.InputAt(i); err != nil {
 						return err
 					}
-				} else if text != nil {
-					cell = text.At(i)
-				} else if w := b.whole(n.column); w != nil && len(*w) > 0 && (*w)[i] != 0 {
-					cell = strconv.FormatInt((*w)[i], 10)
-				} else if n.column == Confidence && !math.IsNaN(b.Confidence[i]) {
-					cell = strconv.FormatFloat(b.Confidence[i], 'g', -1, 64)
+				case len(b.Texts[c].Index) > 0:
+					cell = b.Texts[c].At(i)
+				case len(b.Wholes[c]) > 0:
+					if cell = strconv.FormatInt(b.Wholes[c][i], 10); cell == "0" {
+						cell = ""
+					}
+				case len(b.Reals[c]) > 0:
+					if cell = strconv.FormatFloat(b.Reals[c][i], 'g', -1, 64); cell == "NaN" {
+						cell = ""
+					}
+				default:
+					continue
 				}
 				cells = append(cells, cell)
 			}
@@ -156,7 +163,7 @@ func TestScanGivesTheRows(t *testing.T) {
 					if len(want) < 5000 || folder != (len(parts) > 1) {
 						t.Fatalf("%d rows in %d parts", len(want), len(parts))
 					}
-					for name, columns := range map[string]Columns{"with inputs": everything, "inputs on demand": everything &^ Input} {
+					for name, columns := range map[string]Columns{"with inputs": everything, "inputs on demand": everything &^ Of(writer.ColumnInput)} {
 						if got := byBatch(t, parts, columns); !slices.Equal(got, want) {
 							for i := range min(len(got), len(want)) {
 								if got[i] != want[i] {
@@ -227,8 +234,8 @@ func TestManyRowGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	next, rows := int64(1), 0
-	err = Scan(t.Context(), parts, Record, func(b *Batch) error {
-		for _, n := range b.Records {
+	err = Scan(t.Context(), parts, Of(writer.ColumnRecord), func(b *Batch) error {
+		for _, n := range b.Wholes[writer.ColumnRecord] {
 			if n != next && n != next-1 {
 				t.Fatalf("record %d after %d", n, next-1)
 			}
@@ -248,12 +255,12 @@ func TestScanEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	failure := errors.New("failed")
-	if err := Scan(t.Context(), parts, Record, func(*Batch) error { return failure }); !errors.Is(err, failure) {
+	if err := Scan(t.Context(), parts, Of(writer.ColumnRecord), func(*Batch) error { return failure }); !errors.Is(err, failure) {
 		t.Errorf("got %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Scan(ended, parts, Record, func(*Batch) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := Scan(ended, parts, Of(writer.ColumnRecord), func(*Batch) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,66 +13,61 @@ import (
 // textBatch adds rows to a batch.
 type textBatch struct {
 	*Batch
-	columns []textColumn // by place; those that are not read have the column 0
+	columns []textColumn // by place, without the carried ones
 	escaped bool         // Part.Escaped
 }
 
 type textColumn struct {
-	column Columns
-	last   string // the cell of the last row, and its index
-	index  int32
-	known  map[string]int32 // the index of each distinct text; nil for inputs, which hardly repeat
+	*writer.Column        // nil if it is not read
+	last           string // the cell of the last row, and its index
+	index          int32
+	known          map[string]int32 // the index of each distinct text; nil for inputs, which hardly repeat
 }
 
-// newTextBatch begins a batch with the columns at their places.
-func newTextBatch(b *Batch, places map[Columns]int, columns Columns) *textBatch {
-	t := &textBatch{Batch: b}
-	for c, place := range places {
-		for len(t.columns) <= place {
-			t.columns = append(t.columns, textColumn{})
-		}
-		if c&(columns|Input) == 0 { // the input is there without reading a page
+// newTextBatch begins a batch with the columns of a file.
+func newTextBatch(b *Batch, own []writer.Column, columns Columns) *textBatch {
+	t := &textBatch{Batch: b, columns: make([]textColumn, len(own))}
+	columns |= Of(writer.ColumnInput) // the input is there without reading a page
+	for i := range own {
+		c := &own[i]
+		if c.ID == writer.ColumnLevel || !columns.has(c.ID) {
 			continue
 		}
-		column := textColumn{column: c}
-		if text := b.text(c); text != nil {
-			text.Distinct = append(text.Distinct, "")
-			if c != Input {
-				column.known = map[string]int32{"": 0}
+		if t.columns[i].Column = c; c.Type == writer.TypeString {
+			b.Texts[c.ID].Distinct = append(b.Texts[c.ID].Distinct, "")
+			if c.ID != writer.ColumnInput {
+				t.columns[i].known = map[string]int32{"": 0}
 			}
 		}
-		t.columns[place] = column
 	}
 	return t
 }
 
 // add adds a cell of the present row.
-func (t *textBatch) add(place int, cell string) error {
+func (t *textBatch) add(place int, cell string) (err error) {
 	c := &t.columns[place]
-	if c.column == 0 {
+	if c.Column == nil {
 		return nil
 	}
 	if t.escaped {
 		cell = writer.UnescapeFormula(cell)
 	}
-	if text := t.text(c.column); text != nil {
-		c.addText(text, cell)
-		return nil
-	}
-	if c.column == Confidence {
+	switch c.Type {
+	case writer.TypeString:
+		c.addText(&t.Texts[c.ID], cell)
+	case writer.TypeDouble:
 		x := null
 		if cell != "" {
-			var err error
-			if x, err = strconv.ParseFloat(cell, 64); err != nil {
-				return err
-			}
+			x, err = strconv.ParseFloat(cell, 64)
 		}
-		t.Confidence = append(t.Confidence, x)
-		return nil
+		t.Reals[c.ID] = append(t.Reals[c.ID], x)
+	default:
+		var n int64
+		if cell != "" {
+			n, err = wholeOf(c.Type, cell)
+		}
+		t.Wholes[c.ID] = append(t.Wholes[c.ID], n)
 	}
-	n, err := wholeOf(c.column, cell)
-	w := t.whole(c.column)
-	*w = append(*w, n)
 	return err
 }
 
@@ -92,14 +87,11 @@ func (c *textColumn) addText(text *Text, cell string) {
 	text.Index = append(text.Index, c.index)
 }
 
-// wholeOf parses a whole number or a time; 0 is null.
-func wholeOf(c Columns, cell string) (int64, error) {
-	if cell == "" {
-		return 0, nil
-	}
-	if c == AnsweredAt {
-		t, err := time.Parse(time.RFC3339Nano, cell)
-		return t.UnixMicro(), err
+// wholeOf parses a whole number or a time.
+func wholeOf(t writer.Type, cell string) (int64, error) {
+	if t == writer.TypeTimestamp {
+		at, err := time.Parse(time.RFC3339Nano, cell)
+		return at.UnixMicro(), err
 	}
 	return strconv.ParseInt(cell, 10, 64)
 }
@@ -207,12 +199,12 @@ func quotedCell(block string) (cell, rest string, err error) {
 
 // textJobs returns the jobs of a text file: see inOrder.
 func textJobs(in io.Reader, format textFormat, names []string, columns Columns) (func() (job, error), error) {
-	places, err := placesOf(names)
+	own, err := ownColumns(names)
 	if err != nil {
 		return nil, err
 	}
 	source := &blocks{in: in, size: textBlock, quoted: format.content.Delimited()}
-	members, isFirst := jsonMembersOf(names), true
+	members, isFirst := jsonMembersOf(names, own), true
 	return func() (job, error) {
 		block, err := source.next()
 		if err != nil {
@@ -223,7 +215,7 @@ func textJobs(in io.Reader, format textFormat, names []string, columns Columns) 
 		}
 		isFirst = false
 		return func(b *Batch) error {
-			t := newTextBatch(b, places, columns)
+			t := newTextBatch(b, own, columns)
 			t.escaped = format.escaped && source.quoted
 			switch format.content {
 			case writer.JSONL:

@@ -111,8 +111,8 @@ const (
 )
 
 // columns are those that a Summary needs. Inputs are read for examples only.
-const columns = outputs.Record | outputs.Status | outputs.Classification | outputs.Rank | outputs.Value | outputs.CategoryID |
-	outputs.Title | outputs.Confidence | outputs.Error
+var columns = outputs.Of(writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification, writer.ColumnRank, writer.ColumnValue,
+	writer.ColumnCategoryID, writer.ColumnTitle, writer.ColumnConfidence, writer.ColumnError)
 
 // Summarize reads the rows of an output.
 func Summarize(ctx context.Context, parts []outputs.Part) (Summary, error) {

@@ -61,17 +61,17 @@ func (t *tally) add(b *outputs.Batch) error {
 	t.rows += int64(b.Len)
 	t.begin(b)
 	for i := range b.Len {
-		c := t.numbered[b.Classifications.Index[i]]
-		if c != t.group || b.Records[i] != t.record {
-			if t.group == nil || b.Records[i] != t.record {
+		c, record := t.numbered[b.Texts[writer.ColumnClassification].Index[i]], b.Wholes[writer.ColumnRecord][i]
+		if c != t.group || record != t.record {
+			if t.group == nil || record != t.record {
 				t.records++
 			}
-			t.group, t.record = c, b.Records[i]
+			t.group, t.record = c, record
 			c.beginGroup(b, i)
 		} else {
 			c.rank++
 		}
-		if value := b.Values.Index[i]; value != 0 {
+		if value := b.Texts[writer.ColumnValue].Index[i]; value != 0 {
 			if err := c.entry(b, i, value); err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (t *tally) add(b *outputs.Batch) error {
 // begin finds the classifications of a batch by number.
 func (t *tally) begin(b *outputs.Batch) {
 	t.numbered = t.numbered[:0]
-	for _, name := range b.Classifications.Distinct {
+	for _, name := range b.Texts[writer.ColumnClassification].Distinct {
 		c := t.byName[name]
 		if c == nil {
 			c = &class{
@@ -107,11 +107,11 @@ func (t *tally) begin(b *outputs.Batch) {
 // begin forgets the numbers of the last batch, and finds the statuses by number.
 func (c *class) begin(b *outputs.Batch) {
 	clear(c.numbered)
-	if n := len(b.Values.Distinct); n > len(c.numbered) {
+	if n := len(b.Texts[writer.ColumnValue].Distinct); n > len(c.numbered) {
 		c.numbered = make([]*leaf, n, max(n, 1024))
 	}
 	c.byStatus = c.byStatus[:0]
-	for _, status := range b.Statuses.Distinct {
+	for _, status := range b.Texts[writer.ColumnStatus].Distinct {
 		n := c.statuses[writer.Status(status)]
 		if n == nil {
 			n = &statusCount{reasons: make(map[string]*Reason)}
@@ -125,18 +125,18 @@ func (c *class) begin(b *outputs.Batch) {
 func (c *class) beginGroup(b *outputs.Batch, i int) {
 	c.records++
 	c.rank, c.first = 1, nil
-	c.byStatus[b.Statuses.Index[i]].records++
+	c.byStatus[b.Texts[writer.ColumnStatus].Index[i]].records++
 }
 
 // entry counts a row with a category.
 func (c *class) entry(b *outputs.Batch, i int, value int32) error {
 	l := c.numbered[value]
 	if l == nil {
-		l = c.leaf(b, i, b.Values.Distinct[value])
+		l = c.leaf(b, i, b.Texts[writer.ColumnValue].Distinct[value])
 		c.numbered[value] = l
 	}
 	l.rows++
-	x := b.Confidence[i]
+	x := b.Reals[writer.ColumnConfidence][i]
 	within := x >= 0 && x <= 1
 	var err error
 	switch {
@@ -147,7 +147,8 @@ func (c *class) entry(b *outputs.Batch, i int, value int32) error {
 	case c.rank == 2 && c.first != nil && c.close.takes(c.confident-x):
 		err = c.keepClose(l, x, b, i)
 	}
-	if within && (c.custom || len(b.CategoryIDs.Index) == 0 || b.CategoryIDs.Index[i] != 0) || err != nil {
+	ids := b.Texts[writer.ColumnCategoryID].Index
+	if within && (c.custom || len(ids) == 0 || ids[i] != 0) || err != nil {
 		return err
 	}
 	return c.drift(l, x, within, b, i)
@@ -160,7 +161,7 @@ func (c *class) leaf(b *outputs.Batch, i int, value string) *leaf {
 	}
 	l := c.byValue[value]
 	if l == nil {
-		l = &leaf{value: strings.Clone(value), title: strings.Clone(b.Titles.At(i))} // without the texts around
+		l = &leaf{value: strings.Clone(value), title: strings.Clone(b.Texts[writer.ColumnTitle].At(i))} // without the texts around
 		c.byValue[l.value], c.leaves = l, append(c.leaves, l)
 	}
 	return l
@@ -192,7 +193,7 @@ func (c *class) keepClose(l *leaf, x float64, b *outputs.Batch, i int) error {
 
 // keep completes an example and keeps it.
 func (c *class) keep(list *lowest, x float64, b *outputs.Batch, i int, e Example) (err error) {
-	e.Record = b.Records[i]
+	e.Record = b.Wholes[writer.ColumnRecord][i]
 	e.Input, err = inputOf(b, i)
 	list.add(x, e)
 	return err
@@ -209,7 +210,7 @@ func (c *class) drift(l *leaf, x float64, within bool, b *outputs.Batch, i int) 
 	if len(d.Examples) >= mostExamples {
 		return nil
 	}
-	e := Example{Record: b.Records[i], Value: l.value}
+	e := Example{Record: b.Wholes[writer.ColumnRecord][i], Value: l.value}
 	if !math.IsNaN(x) {
 		e.Confidence = &x
 	}
@@ -220,20 +221,20 @@ func (c *class) drift(l *leaf, x float64, within bool, b *outputs.Batch, i int) 
 
 // reason counts the error of a record without a category.
 func (c *class) reason(b *outputs.Batch, i int) (err error) {
-	text := b.Errors.At(i)
+	text := b.Texts[writer.ColumnError].At(i)
 	if text == "" {
 		return nil
 	}
 	said := withoutPlace(text)
 	key := kindOf(said)
-	n := c.byStatus[b.Statuses.Index[i]]
+	n := c.byStatus[b.Texts[writer.ColumnStatus].Index[i]]
 	r := n.reasons[key]
 	if r == nil && len(n.reasons) >= mostReasons {
 		key, said = others, others
 		r = n.reasons[key]
 	}
 	if r == nil {
-		r = &Reason{Text: strings.Clone(said), Example: Example{Record: b.Records[i], Error: strings.Clone(text)}}
+		r = &Reason{Text: strings.Clone(said), Example: Example{Record: b.Wholes[writer.ColumnRecord][i], Error: strings.Clone(text)}}
 		r.Example.Input, err = inputOf(b, i)
 		n.reasons[key] = r
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -153,6 +152,7 @@ func (f *fixture) rows() []writer.Row {
 		f.t.Fatal(err)
 	}
 	defer in.Close()
+	l, _ := newLayout(in.Columns(), f.account, nil)
 	var rows []writer.Row
 	for {
 		read, err := in.Next()
@@ -162,35 +162,18 @@ func (f *fixture) rows() []writer.Row {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		typed := f.typed(read[0])
-		if f.schema.Shape == writer.ShapeNested {
-			typed.Rank, typed.Value, typed.CategoryID, typed.Title, typed.Levels = 0, "", "", "", nil
-			for _, r := range read {
-				if r[atRank] != "" {
-					typed.Categories = append(typed.Categories, f.typed(r))
-				}
+		if f.schema.Shape != writer.ShapeNested {
+			rows = append(rows, l.typed(read[0], true))
+			continue
+		}
+		typed := l.typed(read[0], false)
+		for _, r := range read {
+			if l.cell(r, writer.ColumnRank) != "" {
+				typed.Categories = append(typed.Categories, l.typed(r, true))
 			}
 		}
 		rows = append(rows, typed)
 	}
-}
-
-func (f *fixture) typed(r outputs.Row) writer.Row {
-	record, _ := strconv.ParseInt(r[atRecord], 10, 64)
-	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
-	typed := writer.Row{
-		Record: record, Input: r[atInput], Status: writer.Status(r[atStatus]), Classification: r[atClassification],
-		Rank: rank, Value: r[atValue], CategoryID: r[atCategoryID],
-	}
-	r = r[afterCategoryID:]
-	if f.schema.NAICS != "" {
-		typed.Title, r = r[0], r[1:]
-	}
-	typed.Confidence, _ = confidence(r[0])
-	typed.Levels, typed.Error, typed.Source = r[1:3:3], r[3], r[4]
-	typed.AnsweredAt, _ = time.Parse(time.RFC3339Nano, r[5])
-	typed.Fields = r[6:]
-	return typed
 }
 
 // rewrite writes the output again, and adapts the account to the file, so that all findings are

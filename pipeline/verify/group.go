@@ -3,7 +3,6 @@ package verify
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -38,7 +37,7 @@ func (g *group) goOn() { g.place, g.written, g.rows, g.more = g.place+1, 0, g.ro
 
 // belongs reports whether a row is of the group.
 func (g *group) belongs(record int64, r outputs.Row) bool {
-	return record == g.record && (len(g.rows) == 0 || r[atClassification] == g.rows[0][atClassification])
+	return record == g.record && (len(g.rows) == 0 || g.layout.cell(r, writer.ColumnClassification) == g.first(writer.ColumnClassification))
 }
 
 // add adds the rows that are one row of the file.
@@ -50,7 +49,10 @@ func (g *group) add(record int64, rows []outputs.Row) {
 	g.more += len(rows) - n
 }
 
-func (g *group) status() writer.Status { return writer.Status(g.rows[0][atStatus]) }
+// first returns a cell of the first row.
+func (g *group) first(c writer.ColumnID) string { return g.layout.cell(g.rows[0], c) }
+
+func (g *group) status() writer.Status { return writer.Status(g.first(writer.ColumnStatus)) }
 
 func (g *group) finding(what, expected, got string) {
 	g.report.add(Finding{File: g.path, Record: g.record, What: what, Expected: expected, Got: got})
@@ -92,7 +94,7 @@ func (g *group) checkConstant() {
 // checkClassification checks the classification. Without an account, the first record defines the
 // classifications.
 func (g *group) checkClassification() {
-	got := g.rows[0][atClassification]
+	got := g.first(writer.ColumnClassification)
 	if g.account == nil && g.report.Records == 0 && g.place < outputs.MaxRows {
 		g.report.Classifications = append(g.report.Classifications, got)
 	}
@@ -108,7 +110,7 @@ func (g *group) checkMissing() {
 }
 
 func (g *group) checkStatus() {
-	reason := g.rows[0][g.layout.atError]
+	reason := g.first(writer.ColumnError)
 	switch g.status() {
 	case writer.StatusOK, writer.StatusPending:
 		g.expect("error", "", reason)
@@ -131,13 +133,14 @@ func (g *group) mayDrop() bool { return g.account == nil || g.layout.schema.MinC
 // checkRank finds ranks that are not 1, 2, 3, ..., or not ascending if the run may have left out
 // entries. It returns the rank.
 func (g *group) checkRank(r outputs.Row, last int64) int64 {
+	got := g.layout.cell(r, writer.ColumnRank)
 	if !g.mayDrop() {
-		g.expect("rank", strconv.FormatInt(last+1, 10), r[atRank])
+		g.expect("rank", strconv.FormatInt(last+1, 10), got)
 		return last + 1
 	}
-	rank, ok := number(r[atRank])
+	rank, ok := number(got)
 	if !ok || rank <= last {
-		g.finding("rank", fmt.Sprintf("%d or more", last+1), show(r[atRank]))
+		g.finding("rank", fmt.Sprintf("%d or more", last+1), show(got))
 	}
 	return rank
 }
@@ -153,19 +156,20 @@ func (g *group) checkEntries() {
 	rank := int64(0)
 	for _, r := range g.rows {
 		rank = g.checkRank(r, rank)
-		if r[atValue] == "" {
+		l := g.layout
+		value, text := l.cell(r, writer.ColumnValue), l.cell(r, writer.ColumnConfidence)
+		if value == "" {
 			g.finding("value", "one, for the status is ok", "nothing")
 			continue
 		}
-		l := g.layout
-		if x, ok := confidence(r[l.atConfidence]); !ok {
-			g.finding("confidence", "a number or nothing", show(r[l.atConfidence]))
+		if x, ok := confidence(text); !ok {
+			g.finding("confidence", "a number or nothing", show(text))
 		} else if !schema.Keeps(x) {
-			g.finding("confidence", fmt.Sprintf("%v or more", schema.MinConfidence), show(r[l.atConfidence]))
+			g.finding("confidence", fmt.Sprintf("%v or more", schema.MinConfidence), show(text))
 		}
-		levels = l.schema.AppendLevels(levels[:0], g.classification, r[atValue])
-		for k := l.atConfidence + 1; k < l.atError; k++ {
-			g.expect(l.names[k], textAt(levels, k-l.atConfidence-1), r[k])
+		levels = schema.AppendLevels(levels[:0], g.classification, value)
+		for k, at := 0, l.at[writer.ColumnLevel]; at >= 0 && at < l.carried && l.columns[at].ID == writer.ColumnLevel; k, at = k+1, at+1 {
+			g.expect(l.names[at], textAt(levels, k), r[at])
 		}
 	}
 }
@@ -175,8 +179,10 @@ func (g *group) checkNoEntry() {
 	if len(g.rows) != 1 {
 		g.finding("rows", fmt.Sprintf("1, for the status is %s", g.status()), strconv.Itoa(len(g.rows)))
 	}
-	for k := atRank; k < g.layout.atError; k++ {
-		g.expect(g.layout.names[k], "", g.rows[0][k])
+	for k := range g.layout.carried {
+		if g.layout.ofEntry(k) {
+			g.expect(g.layout.names[k], "", g.rows[0][k])
+		}
 	}
 }
 
@@ -192,7 +198,7 @@ func (g *group) agrees(o answers.Outcome) bool {
 func (g *group) compareAnswer(o answers.Outcome) {
 	if o.Rejection != nil {
 		g.expect("status, by the store", string(writer.StatusRejected), string(g.status()))
-		g.expect("error, by the store", sameText(o.Rejection.Error()), sameText(g.rows[0][g.layout.atError]))
+		g.expect("error, by the store", sameText(o.Rejection.Error()), sameText(g.first(writer.ColumnError)))
 		return
 	}
 	stored := writer.Result{Status: writer.StatusEmpty, Classification: g.classification, Entries: make([]writer.Entry, len(o.Answer.Entries))}
@@ -208,15 +214,15 @@ func (g *group) compareAnswer(o answers.Outcome) {
 	if rows[0].Status != g.status() {
 		return
 	}
-	g.expect("error, by the store", rows[0].Error, g.rows[0][g.layout.atError])
+	g.expect("error, by the store", rows[0].Error, g.first(writer.ColumnError))
 	if g.status() != writer.StatusOK {
 		return
 	}
 	g.compareEntries(rows)
-	if at := slices.Index(g.layout.names[:g.layout.carried], "answered_at"); at >= 0 {
-		got, err := time.Parse(time.RFC3339Nano, g.rows[0][at])
+	if text := g.first(writer.ColumnAnsweredAt); schema.SourceColumns {
+		got, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil || !got.Equal(o.Answer.AnsweredAt) {
-			g.finding("answered_at, by the store", o.Answer.AnsweredAt.Format(time.RFC3339Nano), show(g.rows[0][at]))
+			g.finding("answered_at, by the store", o.Answer.AnsweredAt.Format(time.RFC3339Nano), show(text))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // inputs reads the input in step with the output.
@@ -64,7 +65,7 @@ func (in *inputs) at(g *group) *reader.Record {
 		g.report.Inputs++
 	}
 	got := g.rows[0]
-	g.expect("input, by the input file", sameText(in.record.Input), sameText(got[atInput]))
+	g.expect("input, by the input file", sameText(in.record.Input), sameText(g.first(writer.ColumnInput)))
 	for i, place := range in.layout.places {
 		k := in.layout.carried + i
 		text, null := in.field(place)

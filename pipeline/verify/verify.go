@@ -139,9 +139,10 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 // row reads a row of the output, which is several rows for a list.
 func (v *verification) row(ctx context.Context, rows []outputs.Row, figures *pipeline.Output) error {
 	v.report.Rows++
-	record, ok := number(rows[0][atRecord])
+	cell := v.layout.cell(rows[0], writer.ColumnRecord)
+	record, ok := number(cell)
 	if !ok || record < 1 {
-		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(rows[0][atRecord])})
+		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(cell)})
 		return nil
 	}
 	if err := v.endBefore(ctx, record, rows[0]); err != nil {
@@ -267,7 +268,7 @@ func damaged(p part, err error) Finding {
 // checkAnswer compares a record with its request and with the store.
 func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	s := v.Account.Settings
-	input := g.rows[0][atInput]
+	input := g.first(writer.ColumnInput)
 	if record != nil {
 		input = record.Input
 	}

@@ -212,9 +212,10 @@ func TestAnswersThatCameLater(t *testing.T) {
 	for status, later := range map[writer.Status]bool{
 		writer.StatusFailed: true, writer.StatusPending: true, writer.StatusOK: false, writer.StatusRejected: false,
 	} {
-		r := make(outputs.Row, afterCategoryID)
-		r[atStatus] = string(status)
-		if got := v.isLater(&group{rows: []outputs.Row{r}}, during); got != later {
+		l, _ := newLayout(writer.Schema{}.Names(), nil, nil)
+		r := make(outputs.Row, len(l.names))
+		r[l.at[writer.ColumnStatus]] = string(status)
+		if got := v.isLater(&group{layout: l, rows: []outputs.Row{r}}, during); got != later {
 			t.Errorf("%s: later %t", status, got)
 		}
 	}
