@@ -67,7 +67,7 @@ type option struct {
 }
 
 var (
-	withTitles  = &option{func(s *Schema) bool { return s.NAICS != "" }, func(s *Schema) { s.NAICS = "naics" }}
+	withTitles  = &option{func(s *Schema) bool { return s.Titles }, func(s *Schema) { s.Titles = true }}
 	withSources = &option{func(s *Schema) bool { return s.SourceColumns }, func(s *Schema) { s.SourceColumns = true }}
 )
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 var allFormats = []Format{CSV, "csv.gz", "csv.zst", TSV, JSONL, "jsonl.gz", "jsonl.zst", Parquet}
@@ -202,7 +204,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, name string, confidence float64, seconds int64, naics bool) {
 		schema := Schema{Levels: 3, SourceColumns: true, Carry: []string{name, b}}
 		if naics {
-			schema.NAICS = b
+			schema.Titles, schema.Codes = true, map[string]client.CodeLevels{b: client.Codes()["naics"]}
 		}
 		rows := schema.Flatten(nil, Result{
 			Record: 1, Input: a, Status: StatusOK, Classification: b, Error: b, Source: a,
@@ -302,7 +304,7 @@ func checkJSONL(t *testing.T, schema Schema, rows []Row, header []string, cells 
 
 // Rows that share columns with the previous rows are written as if alone.
 func TestCopiedCSV(t *testing.T) {
-	columns := Schema{Levels: 2, NAICS: "naics", SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
+	columns := Schema{Levels: 2, Titles: true, Codes: client.Codes(), SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
 	pick := func(n int, values ...string) string { return values[n%len(values)] }
 	values := make([]string, 10_000)
 	for i := range values {

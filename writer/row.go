@@ -22,9 +22,9 @@ const (
 
 // Entry is one category of an answer.
 type Entry struct {
-	Value      string  // a path of levels joined by " > ", or a NAICS code
+	Value      string  // a path of levels joined by " > ", or a code
 	ID         string  // the category's id in its taxonomy; "" if unknown
-	Title      string  // title of the code; NAICS only
+	Title      string  // of the code; "" for a path
 	Confidence float64 // as the service gave it, usually 0 to 1; null if not finite
 
 	// Levels are the levels of Value, from Schema.AppendLevels. If Levels is nil, Flatten allocates them.
@@ -54,7 +54,7 @@ type Row struct {
 	Rank           int64 // 1-based position in the answer; 0 if the row has no entry
 	Value          string
 	CategoryID     string
-	Title          string   // of rows of Schema.NAICS only
+	Title          string   // of rows of Schema.Codes only
 	Confidence     float64  // NaN stands for null
 	Levels         []string // up to Schema.Levels of them; missing ones are null
 	Error          string
@@ -109,7 +109,7 @@ func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
 		row.Rank = int64(i + 1)
 		row.Value = validUTF8(e.Value)
 		row.CategoryID = validUTF8(e.ID)
-		if s.isNAICS(r.Classification) {
+		if s.Titles && s.Codes[r.Classification] != nil {
 			row.Title = validUTF8(e.Title)
 		}
 		row.Confidence = finite(e.Confidence)
@@ -124,30 +124,17 @@ func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
 	return dst
 }
 
-// AppendLevels appends the levels of a category to levels: the levels of a path, or the prefixes of a NAICS code, at
-// most Schema.Levels of them.
+// AppendLevels appends the levels of a category to levels: those of a path or of a code, at most
+// Schema.Levels of them.
 func (s Schema) AppendLevels(levels []string, classification, value string) []string {
-	if s.isNAICS(classification) {
-		return appendPrefixes(levels, value, s.levels())
+	if code := s.Codes[classification]; code != nil {
+		return code(levels, value, s.levels())
 	}
 	n := len(levels) + s.levels()
 	for more := value != ""; more && len(levels) < n; {
 		var level string
 		level, value, more = strings.Cut(value, " > ")
 		levels = append(levels, level)
-	}
-	return levels
-}
-
-// appendPrefixes appends the first 2, 3, ... n+1 digits of a NAICS code, if the code has so many. In sectors that span
-// several numbers, such as "31-33", only the digits before the hyphen count.
-func appendPrefixes(levels []string, code string, n int) []string {
-	digits := 0
-	for digits < len(code) && '0' <= code[digits] && code[digits] <= '9' {
-		digits++
-	}
-	for k := 2; k <= min(n+1, digits); k++ {
-		levels = append(levels, code[:k])
 	}
 	return levels
 }

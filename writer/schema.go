@@ -12,11 +12,15 @@ const MaxLevels = 20
 // Schema says which columns the rows have. The zero value has only the columns that every output has.
 type Schema struct {
 	Levels        int      // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
-	NAICS         string   // the classification whose values are NAICS codes, which have titles; "" for none
+	Titles        bool     // add the column title, which categories of Codes have
 	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
 	Carry         []string // names in the input of the columns to copy; Result.Fields has their values
 
 	CarryTypes []ValueType // of the columns of Carry; nil if all are text
+
+	// Codes are the classifications whose values are codes. They append the levels of a code, at most so many. The
+	// values of others are paths.
+	Codes map[string]func(levels []string, code string, most int) []string
 
 	Shape         Shape   // of the rows; "" is ShapeLong
 	Top           int     // the most entries of a record, in the order of the answer; 0 for all
@@ -144,11 +148,6 @@ func alternative(name string, n int) string {
 
 // ValueType is the type of a carried column.
 func (c *Column) ValueType() ValueType { return ValueType{c.Type, c.Precision, c.Scale} }
-
-// isNAICS reports whether the values of a classification are NAICS codes.
-func (s Schema) isNAICS(classification string) bool {
-	return s.NAICS != "" && s.NAICS == classification
-}
 
 // levels returns s.Levels within its bounds.
 func (s Schema) levels() int { return min(max(s.Levels, 0), MaxLevels) }

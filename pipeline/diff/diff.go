@@ -243,9 +243,5 @@ func firstDifference(a, b []string) int {
 
 // levelsOf returns the levels of a category, as the columns level_1, level_2, ... have them.
 func levelsOf(classification, value string) []string {
-	schema := writer.Schema{Levels: writer.MaxLevels}
-	if classification == client.NAICS {
-		schema.NAICS = classification
-	}
-	return schema.AppendLevels(nil, classification, value)
+	return writer.Schema{Levels: writer.MaxLevels, Codes: client.Codes()}.AppendLevels(nil, classification, value)
 }

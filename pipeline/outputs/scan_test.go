@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -154,7 +155,7 @@ func TestScanGivesTheRows(t *testing.T) {
 			for _, folder := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s %s folder %t", format, shape, folder), func(t *testing.T) {
 					t.Parallel()
-					schema := writer.Schema{Levels: 3, NAICS: "naics", SourceColumns: true, Carry: []string{"value", "source"}, Shape: shape}
+					schema := writer.Schema{Levels: 3, Titles: true, Codes: client.Codes(), SourceColumns: true, Carry: []string{"value", "source"}, Shape: shape}
 					parts, err := List(t.Context(), write(t, schema, format, folder, 2500), "")
 					if err != nil {
 						t.Fatal(err)
@@ -185,7 +186,7 @@ func TestEscapedText(t *testing.T) {
 	for _, format := range []writer.Format{"csv", "tsv", "csv.gz"} {
 		var want []string
 		for _, escaped := range []bool{false, true} {
-			schema := writer.Schema{Levels: 1, NAICS: "naics", Carry: texts, EscapeFormulas: escaped}
+			schema := writer.Schema{Levels: 1, Titles: true, Codes: client.Codes(), Carry: texts, EscapeFormulas: escaped}
 			path := filepath.Join(t.TempDir(), "out."+string(format))
 			sink, err := writer.Open(writer.Options{Path: path, Schema: schema})
 			if err != nil {

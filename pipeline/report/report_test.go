@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
@@ -74,7 +75,7 @@ func rows() (list []writer.Result) {
 
 func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer.Format) string {
 	t.Helper()
-	schema := writer.Schema{NAICS: "naics", Shape: shape}
+	schema := writer.Schema{Titles: true, Codes: client.Codes(), Shape: shape}
 	path := filepath.Join(t.TempDir(), "out."+string(format))
 	sink, err := writer.Open(writer.Options{Path: path, Format: format, Schema: schema})
 	if err != nil {

@@ -66,7 +66,7 @@ type Second struct {
 // Category is a node of the tree of categories, with the records of the nodes below.
 type Category struct {
 	Name       string     `json:"name"`
-	Title      string     `json:"title,omitempty"` // of a NAICS code
+	Title      string     `json:"title,omitempty"` // of a code
 	Path       string     `json:"path"`
 	Records    int64      `json:"records"`
 	Share      float64    `json:"share"`                // of the records with a category
@@ -174,10 +174,11 @@ func (c *class) otherStatuses() (list []writer.Status) {
 
 // tree sums up the categories of all levels.
 func (c *class) tree() []Category {
-	schema := writer.Schema{Levels: writer.MaxLevels}
+	schema := writer.Schema{Levels: writer.MaxLevels, Codes: client.Codes()}
+	coded := schema.Codes[c.name] != nil
 	var titles *taxonomy.Index
-	if c.name == client.NAICS {
-		schema.NAICS, titles = c.name, taxonomy.NewIndex(taxonomy.NAICS())
+	if t := taxonomy.Published(c.name); t != nil && coded {
+		titles = taxonomy.NewIndex(t)
 	}
 	root := &node{}
 	var levels []string
@@ -191,7 +192,7 @@ func (c *class) tree() []Category {
 		n := root
 		for depth, name := range levels {
 			n = n.child(name)
-			if depth == 0 || schema.NAICS != "" {
+			if depth == 0 || coded {
 				n.Path = name
 			} else if n.Path == "" {
 				n.Path = n.parent + " > " + name

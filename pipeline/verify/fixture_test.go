@@ -90,7 +90,7 @@ func newShapedFixture(t *testing.T, shaped writer.Schema, format writer.Format, 
 		},
 	}
 	if slices.Contains(classifications, client.NAICS) {
-		f.schema.NAICS = client.NAICS
+		f.schema.Titles = true
 	}
 	path := f.output + "/"
 	if !folder {

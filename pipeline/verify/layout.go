@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
@@ -25,6 +26,7 @@ type layout struct {
 func newLayout(names []string, account *pipeline.Account, input []string) (*layout, *Finding) {
 	names, input = sameTexts(names), sameTexts(input)
 	schema, _, _ := writer.SchemaOf(names) // other columns differ from those of the schema
+	schema.Codes = client.Codes()
 	if account != nil {
 		schema = account.Settings.Schema()
 	}
