@@ -7,11 +7,12 @@
 //	group    the rows of a record in a classification, which are adjacent in one file
 //	batch    some thousands of rows, column by column
 //
-// # Two ways
+// # Two views
 //
-// [OpenFile] gives each row as text with all of its columns, and is strict about columns that differ between rows:
-// package verify needs both. [Scan] gives batches of the few columns that the other commands need. From Parquet it
-// reads only these columns, and decodes row groups in parallel; from text it keeps each distinct category once.
+// [Scan] gives batches of the few columns that most commands need, with their types. From Parquet it reads only these
+// columns, and decodes row groups in parallel; from text it keeps each distinct category once. [File.Rows] gives all
+// columns of each row as text, also the carried ones: package verify compares them with the input. CSV and JSON have one
+// parser for both; the names and the places of the columns are those of package writer.
 //
-// Memory is bounded by some batches, whatever the size of the output.
+// Memory is bounded by some batches, whatever the size of the output, and by some hundred rows for File.Rows.
 package outputs

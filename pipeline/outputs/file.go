@@ -4,30 +4,25 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/bulkcat/bulkcat/pipeline/objects"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// rowReader reads the rows of a file.
-type rowReader interface {
-	columns() []string // see File.Columns
-	next() ([]Row, error)
-	types() []writer.ValueType // see File.Types
-	expected(column int, text string, null bool) string
-}
-
-// File is an open file of an output, with rows as text.
+// File is an open file of an output.
 type File struct {
-	rows    rowReader
-	closers []io.Closer
+	body    reader.Source
+	format  writer.Format // without compression
+	escaped bool          // Part.Escaped
+	names   []string
+	list    string       // begins the names of the columns in the list of JSONL; "" for none
+	parquet *parquetFile // nil for other formats
 }
 
 // Row is a row of an output as text, by column; "" is null, or no text in CSV. Numbers are as in a text file, or as Go
@@ -41,36 +36,22 @@ const EmptyText = "\xff"
 // MaxRows is the most Rows that a row of the shape nested may have; answers have fewer entries.
 const MaxRows = 1 << 16
 
-// Columns returns the names of the columns; nil for JSONL without rows. In place of a list it returns those of the
-// structs in the list, such as "categories.rank".
-func (f *File) Columns() []string { return f.rows.columns() }
-
-// Next returns a row of the file as one Row, or as several for a list. It returns io.EOF after the last row, and
-// another error if the file is damaged. The caller may keep the Rows, but not the slice of them.
-func (f *File) Next() ([]Row, error) { return f.rows.next() }
-
-// Types returns the types of the columns; nil if the format has none.
-func (f *File) Types() []writer.ValueType { return f.rows.types() }
-
-// Expected returns the cell that a value of the input has in a carried column.
-func (f *File) Expected(column int, text string, null bool) string {
-	return f.rows.expected(column, text, null)
-}
-
-// OpenFile opens a file of an output. It detects compression by the first bytes. members are the
-// expected members of the structs in lists, which JSON names only in lists that are not empty; nil
-// if they are unknown.
-func OpenFile(ctx context.Context, p Part, members []string) (*File, error) {
+// Open opens a file of an output. It detects compression by the first bytes. members are the expected members of the
+// structs in lists, which JSON names only in lists that are not empty; nil if they are unknown.
+func Open(ctx context.Context, p Part, members []string) (*File, error) {
 	body, err := objects.OpenFile(ctx, p.Path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{closers: []io.Closer{body}}
 	content, _, _ := strings.Cut(string(p.Format), ".")
-	if writer.Format(content) == writer.Parquet {
-		f.rows, err = newParquetReader(body)
+	f := &File{body: body, format: writer.Format(content), escaped: p.Escaped}
+	if f.format == writer.Parquet {
+		f.parquet, err = openParquet(body)
+		if err == nil {
+			f.names = f.parquet.names
+		}
 	} else {
-		err = f.openText(body, textFormat{writer.Format(content), p.Escaped}, members)
+		err = f.readNames(members)
 	}
 	if err != nil {
 		f.Close()
@@ -79,60 +60,44 @@ func OpenFile(ctx context.Context, p Part, members []string) (*File, error) {
 	return f, nil
 }
 
-// textFormat is a text format without its compression.
-type textFormat struct {
-	content writer.Format
-	escaped bool // Part.Escaped
+// Columns returns the names of the columns; nil for JSONL without rows. In place of a list it returns those of the
+// structs in the list, such as "categories.rank".
+func (f *File) Columns() []string { return f.names }
+
+// Types returns the types of the columns; nil if the format has none.
+func (f *File) Types() []writer.ValueType {
+	if f.parquet == nil {
+		return nil
+	}
+	return f.parquet.values
 }
 
-func (f *File) openText(body io.ReaderAt, format textFormat, members []string) error {
-	plain, err := f.decompress(body)
-	if err != nil {
-		return err
+// Expected returns the cell that a value of the input has in a carried column.
+func (f *File) Expected(column int, text string, null bool) string {
+	switch {
+	case f.parquet != nil:
+		return expected(f.parquet.values[column], text, null)
+	case f.format != writer.JSONL: // CSV does not distinguish null from empty text
+		return text
+	case null:
+		return ""
+	case text == "":
+		return EmptyText
 	}
-	f.rows, err = newTextReader(plain, format, members)
-	j, isJSON := f.rows.(*jsonlReader)
-	if err != nil || !isJSON || !j.lacksMembers() {
-		return err
-	}
-	if members = listMembers(j); members == nil {
-		members = []string{"rank", "value", "category_id", "confidence"} // all lists are empty
-	}
-	if plain, err = f.decompress(body); err != nil {
-		return err
-	}
-	f.rows, err = newTextReader(plain, format, members)
-	return err
+	return text // numbers and booleans, too
 }
 
-// decompress returns the text of a file from its beginning.
-func (f *File) decompress(body io.ReaderAt) (io.Reader, error) {
-	plain, err := decompress(bufio.NewReaderSize(io.NewSectionReader(body, 0, math.MaxInt64), 64<<10))
-	if err != nil {
-		return nil, err
+// Rows calls use with each row of the file: one Row, or several for a list. An error other than that of use says that the
+// file is damaged; use has got the rows before. The caller may keep the Rows, but not the slice of them.
+func (f *File) Rows(use func([]Row) error) error {
+	if f.parquet != nil {
+		return f.parquet.rows(use)
 	}
-	f.closers = append(f.closers, plain)
-	return plain, nil
-}
-
-func newTextReader(plain io.Reader, format textFormat, members []string) (rowReader, error) {
-	switch format.content {
-	case writer.CSV:
-		return newCSVReader(plain, ',', format.escaped)
-	case writer.TSV:
-		return newCSVReader(plain, '\t', format.escaped)
-	case writer.JSONL:
-		return newJSONLReader(plain, members)
-	}
-	return nil, fmt.Errorf("unknown format %q", format.content)
+	return f.textRows(use)
 }
 
 // Close closes the file.
-func (f *File) Close() {
-	for _, c := range f.closers {
-		_ = c.Close() // only read from
-	}
-}
+func (f *File) Close() { _ = f.body.Close() } // only read from
 
 // zstdWindow is larger than any window of the writer.
 const zstdWindow = 8 << 20

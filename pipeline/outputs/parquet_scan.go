@@ -1,7 +1,6 @@
 package outputs
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +8,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
-	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/reader/pages"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -30,46 +27,22 @@ type parquetColumn struct {
 	most   byte // the definition level of a value that is not null
 }
 
-func scanParquet(ctx context.Context, path string, columns Columns, use func(*Batch) error) error {
-	f, err := objects.OpenFile(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s, err := newParquetScan(f, columns)
-	if err != nil {
-		return err
-	}
+// jobs returns the jobs of a Parquet file: see inOrder.
+func (p *parquetFile) jobs(own []writer.Column, columns Columns) func() (job, error) {
+	s := p.scan(own, columns)
 	group := -1
-	return inOrder(ctx, func() (job, error) {
+	return func() (job, error) {
 		if group++; group >= len(s.groups) {
 			return nil, io.EOF
 		}
 		n := group
 		return func(b *Batch) error { return s.fill(n, b) }, nil
-	}, use)
+	}
 }
 
-func newParquetScan(f reader.Source, columns Columns) (_ *parquetScan, err error) {
-	defer pages.Guard(&err)
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	in, err := pages.Open(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	layout, err := parquetColumns(in) // the names and the list, as for reading row by row
-	if err != nil {
-		return nil, err
-	}
-	own, err := ownColumns(layout.names)
-	if err != nil {
-		return nil, err
-	}
-	s := &parquetScan{groups: in.RowGroups()}
-	isList := layout.list[1] > 0
+func (p *parquetFile) scan(own []writer.Column, columns Columns) *parquetScan {
+	s := &parquetScan{groups: p.groups}
+	isList := p.list[1] > 0
 	for leaf := range own {
 		c := &own[leaf]
 		if c.ID == writer.ColumnInput {
@@ -78,10 +51,10 @@ func newParquetScan(f reader.Source, columns Columns) (_ *parquetScan, err error
 		if c.ID == writer.ColumnLevel || !columns.has(c.ID) && !(isList && c.ID == writer.ColumnRank) { // the ranks say how long the lists are
 			continue
 		}
-		ofList := leaf >= layout.list[0] && leaf < layout.list[1]
-		s.columns = append(s.columns, parquetColumn{Column: c, leaf: leaf, ofList: ofList, most: layout.most[leaf]})
+		ofList := leaf >= p.list[0] && leaf < p.list[1]
+		s.columns = append(s.columns, parquetColumn{Column: c, leaf: leaf, ofList: ofList, most: p.most[leaf]})
 	}
-	return s, nil
+	return s
 }
 
 // fill decodes a row group.
@@ -99,7 +72,7 @@ func (s *parquetScan) fill(i int, b *Batch) (err error) {
 		}
 	}
 	for _, c := range s.columns {
-		if err := c.read(chunks[c.leaf], b); err != nil {
+		if err := c.read(chunks[c.leaf], b, rows); err != nil {
 			return err
 		}
 		if !c.ofList && rows != nil {
@@ -128,7 +101,9 @@ func (s *parquetScan) lists(chunk parquet.ColumnChunk, n int) ([]int32, error) {
 			if level == 0 {
 				row++
 			}
-			rows = append(rows, row)
+			if rows = append(rows, row); len(rows) > MaxRows && rows[len(rows)-1-MaxRows] == row {
+				return errLongList
+			}
 		}
 		return nil
 	})
@@ -157,10 +132,17 @@ func eachPage(chunk parquet.ColumnChunk, use func(parquet.Page) error) (err erro
 	}
 }
 
-// read appends the values of a column to the batch. An empty list has nulls.
-func (c *parquetColumn) read(chunk parquet.ColumnChunk, b *Batch) error {
+// read appends the values of a column to the batch. An empty list has nulls. All columns of a list must have its rows.
+func (c *parquetColumn) read(chunk parquet.ColumnChunk, b *Batch, rows []int32) error {
 	var words dictionary
+	at := 0 // of the rows
 	return eachPage(chunk, func(p parquet.Page) error {
+		for _, level := range p.RepetitionLevels() {
+			if at >= len(rows) || (level == 0) != (at == 0 || rows[at] != rows[at-1]) {
+				return pages.ErrDamaged
+			}
+			at++
+		}
 		levels := p.DefinitionLevels()
 		if c.most == 0 {
 			levels = nil

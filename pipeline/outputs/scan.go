@@ -8,10 +8,8 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 
-	"github.com/bulkcat/bulkcat/pipeline/objects"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -34,45 +32,28 @@ func cause(err error) error {
 }
 
 func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) error) error {
-	content, _, _ := strings.Cut(string(p.Format), ".")
-	if writer.Format(content) == writer.Parquet {
-		return scanParquet(ctx, p.Path, columns, use)
-	}
-	names, err := columnsOf(ctx, p)
-	if err != nil || names == nil { // JSONL without rows
-		return err
-	}
-	body, err := objects.OpenFile(ctx, p.Path)
+	f, err := Open(ctx, p, nil)
 	if err != nil {
 		return err
-	}
-	defer body.Close()
-	plain, err := decompress(bufio.NewReaderSize(body, 64<<10))
-	if err != nil {
-		return err
-	}
-	defer plain.Close()
-	next, err := textJobs(plain, textFormat{writer.Format(content), p.Escaped}, names, columns)
-	if err != nil {
-		return err
-	}
-	return inOrder(ctx, next, use)
-}
-
-// columnsOf returns the names of the columns of a text file.
-func columnsOf(ctx context.Context, p Part) ([]string, error) {
-	f, err := OpenFile(ctx, p, nil)
-	if err != nil {
-		return nil, err
 	}
 	defer f.Close()
-	return f.Columns(), nil
-}
-
-// ownColumns returns the columns of a file of which the names are known, without those that it carries.
-func ownColumns(names []string) ([]writer.Column, error) {
-	schema, own, err := writer.SchemaOf(names)
-	return schema.Leaves()[:own], err
+	if f.names == nil { // JSONL without rows
+		return nil
+	}
+	schema, n, err := writer.SchemaOf(f.names)
+	if err != nil {
+		return err
+	}
+	own := schema.Leaves()[:n]
+	if f.parquet != nil {
+		return inOrder(ctx, f.parquet.jobs(own, columns), use)
+	}
+	in, err := decompress(bufio.NewReaderSize(f.body, 64<<10))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return inOrder(ctx, f.jobs(in, own, columns), use)
 }
 
 // job fills an empty batch.

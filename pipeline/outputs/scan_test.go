@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -63,7 +62,7 @@ func write(t *testing.T, schema writer.Schema, format writer.Format, folder bool
 func byRow(t *testing.T, parts []Part) (rows []string) {
 	t.Helper()
 	for _, p := range parts {
-		f, err := OpenFile(t.Context(), p, nil)
+		f, err := Open(t.Context(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,18 +70,8 @@ func byRow(t *testing.T, parts []Part) (rows []string) {
 		if f.Columns() == nil {
 			continue
 		}
-		own, err := ownColumns(f.Columns())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			read, err := f.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		own := columnsOf(t, f.Columns())
+		err = f.Rows(func(read []Row) error {
 			for _, r := range read {
 				var cells []string
 				for i := range own {
@@ -101,9 +90,23 @@ func byRow(t *testing.T, parts []Part) (rows []string) {
 				}
 				rows = append(rows, strings.Join(cells, "|"))
 			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	return rows
+}
+
+// columnsOf returns the columns with these names, without the carried ones.
+func columnsOf(t *testing.T, names []string) []writer.Column {
+	t.Helper()
+	schema, own, err := writer.SchemaOf(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema.Leaves()[:own]
 }
 
 // byBatch reads the columns of an output in batches.
@@ -212,15 +215,20 @@ func TestEscapedText(t *testing.T) {
 			if want = append(want, rows...); !slices.Equal(rows, want[:len(rows)]) || !slices.Equal(byBatch(t, []Part{part}, everything), rows) {
 				t.Errorf("%s, escaped %t: got %q and %q, want %q", format, escaped, rows, byBatch(t, []Part{part}, everything), want[:len(rows)])
 			}
-			f, err := OpenFile(t.Context(), part, nil)
+			f, err := Open(t.Context(), part, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := f.Columns(); !slices.Equal(got[len(got)-len(texts):], texts) {
 				t.Errorf("%s: the columns are %q", format, got)
 			}
-			if row, err := f.Next(); err != nil || !slices.Equal(row[0][len(row[0])-len(texts):], texts) {
-				t.Errorf("%s: the row is %q, %v", format, row, err)
+			if err := f.Rows(func(row []Row) error {
+				if !slices.Equal(row[0][len(row[0])-len(texts):], texts) {
+					t.Errorf("%s: the row is %q", format, row)
+				}
+				return nil
+			}); err != nil {
+				t.Error(err)
 			}
 			f.Close()
 		}

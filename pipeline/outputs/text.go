@@ -1,323 +1,244 @@
 package outputs
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/csv"
-	"encoding/json"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// csvReader reads delimited text.
-type csvReader struct {
-	in      *csv.Reader
-	header  []string
-	one     [1]Row // of next
-	escaped bool   // Part.Escaped
-}
-
-func newCSVReader(r io.Reader, comma rune, escaped bool) (*csvReader, error) {
-	in := csv.NewReader(&returnsKept{in: r})
-	in.Comma = comma
-	c := &csvReader{in: in, escaped: escaped}
-	header, err := c.next() // also sets the number of fields of all rows
-	if err == io.EOF {
-		return nil, errors.New("there is no header")
-	}
-	c.header = header[0]
-	return c, err
-}
-
-func (c *csvReader) columns() []string { return c.header }
-
-func (c *csvReader) next() (_ []Row, err error) {
-	c.one[0], err = c.in.Read()
-	for i, cell := range c.one[0] {
-		if strings.IndexByte(cell, escape) >= 0 {
-			c.one[0][i] = unescape.Replace(cell)
-		}
-		if c.escaped {
-			c.one[0][i] = writer.UnescapeFormula(c.one[0][i])
-		}
-	}
-	return c.one[:], err
-}
-
-func (c *csvReader) types() []writer.ValueType { return nil }
-
-// expected does not distinguish null from empty text.
-func (c *csvReader) expected(_ int, text string, _ bool) string { return text }
-
-// returnsKept escapes carriage returns: encoding/csv reads CR LF as LF inside quotes, where the text of a cell may
-// have both.
-type returnsKept struct {
-	in      io.Reader
-	chunk   [16 << 10]byte
-	escaped []byte // not returned yet
-	err     error  // of in, returned after escaped
-}
-
-// escape is a control character, which hardly any text has.
-const escape = 0x1a
-
-var (
-	escapes  = strings.NewReplacer("\x1a", "\x1as", "\r", "\x1ar")
-	unescape = strings.NewReplacer("\x1as", "\x1a", "\x1ar", "\r")
+// textBlock is the bytes of a text file that become a batch, and rowsBlock those that are in memory for File.Rows.
+const (
+	textBlock = 2 << 20
+	rowsBlock = 64 << 10
 )
 
-func (k *returnsKept) Read(p []byte) (int, error) {
-	for len(k.escaped) == 0 && k.err == nil {
-		var n int
-		n, k.err = k.in.Read(k.chunk[:])
-		k.escaped = k.chunk[:n]
-		if bytes.ContainsAny(k.escaped, "\x1a\r") {
-			k.escaped = []byte(escapes.Replace(string(k.escaped)))
-		}
+// readNames reads the names of the columns: the header, or the members of the first object.
+func (f *File) readNames(members []string) error {
+	in, err := decompress(bufio.NewReaderSize(io.NewSectionReader(f.body, 0, math.MaxInt64), 64<<10))
+	if err != nil {
+		return err
 	}
-	if len(k.escaped) == 0 {
-		return 0, k.err
+	defer in.Close()
+	source := &blocks{in: in, size: rowsBlock, quoted: f.format.Delimited()}
+	if f.format == writer.JSONL {
+		f.names, f.list, err = jsonNames(source, members)
+		return err
 	}
-	n := copy(p, k.escaped)
-	k.escaped = k.escaped[n:]
-	return n, nil
-}
-
-// jsonlReader reads JSON objects, one after the other. The first object defines the columns; all
-// objects have the same members in the same order. One member may be a list of objects, which also
-// have the same members.
-type jsonlReader struct {
-	in      *json.Decoder
-	names   []string // of the columns
-	members []string // of the objects in the list; nil until they are known
-	list    int      // the index of the list's first column; -1 for none
-	first   []Row    // read ahead; nil after next has returned it
-	n       int      // the number of objects read
-}
-
-func newJSONLReader(r io.Reader, members []string) (*jsonlReader, error) {
-	j := &jsonlReader{in: json.NewDecoder(r), members: members, list: -1}
-	j.in.UseNumber()
-	first, err := j.object(j.define)
+	if f.comma() == 0 {
+		return fmt.Errorf("unknown format %q", f.format)
+	}
+	block, err := source.next()
 	if err != nil && err != io.EOF {
-		return nil, err
+		return err
 	}
-	if err == nil && len(j.names) == 0 && j.list < 0 {
-		return nil, errors.New("object 1 has no members")
+	names := newTextRows(f, func(rows []Row) error { f.names = rows[0]; return nil })
+	if _, err = names.addRow(block, -1); err == nil && f.names == nil {
+		err = errors.New("there is no header")
 	}
-	j.first = first
-	return j, nil
+	return err
 }
 
-// columns is nil for a file without rows.
-func (j *jsonlReader) columns() []string { return slices.Clip(j.names) }
-
-func (j *jsonlReader) next() ([]Row, error) {
-	if first := j.first; first != nil {
-		j.first = nil
-		return first, nil
+// comma returns the separator of delimited text; 0 for other formats.
+func (f *File) comma() byte {
+	switch f.format {
+	case writer.CSV:
+		return ','
+	case writer.TSV:
+		return '\t'
 	}
-	rows, err := j.object(j.isDefined)
-	if err == nil && len(rows[0]) != len(j.names) {
-		err = fmt.Errorf("object %d has %d members, not %d", j.n, len(rows[0]), len(j.names))
-	}
-	return rows, err
+	return 0
 }
 
-func (j *jsonlReader) types() []writer.ValueType { return nil }
-
-// expected ignores the type: numbers and booleans have the text of the input.
-func (j *jsonlReader) expected(_ int, text string, null bool) string {
-	switch {
-	case null:
-		return ""
-	case text == "":
-		return EmptyText
+// blocks returns the blocks of the file, and a function that adds a block to rows. The header is of no block.
+func (f *File) blocks(in io.Reader, size int) (next func() (string, error), add func(*textRows, string) error) {
+	source := &blocks{in: in, size: size, quoted: f.format.Delimited()}
+	if f.format == writer.JSONL {
+		return source.next, (*textRows).addJSON
 	}
-	return text
+	begun := false
+	return func() (string, error) {
+		block, err := source.next()
+		if err == nil && !begun {
+			begun = true
+			block, err = newTextRows(f, func([]Row) error { return nil }).addRow(block, -1)
+		}
+		return block, err
+	}, (*textRows).addCSV
 }
 
-// define adds the columns of a member of the first object; false for a second list.
-func (j *jsonlReader) define(at int, name string, isList bool) bool {
-	if !isList {
-		j.names = append(j.names, name)
-		return true
+// textRows calls use with the rows of a text file: see File.Rows.
+func (f *File) textRows(use func([]Row) error) error {
+	in, err := decompress(bufio.NewReaderSize(f.body, 64<<10))
+	if err != nil {
+		return err
 	}
-	if j.list >= 0 {
-		return false
-	}
-	j.list = at
-	for _, member := range j.members {
-		j.names = append(j.names, name+"."+member)
-	}
-	return true
-}
-
-// isDefined reports whether a member of an object is that of the first object.
-func (j *jsonlReader) isDefined(at int, name string, isList bool) bool {
-	if isList != (at == j.list) || at >= len(j.names) {
-		return false
-	}
-	if isList {
-		name += "." + j.members[0]
-	}
-	return j.names[at] == name
-}
-
-// lacksMembers reports whether the first object has a list, and the members of its objects are
-// unknown.
-func (j *jsonlReader) lacksMembers() bool { return j.list >= 0 && j.members == nil }
-
-// listMembers returns the members of the objects in the first list that is not empty, after the
-// first object; nil if there is none.
-func listMembers(j *jsonlReader) []string {
+	defer in.Close()
+	next, add := f.blocks(in, rowsBlock)
+	t := newTextRows(f, use)
 	for {
-		if _, err := j.object(func(int, string, bool) bool { return true }); err != nil || j.members != nil {
-			return j.members
+		block, err := next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			if err = add(t, block); err != nil && t.used == nil {
+				err = fmt.Errorf("row %d: %w", t.count+1, err)
+			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// object reads one object. It returns a row for each object in its list, or one row. accept checks
-// the index of the first column and the name of each member.
-func (j *jsonlReader) object(accept func(at int, name string, isList bool) bool) ([]Row, error) {
-	if err := j.begin('{'); err != nil {
-		return nil, err // io.EOF only between two objects
+// textRows takes the cells of rows, which become a batch with some columns, or Rows with all columns.
+type textRows struct {
+	names   []string
+	prefix  string // File.list
+	list    int    // the place of the first column of a list; -1 for none
+	width   int    // the number of columns of the list
+	comma   byte   // see File.comma
+	escaped bool   // Part.Escaped
+
+	batch   *Batch       // nil for Rows
+	columns []textColumn // of the batch, by place, without the carried ones
+
+	use   func([]Row) error // nil for a batch
+	row   Row               // the present one
+	count int               // of the rows of the file before it
+	used  error             // of use
+}
+
+type textColumn struct {
+	*writer.Column        // nil if it is not read
+	last           string // the cell of the last row, and its index
+	index          int32
+	known          map[string]int32 // the index of each distinct text; nil for inputs, which hardly repeat
+}
+
+func newTextRows(f *File, use func([]Row) error) *textRows {
+	t := &textRows{names: f.names, prefix: f.list, list: -1, comma: f.comma(), escaped: f.escaped && f.format.Delimited(), use: use}
+	for i, name := range f.names {
+		if f.list == "" || !strings.HasPrefix(name, f.list) || t.list >= 0 && i != t.list+t.width {
+			continue
+		}
+		if t.width++; t.list < 0 {
+			t.list = i
+		}
 	}
-	j.n++
-	r := make(Row, 0, len(j.names))
-	at, list := 0, []Row(nil)
-	for j.in.More() {
-		name, value, err := j.member()
+	return t
+}
+
+// newTextBatch returns rows for a batch with the columns of a file.
+func newTextBatch(f *File, b *Batch, own []writer.Column, columns Columns) *textRows {
+	t := newTextRows(f, nil)
+	t.batch, t.columns = b, make([]textColumn, len(own))
+	columns |= Of(writer.ColumnInput) // the input is there without reading a page
+	for i := range own {
+		c := &own[i]
+		if c.ID == writer.ColumnLevel || !columns.has(c.ID) {
+			continue
+		}
+		if t.columns[i].Column = c; c.Type == writer.TypeString {
+			b.Texts[c.ID].Distinct = append(b.Texts[c.ID].Distinct, "")
+			if c.ID != writer.ColumnInput {
+				t.columns[i].known = map[string]int32{"": 0}
+			}
+		}
+	}
+	return t
+}
+
+// add adds a cell of the present row.
+func (t *textRows) add(place int, cell string) (err error) {
+	if t.escaped {
+		cell = writer.UnescapeFormula(cell)
+	}
+	if t.use != nil {
+		t.row = append(t.row, cell)
+		return nil
+	}
+	if place >= len(t.columns) || t.columns[place].Column == nil {
+		return nil
+	}
+	c, b := &t.columns[place], t.batch
+	switch c.Type {
+	case writer.TypeString:
+		c.addText(&b.Texts[c.ID], cell)
+	case writer.TypeDouble:
+		x := null
+		if cell != "" {
+			x, err = strconv.ParseFloat(cell, 64)
+		}
+		b.Reals[c.ID] = append(b.Reals[c.ID], x)
+	default:
+		var n int64
+		if cell != "" {
+			n, err = wholeOf(c.Type, cell)
+		}
+		b.Wholes[c.ID] = append(b.Wholes[c.ID], n)
+	}
+	return err
+}
+
+// end ends the present row.
+func (t *textRows) end() error {
+	if t.use == nil {
+		t.batch.Len++
+		return nil
+	}
+	row := t.row
+	t.row = make(Row, 0, len(row))
+	return t.pass([]Row{row})
+}
+
+// pass passes Rows on.
+func (t *textRows) pass(rows []Row) error {
+	t.count++
+	t.used = t.use(rows)
+	return t.used
+}
+
+func (c *textColumn) addText(text *Text, cell string) {
+	switch {
+	case c.known == nil:
+		text.Index, text.Distinct = append(text.Index, int32(len(text.Distinct))), append(text.Distinct, cell)
+		return
+	case cell != c.last:
+		i, known := c.known[cell]
+		if !known {
+			i = int32(len(text.Distinct))
+			c.known[cell], text.Distinct = i, append(text.Distinct, cell)
+		}
+		c.last, c.index = cell, i
+	}
+	text.Index = append(text.Index, c.index)
+}
+
+// wholeOf parses a whole number or a time.
+func wholeOf(t writer.Type, cell string) (int64, error) {
+	if t == writer.TypeTimestamp {
+		at, err := time.Parse(time.RFC3339Nano, cell)
+		return at.UnixMicro(), err
+	}
+	return strconv.ParseInt(cell, 10, 64)
+}
+
+// jobs returns the jobs of a text file: see inOrder.
+func (f *File) jobs(in io.Reader, own []writer.Column, columns Columns) func() (job, error) {
+	next, add := f.blocks(in, textBlock)
+	return func() (job, error) {
+		block, err := next()
 		if err != nil {
 			return nil, err
 		}
-		isList := value == json.Delim('[')
-		if isList {
-			if list, err = j.objects(); err != nil {
-				return nil, fmt.Errorf("object %d: %q: %w", j.n, name, err)
-			}
-			at = len(r)
-		}
-		if !accept(len(r), name, isList) {
-			return nil, fmt.Errorf("object %d: member %d is %q, which is another column", j.n, len(r)+1, name)
-		}
-		if isList {
-			r = append(r, make(Row, len(j.members))...)
-			continue
-		}
-		cell, err := cellOf(value)
-		if err != nil {
-			return nil, fmt.Errorf("object %d: %v %w", j.n, name, err)
-		}
-		r = append(r, cell)
+		return func(b *Batch) error { return add(newTextBatch(f, b, own, columns), block) }, nil
 	}
-	_, err := j.in.Token()
-	return spread(r, at, list), inside(err)
-}
-
-// objects reads the objects of a list after its bracket. The first object of all lists defines their
-// members.
-func (j *jsonlReader) objects() ([]Row, error) {
-	var list []Row
-	for j.in.More() {
-		if err := j.begin('{'); err != nil {
-			return nil, inside(err)
-		}
-		if len(list) == MaxRows {
-			return nil, errLongList
-		}
-		var r Row
-		defined := j.members != nil
-		for j.in.More() {
-			name, value, err := j.member()
-			if err != nil {
-				return nil, err
-			}
-			if !defined {
-				j.members = append(j.members, name)
-			} else if len(r) >= len(j.members) || j.members[len(r)] != name {
-				return nil, fmt.Errorf("member %d is %q, which is another column", len(r)+1, name)
-			}
-			cell, err := cellOf(value)
-			if err != nil {
-				return nil, fmt.Errorf("%v %w", name, err)
-			}
-			r = append(r, cell)
-		}
-		if _, err := j.in.Token(); err != nil {
-			return nil, inside(err)
-		}
-		if len(r) == 0 || len(r) != len(j.members) {
-			return nil, fmt.Errorf("an object has %d members, not %d", len(r), len(j.members))
-		}
-		list = append(list, r)
-	}
-	_, err := j.in.Token()
-	return list, inside(err)
-}
-
-// begin reads the start of an object.
-func (j *jsonlReader) begin(start json.Delim) error {
-	token, err := j.in.Token()
-	if err == nil && token != start {
-		err = fmt.Errorf("object %d: got %v", j.n+1, token)
-	}
-	return err
-}
-
-// member reads the name of a member and the first token of its value.
-func (j *jsonlReader) member() (name string, value json.Token, err error) {
-	token, err := j.in.Token()
-	if err != nil {
-		return "", nil, inside(err)
-	}
-	name, _ = token.(string)
-	value, err = j.in.Token()
-	return name, value, inside(err)
-}
-
-// errLongList is the error of a list that no answer has.
-var errLongList = fmt.Errorf("has more than %d entries", MaxRows)
-
-// spread returns a copy of a row for each element of its list, with the element's cells from column
-// at on; the row itself if there are none.
-func spread(r Row, at int, list []Row) []Row {
-	if len(list) == 0 {
-		return []Row{r}
-	}
-	for i, element := range list {
-		list[i] = slices.Concat(r[:at], element, r[min(at+len(element), len(r)):])
-	}
-	return list
-}
-
-// inside is the error of reading within an object: io.EOF becomes io.ErrUnexpectedEOF.
-func inside(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-var errNoCell = errors.New("is neither text, number, boolean nor null")
-
-func cellOf(value json.Token) (string, error) {
-	switch v := value.(type) {
-	case nil:
-		return "", nil
-	case string:
-		return cmp.Or(v, EmptyText), nil
-	case bool:
-		return strconv.FormatBool(v), nil
-	case json.Number:
-		return v.String(), nil
-	}
-	return "", errNoCell
 }

@@ -5,9 +5,6 @@ import (
 	"io"
 )
 
-// textBlock is the bytes of a text file that become a batch.
-const textBlock = 2 << 20
-
 // blocks cuts a text file into blocks of whole rows.
 type blocks struct {
 	in     io.Reader

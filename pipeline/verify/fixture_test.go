@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -147,24 +146,17 @@ func (f *fixture) verify() Report {
 // rows reads the output back. A row of the shape nested has the category columns of its list only.
 func (f *fixture) rows() []writer.Row {
 	f.t.Helper()
-	in, err := outputs.OpenFile(context.Background(), outputs.Part{Path: f.output, Format: f.format}, membersOf(f.account))
+	in, err := outputs.Open(context.Background(), outputs.Part{Path: f.output, Format: f.format}, membersOf(f.account))
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	defer in.Close()
 	l, _ := newLayout(in.Columns(), f.account, nil)
 	var rows []writer.Row
-	for {
-		read, err := in.Next()
-		if err == io.EOF {
-			return rows
-		}
-		if err != nil {
-			f.t.Fatal(err)
-		}
+	f.check(in.Rows(func(read []outputs.Row) error {
 		if f.schema.Shape != writer.ShapeNested {
 			rows = append(rows, l.typed(read[0], true))
-			continue
+			return nil
 		}
 		typed := l.typed(read[0], false)
 		for _, r := range read {
@@ -173,7 +165,9 @@ func (f *fixture) rows() []writer.Row {
 			}
 		}
 		rows = append(rows, typed)
-	}
+		return nil
+	}))
+	return rows
 }
 
 // rewrite writes the output again, and adapts the account to the file, so that all findings are

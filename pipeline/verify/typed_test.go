@@ -76,7 +76,7 @@ func TestTamperedTypesAreFound(t *testing.T) {
 		schema := account.Settings.Schema()
 		schema.Carry = source.Columns()
 		if format == writer.Parquet {
-			f, err := outputs.OpenFile(t.Context(), outputs.Part{Path: output, Format: format}, nil)
+			f, err := outputs.Open(t.Context(), outputs.Part{Path: output, Format: format}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -106,7 +105,7 @@ func (v *verification) file(ctx context.Context, p part) error {
 
 // rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
-	f, err := outputs.OpenFile(ctx, outputs.Part{
+	f, err := outputs.Open(ctx, outputs.Part{
 		Path: p.path, Format: p.format, Escaped: v.Account != nil && v.Account.Settings.EscapeFormulas,
 	}, membersOf(v.Account))
 	if err != nil {
@@ -121,19 +120,18 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 	if err := v.merge.start(); err != nil {
 		return figures, err
 	}
-	for {
-		rows, err := f.Next()
-		if err == io.EOF {
-			return figures, v.endRecord()
-		}
-		if err != nil {
-			v.report.add(damaged(p, err))
-			return figures, v.endRecord()
-		}
-		if err := v.row(ctx, rows, &figures); err != nil {
-			return figures, err
-		}
+	var failed error
+	err = f.Rows(func(rows []outputs.Row) error {
+		failed = v.row(ctx, rows, &figures)
+		return failed
+	})
+	if failed != nil {
+		return figures, failed
 	}
+	if err != nil {
+		v.report.add(damaged(p, err))
+	}
+	return figures, v.endRecord()
 }
 
 // row reads a row of the output, which is several rows for a list.
