@@ -145,6 +145,9 @@ func (d *definition) column(index int) Column {
 // isIn reports whether a row has a value of the column's scope: rows without a category have a confidence of 0.
 func (d *definition) isIn(r *Row) bool { return d.scope == scopeRecord || r.Rank != 0 }
 
+// isText reports whether the values are text in a row.
+func (c *Column) isText() bool { return c.text != nil || c.texts != nil }
+
 // textOf returns the value of a text column; "" is null.
 func (c *Column) textOf(r *Row) string {
 	if c.texts != nil {

@@ -106,30 +106,40 @@ func (l *csvLines) appendSpan(dst []byte, row *Row, s *csvSpan) []byte {
 // appendCell appends the value of column i of a row; nothing for null.
 func (l *csvLines) appendCell(dst []byte, row *Row, i int) []byte {
 	c := &l.columns[i]
+	if !c.isText() {
+		dst, _ = c.appendNumber(dst, row)
+		return dst
+	}
+	text := l.escaped(c.textOf(row), c.ValueType()) // also of a carried value
+	switch {
+	case text == "":
+		return dst
+	case c.scope == scopeRecord:
+		return l.appendText(dst, text, &l.cells[i])
+	}
+	return l.appendField(dst, text)
+}
+
+// appendNumber appends the value of a column of numbers or times; ok is false for null, of which it appends nothing.
+func (c *Column) appendNumber(dst []byte, row *Row) (_ []byte, ok bool) {
+	var n int64
+	var x float64
+	var t time.Time
 	switch {
 	case c.whole != nil:
-		if n, ok := c.wholeOf(row); ok {
-			return strconv.AppendInt(dst, n, 10)
+		if n, ok = c.wholeOf(row); ok {
+			dst = strconv.AppendInt(dst, n, 10)
 		}
 	case c.real != nil:
-		if x, ok := c.realOf(row); ok {
-			return appendDouble(dst, x)
+		if x, ok = c.realOf(row); ok {
+			dst = appendDouble(dst, x)
 		}
 	case c.time != nil:
-		if t, ok := c.timeOf(row); ok {
-			return appendTime(dst, t)
-		}
-	default: // also the text of a carried value
-		text := l.escaped(c.textOf(row), c.ValueType())
-		switch {
-		case text == "":
-		case c.scope == scopeRecord:
-			return l.appendText(dst, text, &l.cells[i])
-		default:
-			return l.appendField(dst, text)
+		if t, ok = c.timeOf(row); ok {
+			dst = appendTime(dst, t)
 		}
 	}
-	return dst
+	return dst, ok
 }
 
 func (l *csvLines) appendText(dst []byte, text string, last *csvCell) []byte {

@@ -1,9 +1,6 @@
 package writer
 
-import (
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // newJSONL returns an encoder of JSON Lines: an object per row, with a member for every column in order, which may be
 // null.
@@ -65,21 +62,17 @@ func appendJSON(dst []byte, row *Row, c *Column) []byte {
 	switch {
 	case c.ID == ColumnCarried:
 		return appendCarriedJSON(dst, row, c)
-	case c.whole != nil:
-		if n, ok := c.wholeOf(row); ok {
-			return strconv.AppendInt(dst, n, 10)
-		}
-	case c.real != nil:
-		if x, ok := c.realOf(row); ok {
-			return appendDouble(dst, x)
-		}
-	case c.time != nil:
-		if t, ok := c.timeOf(row); ok {
-			return append(appendTime(append(dst, '"'), t), '"')
-		}
-	default:
+	case c.isText():
 		if s := c.textOf(row); s != "" || !c.Nullable {
 			return appendString(dst, s)
+		}
+	case c.time != nil:
+		if text, ok := c.appendNumber(append(dst, '"'), row); ok {
+			return append(text, '"')
+		}
+	default:
+		if text, ok := c.appendNumber(dst, row); ok {
+			return text
 		}
 	}
 	return append(dst, "null"...)

@@ -20,6 +20,9 @@ const (
 	StatusPending  Status = "pending"  // not asked yet; only in the output of a run that stopped early
 )
 
+// Statuses are all statuses in the order of reports.
+var Statuses = []Status{StatusOK, StatusEmpty, StatusRejected, StatusFailed, StatusInvalid, StatusPending}
+
 // Entry is one category of an answer.
 type Entry struct {
 	Value      string  // a path of levels joined by " > ", or a code

@@ -127,9 +127,6 @@ func Summarize(ctx context.Context, parts []outputs.Part) (Summary, error) {
 	return s, nil
 }
 
-// statuses are the statuses in the order of reports.
-var statuses = []writer.Status{writer.StatusOK, writer.StatusEmpty, writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid, writer.StatusPending}
-
 // result gives the counts of a classification.
 func (c *class) result() Classification {
 	r := Classification{Name: c.name, Records: c.records, Distinct: len(c.leaves), Confidence: c.confidence, Look: c.look}
@@ -139,7 +136,7 @@ func (c *class) result() Classification {
 	if r.Look.CloseSecond = c.close.examples(); r.Look.CloseSecond == nil {
 		r.Look.CloseSecond = []Example{}
 	}
-	for _, status := range slices.Concat(statuses, c.otherStatuses()) {
+	for _, status := range slices.Concat(writer.Statuses, c.otherStatuses()) {
 		n := c.statuses[status]
 		if n == nil || n.records == 0 {
 			continue
@@ -164,7 +161,7 @@ func (c *class) result() Classification {
 
 func (c *class) otherStatuses() (list []writer.Status) {
 	for status := range c.statuses {
-		if !slices.Contains(statuses, status) {
+		if !slices.Contains(writer.Statuses, status) {
 			list = append(list, status)
 		}
 	}

@@ -82,8 +82,8 @@ func (v *verification) isShard() bool {
 
 func (v *verification) file(ctx context.Context, p part) error {
 	v.report.Files++
-	where := Finding{File: p.path}
-	bytes, sum, err := digestFile(ctx, p.path)
+	where := Finding{File: p.Path}
+	bytes, sum, err := digestFile(ctx, p.Path)
 	if err != nil {
 		return err
 	}
@@ -105,9 +105,8 @@ func (v *verification) file(ctx context.Context, p part) error {
 
 // rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
-	f, err := outputs.Open(ctx, outputs.Part{
-		Path: p.path, Format: p.format, Escaped: v.Account != nil && v.Account.Settings.EscapeFormulas,
-	}, membersOf(v.Account))
+	p.Escaped = v.Account != nil && v.Account.Settings.EscapeFormulas
+	f, err := outputs.Open(ctx, p.Part, membersOf(v.Account))
 	if err != nil {
 		v.report.add(damaged(p, err))
 		return figures, nil
@@ -116,7 +115,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 	if !v.checkColumns(p, f) {
 		return figures, nil
 	}
-	v.group.start(p.path, f, v.layout)
+	v.group.start(p.Path, f, v.layout)
 	if err := v.merge.start(); err != nil {
 		return figures, err
 	}
@@ -245,7 +244,7 @@ func (v *verification) checkColumns(p part, f *outputs.File) bool {
 		finding = l.checkTypes(f.Types(), v.Account)
 	}
 	if finding != nil {
-		finding.File = p.path
+		finding.File = p.Path
 		v.report.add(*finding)
 		return false
 	}
@@ -259,8 +258,8 @@ func (v *verification) checkColumns(p part, f *outputs.File) bool {
 }
 
 func damaged(p part, err error) Finding {
-	content, _, _ := strings.Cut(string(p.format), ".")
-	return Finding{File: p.path, What: "content", Expected: "whole " + content, Got: err.Error()}
+	content, _, _ := strings.Cut(string(p.Format), ".")
+	return Finding{File: p.Path, What: "content", Expected: "whole " + content, Got: err.Error()}
 }
 
 // checkAnswer compares a record with its request and with the store.
