@@ -15,8 +15,8 @@ import (
 
 // Entry is one category of an answer.
 type Entry struct {
-	Value      string  // a path "A > B > C", or a NAICS code
-	Title      string  // the code's title; NAICS only
+	Value      string  // a path "A > B > C", or a code: see Codes
+	Title      string  // the code's title; "" for a path
 	Confidence float64 // as the service gave it, usually 0 to 1; NaN if it gave none
 }
 

@@ -277,3 +277,16 @@ func TestMalformedURLOfAProduct(t *testing.T) {
 		}
 	}
 }
+
+func TestClassifications(t *testing.T) {
+	for kind, want := range map[Kind][]string{
+		Website: {TaxonomyV3, NAICS}, Product: {ProductTaxonomy}, "": {ProductTaxonomy}, "other": {ProductTaxonomy},
+	} {
+		if got := Classifications(kind); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", kind, got, want)
+		}
+	}
+	if got := Codes()[NAICS](nil, "541511", 3); !slices.Equal(got, []string{"54", "541", "5415"}) || len(Codes()) != 1 {
+		t.Errorf("levels %q, %d classifications with codes", got, len(Codes()))
+	}
+}

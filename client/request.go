@@ -18,29 +18,12 @@ const (
 // Known reports whether k is one of the two kinds.
 func (k Kind) Known() bool { return k == Website || k == Product }
 
-// The classifications that every service has. Products may also have custom classifications, whose names
-// start with CustomPrefix.
-const (
-	TaxonomyV3      = "taxonomy_v3"
-	NAICS           = "naics"
-	ProductTaxonomy = "product_taxonomy"
-	CustomPrefix    = ProductTaxonomy + "_custom_"
-)
-
 // Request asks the service for the categories of an input in a classification. It is comparable, and is
 // the key of deduplication and of the store: equal requests have equal answers.
 type Request struct {
 	Kind           Kind
 	Input          string // normalized: see Normalizer
 	Classification string
-}
-
-// Classifications returns the classifications of a kind that every service has, the default first.
-func Classifications(kind Kind) []string {
-	if kind == Website {
-		return []string{TaxonomyV3, NAICS}
-	}
-	return []string{ProductTaxonomy}
 }
 
 // CheckClassification returns an error if kind has no classification of that name. The error lists the

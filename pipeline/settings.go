@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -129,10 +128,10 @@ func (s Settings) Schema() writer.Schema {
 	schema := writer.Schema{
 		Levels: s.Levels, SourceColumns: s.SourceColumns,
 		Shape: s.shape(), Top: s.Top, MinConfidence: s.MinConfidence,
-		EscapeFormulas: s.EscapeFormulas,
+		EscapeFormulas: s.EscapeFormulas, Codes: client.Codes(),
 	}
-	if slices.Contains(s.Classifications(), client.NAICS) {
-		schema.NAICS = client.NAICS
+	for _, name := range s.Classifications() {
+		schema.Titles = schema.Titles || schema.Codes[name] != nil
 	}
 	return schema
 }

@@ -228,7 +228,7 @@ func (t ValueType) unordered() bool {
 
 // appendCarriedJSON appends the value of a carried column as JSON. The text keeps the digits of a number.
 func appendCarriedJSON(dst []byte, row *Row, c *Column) []byte {
-	text, ok := row.carried(c.index)
+	text, ok := c.carriedOf(row)
 	if !ok {
 		return append(dst, "null"...)
 	}

@@ -60,7 +60,7 @@ func newCSVLines(columns []Column, comma byte) *csvLines {
 		l.special[c] = true
 	}
 	for i, c := range columns {
-		ofRecord := c.scope() == scopeRecord
+		ofRecord := c.scope == scopeRecord
 		if n := len(l.spans); n == 0 || l.spans[n-1].ofRecord != ofRecord {
 			l.spans = append(l.spans, csvSpan{from: i, ofRecord: ofRecord})
 		}
@@ -106,34 +106,40 @@ func (l *csvLines) appendSpan(dst []byte, row *Row, s *csvSpan) []byte {
 // appendCell appends the value of column i of a row; nothing for null.
 func (l *csvLines) appendCell(dst []byte, row *Row, i int) []byte {
 	c := &l.columns[i]
-	typ := c.Type
-	if c.field == fieldCarried {
-		typ = TypeString // the text of the value
+	if !c.isText() {
+		dst, _ = c.appendNumber(dst, row)
+		return dst
 	}
-	switch typ {
-	case TypeInt64:
-		if n, ok := row.integer(c); ok {
-			return strconv.AppendInt(dst, n, 10)
+	text := l.escaped(c.textOf(row), c.ValueType()) // also of a carried value
+	switch {
+	case text == "":
+		return dst
+	case c.scope == scopeRecord:
+		return l.appendText(dst, text, &l.cells[i])
+	}
+	return l.appendField(dst, text)
+}
+
+// appendNumber appends the value of a column of numbers or times; ok is false for null, of which it appends nothing.
+func (c *Column) appendNumber(dst []byte, row *Row) (_ []byte, ok bool) {
+	var n int64
+	var x float64
+	var t time.Time
+	switch {
+	case c.whole != nil:
+		if n, ok = c.wholeOf(row); ok {
+			dst = strconv.AppendInt(dst, n, 10)
 		}
-	case TypeDouble:
-		if x, ok := row.confidence(); ok {
-			return appendDouble(dst, x)
+	case c.real != nil:
+		if x, ok = c.realOf(row); ok {
+			dst = appendDouble(dst, x)
 		}
-	case TypeTimestamp:
-		if !row.AnsweredAt.IsZero() {
-			return appendTime(dst, row.AnsweredAt)
-		}
-	default:
-		text := l.escaped(row.text(c), c.ValueType())
-		switch {
-		case text == "":
-		case c.scope() == scopeRecord:
-			return l.appendText(dst, text, &l.cells[i])
-		default:
-			return l.appendField(dst, text)
+	case c.time != nil:
+		if t, ok = c.timeOf(row); ok {
+			dst = appendTime(dst, t)
 		}
 	}
-	return dst
+	return dst, ok
 }
 
 func (l *csvLines) appendText(dst []byte, text string, last *csvCell) []byte {

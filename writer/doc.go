@@ -10,7 +10,7 @@
 //
 // A [Schema] says which columns the rows have. All formats have the same columns in the same order. The column
 // category_id is the id of the category in its taxonomy, as text, because some ids are not numbers. The column title
-// exists only with NAICS codes.
+// exists only with codes.
 //
 // A [Sink] writes rows in record order, in one [Format]. [Open] returns one of three kinds:
 //

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 var allFormats = []Format{CSV, "csv.gz", "csv.zst", TSV, JSONL, "jsonl.gz", "jsonl.zst", Parquet}
@@ -108,7 +110,7 @@ func TestParquetColumnNames(t *testing.T) {
 	rows := schema.Flatten(nil, Result{Record: 1, Fields: []string{"1", "2", "3", "4", "5", "6", "7", "8"}})
 	lines := readParquet(t, encodeAll(t, Parquet, schema, rows))
 	for i, c := range schema.Columns() {
-		if lines[0][i] != c.Name || (c.field == fieldCarried && lines[1][i] != strconv.Itoa(c.index+1)) {
+		if lines[0][i] != c.Name || (c.ID == ColumnCarried && lines[1][i] != strconv.Itoa(c.index+1)) {
 			t.Errorf("column %q is read back as %q with %q", c.Name, lines[0][i], lines[1][i])
 		}
 	}
@@ -202,7 +204,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, name string, confidence float64, seconds int64, naics bool) {
 		schema := Schema{Levels: 3, SourceColumns: true, Carry: []string{name, b}}
 		if naics {
-			schema.NAICS = b
+			schema.Titles, schema.Codes = true, map[string]client.CodeLevels{b: client.Codes()["naics"]}
 		}
 		rows := schema.Flatten(nil, Result{
 			Record: 1, Input: a, Status: StatusOK, Classification: b, Error: b, Source: a,
@@ -229,17 +231,23 @@ func expected(schema Schema, rows []Row) (header []string, cells [][]any) {
 		var line []any
 		for _, c := range columns {
 			var cell any
-			n, isInt := row.integer(&c)
-			x, isDouble := row.confidence()
-			switch {
-			case c.Type == TypeInt64 && isInt:
-				cell = float64(n)
-			case c.Type == TypeDouble && isDouble:
-				cell = x
-			case c.Type == TypeTimestamp && !row.AnsweredAt.IsZero():
-				cell = row.AnsweredAt.Format("2006-01-02T15:04:05.000000Z07:00")
-			case c.Type == TypeString && (row.text(&c) != "" || !c.Nullable):
-				cell = row.text(&c)
+			switch c.Type {
+			case TypeInt64:
+				if n, ok := c.wholeOf(&row); ok {
+					cell = float64(n)
+				}
+			case TypeDouble:
+				if x, ok := c.realOf(&row); ok {
+					cell = x
+				}
+			case TypeTimestamp:
+				if !row.AnsweredAt.IsZero() {
+					cell = row.AnsweredAt.Format("2006-01-02T15:04:05.000000Z07:00")
+				}
+			case TypeString:
+				if text := c.textOf(&row); text != "" || !c.Nullable {
+					cell = text
+				}
 			}
 			line = append(line, cell)
 		}
@@ -296,7 +304,7 @@ func checkJSONL(t *testing.T, schema Schema, rows []Row, header []string, cells 
 
 // Rows that share columns with the previous rows are written as if alone.
 func TestCopiedCSV(t *testing.T) {
-	columns := Schema{Levels: 2, NAICS: "naics", SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
+	columns := Schema{Levels: 2, Titles: true, Codes: client.Codes(), SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
 	pick := func(n int, values ...string) string { return values[n%len(values)] }
 	values := make([]string, 10_000)
 	for i := range values {

@@ -18,6 +18,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
@@ -53,7 +55,7 @@ var samples = []struct {
 	},
 	{
 		name:   "naics",
-		schema: Schema{Levels: 5, NAICS: "naics", SourceColumns: true},
+		schema: Schema{Levels: 5, Titles: true, Codes: client.Codes(), SourceColumns: true},
 		results: []Result{
 			{
 				Record: 1, Input: "https://software.example", Status: StatusOK, Classification: "naics",

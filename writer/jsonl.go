@@ -1,9 +1,6 @@
 package writer
 
-import (
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // newJSONL returns an encoder of JSON Lines: an object per row, with a member for every column in order, which may be
 // null.
@@ -62,25 +59,20 @@ func (o *jsonObject) appendList(dst []byte, rows []Row) []byte {
 
 // appendJSON appends the value of a column of a row as JSON; the column is no list.
 func appendJSON(dst []byte, row *Row, c *Column) []byte {
-	if c.field == fieldCarried {
+	switch {
+	case c.ID == ColumnCarried:
 		return appendCarriedJSON(dst, row, c)
-	}
-	switch c.Type {
-	case TypeInt64:
-		if n, ok := row.integer(c); ok {
-			return strconv.AppendInt(dst, n, 10)
+	case c.isText():
+		if s := c.textOf(row); s != "" || !c.Nullable {
+			return appendString(dst, s)
 		}
-	case TypeDouble:
-		if x, ok := row.confidence(); ok {
-			return appendDouble(dst, x)
-		}
-	case TypeTimestamp:
-		if !row.AnsweredAt.IsZero() {
-			return append(appendTime(append(dst, '"'), row.AnsweredAt), '"')
+	case c.time != nil:
+		if text, ok := c.appendNumber(append(dst, '"'), row); ok {
+			return append(text, '"')
 		}
 	default:
-		if s := row.text(c); s != "" || !c.Nullable {
-			return appendString(dst, s)
+		if text, ok := c.appendNumber(dst, row); ok {
+			return text
 		}
 	}
 	return append(dst, "null"...)

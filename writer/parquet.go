@@ -77,8 +77,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("record"))),
 	}
 	for _, l := range leaves {
-		// The bounds of categories are useless: every page has nearly all categories.
-		if l.categorical() || l.field == fieldCarried && l.ValueType().unordered() {
+		if l.unbounded || l.ID == ColumnCarried && l.ValueType().unordered() {
 			options = append(options, parquet.SkipPageBounds(l.path...))
 		}
 	}
@@ -143,11 +142,11 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	add := values[start:]
 	null := parquet.NullValue()
 	switch {
-	case c.field == fieldCarried:
+	case c.ID == ColumnCarried:
 		typ, last, value := c.ValueType(), "", null
 		for i := range rows {
 			add[i] = null
-			text, ok := rows[i].carried(c.index)
+			text, ok := c.carriedOf(&rows[i])
 			if !ok {
 				continue
 			}
@@ -160,31 +159,31 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 			}
 			add[i] = value
 		}
-	case c.Type == TypeInt64:
+	case c.whole != nil:
 		for i := range rows {
 			add[i] = null
-			if n, ok := rows[i].integer(c); ok {
+			if n, ok := c.wholeOf(&rows[i]); ok {
 				add[i] = parquet.Int64Value(n)
 			}
 		}
-	case c.Type == TypeDouble:
+	case c.real != nil:
 		for i := range rows {
 			add[i] = null
-			if x, ok := rows[i].confidence(); ok {
+			if x, ok := c.realOf(&rows[i]); ok {
 				add[i] = parquet.DoubleValue(x)
 			}
 		}
-	case c.Type == TypeTimestamp:
+	case c.time != nil:
 		for i := range rows {
 			add[i] = null
-			if t := rows[i].AnsweredAt; !t.IsZero() {
+			if t, ok := c.timeOf(&rows[i]); ok {
 				add[i] = parquet.Int64Value(t.UnixMicro())
 			}
 		}
 	default:
 		for i := range rows {
 			add[i] = null
-			if s := rows[i].text(c); s != "" || !c.Nullable {
+			if s := c.textOf(&rows[i]); s != "" || !c.Nullable {
 				add[i] = stringValue(s)
 			}
 		}

@@ -44,7 +44,7 @@ func newTextNode() parquet.Node { return parquet.Leaf(textType{parquet.String().
 func newColumnNode(c Column) parquet.Node {
 	var n parquet.Node
 	switch {
-	case c.field == fieldCarried:
+	case c.ID == ColumnCarried:
 		n = c.ValueType().newNode()
 	case c.Type == TypeList:
 		n = parquet.List(newRecordNode(c.Elements))
@@ -54,7 +54,7 @@ func newColumnNode(c Column) parquet.Node {
 		n = parquet.Encoded(parquet.Timestamp(parquet.Microsecond), &parquet.DeltaBinaryPacked)
 	case c.Type == TypeDouble:
 		n = parquet.Encoded(parquet.Leaf(parquet.DoubleType), &parquet.Plain)
-	case c.repetitive():
+	case c.repetitive:
 		n = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 	default:
 		n = parquet.Encoded(newTextNode(), &parquet.Plain)

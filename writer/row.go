@@ -20,11 +20,14 @@ const (
 	StatusPending  Status = "pending"  // not asked yet; only in the output of a run that stopped early
 )
 
+// Statuses are all statuses in the order of reports.
+var Statuses = []Status{StatusOK, StatusEmpty, StatusRejected, StatusFailed, StatusInvalid, StatusPending}
+
 // Entry is one category of an answer.
 type Entry struct {
-	Value      string  // a path of levels joined by " > ", or a NAICS code
+	Value      string  // a path of levels joined by " > ", or a code
 	ID         string  // the category's id in its taxonomy; "" if unknown
-	Title      string  // title of the code; NAICS only
+	Title      string  // of the code; "" for a path
 	Confidence float64 // as the service gave it, usually 0 to 1; null if not finite
 
 	// Levels are the levels of Value, from Schema.AppendLevels. If Levels is nil, Flatten allocates them.
@@ -54,7 +57,7 @@ type Row struct {
 	Rank           int64 // 1-based position in the answer; 0 if the row has no entry
 	Value          string
 	CategoryID     string
-	Title          string   // of rows of Schema.NAICS only
+	Title          string   // of rows of Schema.Codes only
 	Confidence     float64  // NaN stands for null
 	Levels         []string // up to Schema.Levels of them; missing ones are null
 	Error          string
@@ -109,7 +112,7 @@ func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
 		row.Rank = int64(i + 1)
 		row.Value = validUTF8(e.Value)
 		row.CategoryID = validUTF8(e.ID)
-		if s.isNAICS(r.Classification) {
+		if s.Titles && s.Codes[r.Classification] != nil {
 			row.Title = validUTF8(e.Title)
 		}
 		row.Confidence = finite(e.Confidence)
@@ -124,11 +127,11 @@ func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
 	return dst
 }
 
-// AppendLevels appends the levels of a category to levels: the levels of a path, or the prefixes of a NAICS code, at
-// most Schema.Levels of them.
+// AppendLevels appends the levels of a category to levels: those of a path or of a code, at most
+// Schema.Levels of them.
 func (s Schema) AppendLevels(levels []string, classification, value string) []string {
-	if s.isNAICS(classification) {
-		return appendPrefixes(levels, value, s.levels())
+	if code := s.Codes[classification]; code != nil {
+		return code(levels, value, s.levels())
 	}
 	n := len(levels) + s.levels()
 	for more := value != ""; more && len(levels) < n; {
@@ -137,92 +140,6 @@ func (s Schema) AppendLevels(levels []string, classification, value string) []st
 		levels = append(levels, level)
 	}
 	return levels
-}
-
-// appendPrefixes appends the first 2, 3, ... n+1 digits of a NAICS code, if the code has so many. In sectors that span
-// several numbers, such as "31-33", only the digits before the hyphen count.
-func appendPrefixes(levels []string, code string, n int) []string {
-	digits := 0
-	for digits < len(code) && '0' <= code[digits] && code[digits] <= '9' {
-		digits++
-	}
-	for k := 2; k <= min(n+1, digits); k++ {
-		levels = append(levels, code[:k])
-	}
-	return levels
-}
-
-// text returns the value of a string column; "" is null.
-func (r *Row) text(c *Column) string {
-	switch c.field {
-	case fieldInput:
-		return r.Input
-	case fieldStatus:
-		return string(r.Status)
-	case fieldClassification:
-		return r.Classification
-	case fieldValue:
-		return r.Value
-	case fieldCategoryID:
-		return r.CategoryID
-	case fieldTitle:
-		return r.Title
-	case fieldLevel:
-		return at(r.Levels, c.index)
-	case fieldError:
-		return r.Error
-	case fieldSource:
-		return r.Source
-	case fieldCarried:
-		return at(r.Fields, c.index)
-	default:
-		return ""
-	}
-}
-
-// textSize returns the approximate number of bytes of the string columns, in which levels repeat the value.
-func (r *Row) textSize() int {
-	n := len(r.Input) + len(r.Status) + len(r.Classification) + r.categorySize() + len(r.Error) + len(r.Source)
-	for _, f := range r.Fields {
-		n += len(f)
-	}
-	for i := range r.Categories {
-		n += r.Categories[i].categorySize()
-	}
-	return n
-}
-
-// categorySize is the part of textSize for the columns of the category.
-func (r *Row) categorySize() int { return 2*len(r.Value) + len(r.CategoryID) + len(r.Title) }
-
-// isOfRecord reports whether two rows are equal in all columns of the record. It may return false for equal rows.
-func (r *Row) isOfRecord(other *Row) bool {
-	return r.Record == other.Record && r.Input == other.Input && r.Status == other.Status &&
-		r.Classification == other.Classification && r.Error == other.Error && r.Source == other.Source &&
-		r.AnsweredAt.Equal(other.AnsweredAt) && len(r.Fields) == len(other.Fields) &&
-		(len(r.Fields) == 0 || &r.Fields[0] == &other.Fields[0])
-}
-
-// carried returns field i; ok is false for null.
-func (r *Row) carried(i int) (text string, ok bool) {
-	text = at(r.Fields, i)
-	if i < len(r.Nulls) {
-		return text, !r.Nulls[i]
-	}
-	return text, text != ""
-}
-
-// integer returns the value of an integer column; ok is false for null.
-func (r *Row) integer(c *Column) (n int64, ok bool) {
-	if c.field == fieldRank {
-		return r.Rank, r.Rank != 0
-	}
-	return r.Record, true
-}
-
-// confidence returns the confidence; ok is false for null.
-func (r *Row) confidence() (x float64, ok bool) {
-	return r.Confidence, r.Rank != 0 && !math.IsNaN(r.Confidence)
 }
 
 // at returns list[i], or "" beyond the end.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 func TestFlatten(t *testing.T) {
@@ -60,7 +62,7 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "naics levels are prefixes",
-			schema: Schema{Levels: 4, NAICS: "naics"},
+			schema: Schema{Levels: 4, Titles: true, Codes: client.Codes()},
 			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "541511", ID: "541511", Title: "Custom Computer Programming Services"}}},
 			want: []Row{{
 				Record: 1, Classification: "naics", Rank: 1, Value: "541511", CategoryID: "541511", Title: "Custom Computer Programming Services",
@@ -69,7 +71,7 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "a short naics code has fewer levels",
-			schema: Schema{Levels: 5, NAICS: "naics"},
+			schema: Schema{Levels: 5, Titles: true, Codes: client.Codes()},
 			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "541"}, {Value: "5"}, {Value: ""}}},
 			want: []Row{
 				{Record: 1, Classification: "naics", Rank: 1, Value: "541", Levels: []string{"54", "541"}},
@@ -79,13 +81,13 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "a naics sector of several numbers",
-			schema: Schema{Levels: 4, NAICS: "naics"},
+			schema: Schema{Levels: 4, Titles: true, Codes: client.Codes()},
 			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "31-33"}}},
 			want:   []Row{{Record: 1, Classification: "naics", Rank: 1, Value: "31-33", Levels: []string{"31"}}},
 		},
 		{
 			name:   "another classification beside naics has paths and no titles",
-			schema: Schema{Levels: 2, NAICS: "naics"},
+			schema: Schema{Levels: 2, Titles: true, Codes: client.Codes()},
 			result: Result{Record: 1, Classification: "taxonomy_v3", Entries: []Entry{{Value: "Arts > Music", ID: "338", Title: "Music"}}},
 			want:   []Row{{Record: 1, Classification: "taxonomy_v3", Rank: 1, Value: "Arts > Music", CategoryID: "338", Levels: []string{"Arts", "Music"}}},
 		},
@@ -99,7 +101,7 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "invalid UTF-8 is replaced everywhere",
-			schema: Schema{NAICS: "\xc3"},
+			schema: Schema{Titles: true, Codes: map[string]client.CodeLevels{"\xc3": client.Codes()["naics"]}},
 			result: Result{
 				Record: 1, Input: "a\xff\xfeb", Status: "o\xff", Classification: "\xc3", Error: "\xff", Source: "\xff",
 				Entries: []Entry{{Value: "x\xff", ID: "\xff", Title: "\xffy"}}, Fields: []string{"fine", "\xe2\x82", "ü"},
@@ -168,7 +170,7 @@ func TestFlattenDoesNotAllocate(t *testing.T) {
 		Record: 1, Input: "https://a.example", Status: StatusOK, AnsweredAt: time.Unix(1, 0),
 		Entries: []Entry{{Value: "A > B > C", Confidence: 1}, {Value: "D"}}, Fields: []string{"x", "y"},
 	}
-	for _, s := range []Schema{{Levels: 4}, {Levels: 4, NAICS: "naics"}} {
+	for _, s := range []Schema{{Levels: 4}, {Levels: 4, Titles: true, Codes: client.Codes()}} {
 		for i, e := range r.Entries {
 			r.Entries[i].Levels = s.AppendLevels([]string{}, r.Classification, e.Value)
 		}

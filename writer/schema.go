@@ -12,11 +12,15 @@ const MaxLevels = 20
 // Schema says which columns the rows have. The zero value has only the columns that every output has.
 type Schema struct {
 	Levels        int      // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
-	NAICS         string   // the classification whose values are NAICS codes, which have titles; "" for none
+	Titles        bool     // add the column title, which categories of Codes have
 	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
 	Carry         []string // names in the input of the columns to copy; Result.Fields has their values
 
 	CarryTypes []ValueType // of the columns of Carry; nil if all are text
+
+	// Codes are the classifications whose values are codes. They append the levels of a code, at most so many. The
+	// values of others are paths.
+	Codes map[string]func(levels []string, code string, most int) []string
 
 	Shape         Shape   // of the rows; "" is ShapeLong
 	Top           int     // the most entries of a record, in the order of the answer; 0 for all
@@ -27,6 +31,7 @@ type Schema struct {
 
 // Column is one column of the output.
 type Column struct {
+	ID       ColumnID
 	Name     string
 	Type     Type
 	Nullable bool
@@ -34,7 +39,7 @@ type Column struct {
 
 	Precision, Scale int // of a carried column: see ValueType
 
-	field field
+	*definition
 	index int // into Row.Levels or Row.Fields
 }
 
@@ -54,83 +59,39 @@ const (
 	TypeDecimal               // a decimal number of bounded length
 )
 
-// field is the member of Row that is the value of a column.
-type field int
-
-const (
-	fieldRecord field = iota
-	fieldInput
-	fieldStatus
-	fieldClassification
-	fieldRank
-	fieldValue
-	fieldCategoryID
-	fieldTitle
-	fieldConfidence
-	fieldLevel
-	fieldError
-	fieldSource
-	fieldAnsweredAt
-	fieldCarried
-	fieldCategories
-)
-
-// scope is the thing that determines the value of a column.
-type scope int
-
-const (
-	scopeRecord   scope = iota // the record: equal in all of its rows
-	scopeEntry                 // the entry
-	scopeCategory              // the category: equal in all entries with it
-)
-
-func (c *Column) scope() scope {
-	switch c.field {
-	case fieldRank, fieldConfidence:
-		return scopeEntry
-	case fieldValue, fieldCategoryID, fieldTitle, fieldLevel:
-		return scopeCategory
-	}
-	return scopeRecord
-}
-
-// Columns returns the columns in the order of the output: record, input, status, classification, rank, value,
-// category_id, title with NAICS codes, confidence, level_1 to level_N, error, then source and answered_at with
-// SourceColumns, then the carried columns. With ShapeNested the list categories replaces the columns from rank to
-// level_N, which become the members of its structs.
+// Columns returns the columns in the order of the output: those that bulkcat defines, then the carried columns. With
+// ShapeNested the list categories replaces the columns from rank to level_N, which become the members of its structs.
 func (s Schema) Columns() []Column {
-	columns := []Column{
-		{Name: "record", Type: TypeInt64, field: fieldRecord},
-		{Name: "input", Nullable: true, field: fieldInput},
-		{Name: "status", field: fieldStatus},
-		{Name: "classification", field: fieldClassification},
-	}
-	if s.Shape == ShapeNested {
-		columns = append(columns, Column{Name: "categories", Type: TypeList, Elements: s.appendCategory(nil), field: fieldCategories})
-	} else {
-		columns = s.appendCategory(columns)
-	}
-	columns = append(columns, Column{Name: "error", Nullable: true, field: fieldError})
-	if s.SourceColumns {
-		columns = append(columns,
-			Column{Name: "source", Nullable: true, field: fieldSource},
-			Column{Name: "answered_at", Type: TypeTimestamp, Nullable: true, field: fieldAnsweredAt})
+	var columns []Column
+	var list *Column // of the categories
+	for i := range definitions {
+		d := &definitions[i]
+		if d.option != nil && !d.option.has(&s) {
+			continue
+		}
+		if s.Shape != ShapeNested || d.scope == scopeRecord {
+			columns = s.appendColumns(columns, d)
+			continue
+		}
+		if list == nil {
+			columns = append(columns, categoriesDefinition.column(0))
+			list = &columns[len(columns)-1]
+		}
+		list.Elements = s.appendColumns(list.Elements, d)
 	}
 	return s.appendCarried(columns)
 }
 
-// appendCategory appends the columns of a category. The rank is null only in rows without a category.
-func (s Schema) appendCategory(columns []Column) []Column {
-	columns = append(columns,
-		Column{Name: "rank", Type: TypeInt64, Nullable: s.Shape != ShapeNested, field: fieldRank},
-		Column{Name: "value", Nullable: true, field: fieldValue},
-		Column{Name: "category_id", Nullable: true, field: fieldCategoryID})
-	if s.NAICS != "" {
-		columns = append(columns, Column{Name: "title", Nullable: true, field: fieldTitle})
+// appendColumns appends the columns of a definition: one, or one for each level.
+func (s Schema) appendColumns(columns []Column, d *definition) []Column {
+	n := 1
+	if d.texts != nil {
+		n = s.levels()
 	}
-	columns = append(columns, Column{Name: "confidence", Type: TypeDouble, Nullable: true, field: fieldConfidence})
-	for k := range s.levels() {
-		columns = append(columns, Column{Name: fmt.Sprintf("level_%d", k+1), Nullable: true, field: fieldLevel, index: k})
+	for k := range n {
+		c := d.column(k)
+		c.Nullable = c.Nullable && !(d.inList && s.Shape == ShapeNested)
+		columns = append(columns, c)
 	}
 	return columns
 }
@@ -150,7 +111,8 @@ func (s Schema) appendCarried(columns []Column) []Column {
 			name = fmt.Sprintf("input_%d", i+1)
 		}
 		name = freeName(taken, name)
-		column := Column{Name: name, Nullable: true, field: fieldCarried, index: i}
+		column := carriedDefinition.column(i)
+		column.Name = name
 		if i < len(s.CarryTypes) {
 			t := s.CarryTypes[i].orText()
 			column.Type, column.Precision, column.Scale = t.Type, t.Precision, t.Scale
@@ -187,25 +149,5 @@ func alternative(name string, n int) string {
 // ValueType is the type of a carried column.
 func (c *Column) ValueType() ValueType { return ValueType{c.Type, c.Precision, c.Scale} }
 
-// isNAICS reports whether the values of a classification are NAICS codes.
-func (s Schema) isNAICS(classification string) bool {
-	return s.NAICS != "" && s.NAICS == classification
-}
-
 // levels returns s.Levels within its bounds.
 func (s Schema) levels() int { return min(max(s.Levels, 0), MaxLevels) }
-
-// categorical reports whether the values of the column depend on the category.
-func (c Column) categorical() bool {
-	return c.scope() == scopeCategory
-}
-
-// repetitive reports whether the column has few distinct values for any number of rows.
-func (c Column) repetitive() bool {
-	switch c.field {
-	case fieldStatus, fieldClassification, fieldSource:
-		return true
-	default:
-		return c.categorical()
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 func TestColumns(t *testing.T) {
@@ -16,7 +18,7 @@ func TestColumns(t *testing.T) {
 		{"what every output has", Schema{}, front + "error"},
 		{"levels", Schema{Levels: 2}, front + "level_1 level_2 error"},
 		{"levels out of bounds", Schema{Levels: -1}, front + "error"},
-		{"naics has titles", Schema{Levels: 1, NAICS: "naics"}, "record input status classification rank value category_id title confidence level_1 error"},
+		{"naics has titles", Schema{Levels: 1, Titles: true, Codes: client.Codes()}, "record input status classification rank value category_id title confidence level_1 error"},
 		{"a title of the input's where there is no other", Schema{Carry: []string{"title"}}, front + "error title"},
 		{"source", Schema{SourceColumns: true}, front + "error source answered_at"},
 		{"carried", Schema{Carry: []string{"id", "a.b"}}, front + "error id a.b"},

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 // randomResults returns results of two classifications with 0 to 6 entries, some without a confidence.
@@ -56,7 +58,7 @@ func eachLimit(t *testing.T, test func(t *testing.T, long Schema, results []Resu
 	for _, limit := range limits {
 		t.Run(strconv.Itoa(limit.top)+" from "+strconv.FormatFloat(limit.minConfidence, 'g', -1, 64), func(t *testing.T) {
 			test(t, Schema{
-				Levels: 3, NAICS: "naics", SourceColumns: true, Carry: []string{"id", "rank"},
+				Levels: 3, Titles: true, Codes: client.Codes(), SourceColumns: true, Carry: []string{"id", "rank"},
 				Top: limit.top, MinConfidence: limit.minConfidence,
 			}, results)
 		})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -17,7 +18,7 @@ func Value(input string) string {
 // appendValue appends an answer with Value(input) as the first category.
 func appendValue(dst []byte, classification, input string) []byte {
 	entries := []map[string]any{{"value": Value(input), "confidence": 0.5}, {"value": "Everything", "confidence": 0.25}}
-	if classification == "naics" {
+	if client.Codes()[classification] != nil {
 		entries[0]["title"] = "Title of " + input
 	}
 	body, _ := json.Marshal(map[string]any{classification: entries}) // strings and numbers

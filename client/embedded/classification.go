@@ -4,41 +4,33 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-)
-
-// The names of the classifications, which are also the members of the answers' JSON.
-const (
-	taxonomyV3Name      = "taxonomy_v3"
-	naicsName           = "naics"
-	productTaxonomyName = "product_taxonomy"
 )
 
 // classification is a taxonomy with the form of its answers.
 type classification struct {
 	name   string
-	most   int // entries in one answer: websites have several topics, companies few industries
+	most   int // entries in one answer
 	engine func() *engine
 }
 
-func taxonomyV3() *classification {
-	return &classification{taxonomyV3Name, 10, lazily(taxonomy.IAB, pathEntry)}
-}
-
-func naics() *classification {
-	return &classification{naicsName, 3, lazily(taxonomy.NAICS, titledEntry)}
-}
-
-func productTaxonomy() *classification {
-	return &classification{productTaxonomyName, 3, lazily(taxonomy.Products, pathEntry)}
+// published are the classifications of a kind that every service has.
+func published(kind client.Kind) (list []*classification) {
+	for _, name := range client.Classifications(kind) {
+		if e, ok := taxonomy.EditionOf(name); ok {
+			list = append(list, &classification{name, e.Entries, lazily(e.Load)})
+		}
+	}
+	return list
 }
 
 // customs are classifications of products by custom taxonomies.
 func customs(taxonomies []*taxonomy.Taxonomy) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
-		list[i] = &classification{t.Name, 3, lazily(func() *taxonomy.Taxonomy { return t }, pathEntry)}
+		list[i] = &classification{t.Name, 3, lazily(func() *taxonomy.Taxonomy { return t })}
 	}
 	return list
 }
@@ -49,33 +41,23 @@ type engine struct {
 	entries [][]byte
 }
 
-func lazily(load func() *taxonomy.Taxonomy, entry func(taxonomy.Category) []byte) func() *engine {
+func lazily(load func() *taxonomy.Taxonomy) func() *engine {
 	return sync.OnceValue(func() *engine {
 		t := load()
 		e := &engine{Engine: classify.New(t), entries: make([][]byte, len(t.Categories))}
 		for i, category := range t.Categories {
-			e.entries[i] = entry(category)
+			e.entries[i] = untilConfidence(category)
 		}
 		return e
 	})
 }
 
-func pathEntry(c taxonomy.Category) []byte {
-	return untilConfidence(struct {
+// untilConfidence encodes the entry of a category up to its last member, the confidence. Paths have no title.
+func untilConfidence(c taxonomy.Category) []byte {
+	object := marshal(struct {
+		Title string `json:"title,omitempty"`
 		Value string `json:"value"`
-	}{c.Path})
-}
-
-func titledEntry(c taxonomy.Category) []byte {
-	return untilConfidence(struct {
-		Title string `json:"title"`
-		Value string `json:"value"`
-	}{c.Title, c.Code})
-}
-
-// untilConfidence encodes an entry up to its last member, the confidence.
-func untilConfidence(entry any) []byte {
-	object := marshal(entry)
+	}{c.Title, c.Path})
 	return append(object[:len(object)-1], `,"confidence":`...)
 }
 

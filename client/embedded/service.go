@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
@@ -99,14 +100,14 @@ func New(opts Options) *Service {
 		WebsitePath: {
 			name:            "website",
 			input:           opts.WebsiteParam,
-			classifications: []*classification{taxonomyV3(), naics()},
+			classifications: published(client.Website),
 			predict:         s.predictWebsite,
 		},
 		ProductPath: {
 			name:            "product",
 			input:           opts.ProductParam,
-			classifications: append([]*classification{productTaxonomy()}, customs(opts.Custom)...),
-			standard:        productTaxonomyName,
+			classifications: append(published(client.Product), customs(opts.Custom)...),
+			standard:        client.ProductTaxonomy,
 			predict:         s.predictProduct,
 		},
 	}

@@ -383,7 +383,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestConfidencesAreTheEngines(t *testing.T) {
-	j, problem := shared.predictWebsite(t.Context(), taxonomyV3(), "https://hotels.example")
+	j, problem := shared.predictWebsite(t.Context(), shared.operations[WebsitePath].classifications[0], "https://hotels.example")
 	if problem != nil || len(j.matches) == 0 {
 		t.Fatalf("prediction %+v, %v", j, problem)
 	}

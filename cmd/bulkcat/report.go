@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/report"
-	"github.com/bulkcat/bulkcat/pipeline/results"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -95,12 +95,12 @@ func reportFormat(path, format string) (string, error) {
 }
 
 // notOver is a usage error if a file is the output, or belongs to it.
-func notOver(path, output string, parts []results.Part) error {
+func notOver(path, output string, parts []outputs.Part) error {
 	if path == "-" {
 		return nil
 	}
 	for _, other := range []string{output, pipeline.AccountPath(output), pipeline.JournalPath(output), pipeline.StatusPath(output)} {
-		parts = append(parts, results.Part{Path: other})
+		parts = append(parts, outputs.Part{Path: other})
 	}
 	info, err := os.Stat(path)
 	for _, p := range parts {

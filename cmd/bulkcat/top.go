@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/report"
-	"github.com/bulkcat/bulkcat/pipeline/results"
 )
 
 // topFlags are the flags of `top`.
@@ -61,11 +61,11 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 }
 
 // partsOf lists the files of an output.
-func partsOf(ctx context.Context, output string) ([]results.Part, error) {
+func partsOf(ctx context.Context, output string) ([]outputs.Part, error) {
 	if err := checkRead(output); err != nil {
 		return nil, err
 	}
-	parts, _, err := results.Find(ctx, output)
+	parts, _, err := outputs.Find(ctx, output)
 	return parts, err
 }
 

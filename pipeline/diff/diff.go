@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -24,16 +24,16 @@ type Options struct {
 
 // Side is one of the outputs.
 type Side struct {
-	Parts  []results.Part
+	Parts  []outputs.Part
 	Time   time.Time   // of versions whose rows have no answered_at: when the run ended; zero if unknown
 	Kind   client.Kind // of the run; "" if unknown
 	Scheme string      // of bare domains in the run
 }
 
 // SideOf returns the files of an output, and the time from the account beside the output, if there is one. The errors
-// are those of results.Find.
+// are those of outputs.Find.
 func SideOf(ctx context.Context, output string) (Side, error) {
-	parts, account, err := results.Find(ctx, output)
+	parts, account, err := outputs.Find(ctx, output)
 	if err != nil || account == nil {
 		return Side{Parts: parts}, err
 	}
@@ -244,9 +244,5 @@ func firstDifference(a, b []string) int {
 
 // levelsOf returns the levels of a category, as the columns level_1, level_2, ... have them.
 func levelsOf(classification, value string) []string {
-	schema := writer.Schema{Levels: writer.MaxLevels}
-	if classification == client.NAICS {
-		schema.NAICS = classification
-	}
-	return schema.AppendLevels(nil, classification, value)
+	return writer.Schema{Levels: writer.MaxLevels, Codes: client.Codes()}.AppendLevels(nil, classification, value)
 }

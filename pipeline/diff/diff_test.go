@@ -22,7 +22,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -67,7 +67,7 @@ func random(seed uint64, records int) []writer.Result {
 
 func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer.Format, folder bool) Side {
 	t.Helper()
-	schema := writer.Schema{Levels: 2, NAICS: "naics", Shape: shape}
+	schema := writer.Schema{Levels: 2, Titles: true, Codes: client.Codes(), Shape: shape}
 	path := filepath.Join(t.TempDir(), "out")
 	sink, err := writer.Open(writer.Options{Path: path, Format: format, Folder: folder, PartRows: 100, Schema: schema})
 	if err != nil {
@@ -81,7 +81,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 	if _, err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := results.List(t.Context(), path, format)
+	parts, err := outputs.List(t.Context(), path, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,12 +432,12 @@ func TestSideOf(t *testing.T) {
 func TestPartitionsOfObjects(t *testing.T) {
 	b, url := storagetest.New()
 	b.Set("copy/out.csv", strings.Repeat("x", 20*partitionBytes))
-	part := results.Part{Path: url + "/out.csv", Format: writer.CSV}
-	if n, err := partitions(t.Context(), Options{Old: Side{Parts: []results.Part{part}}}); n != 20 || err != nil {
+	part := outputs.Part{Path: url + "/out.csv", Format: writer.CSV}
+	if n, err := partitions(t.Context(), Options{Old: Side{Parts: []outputs.Part{part}}}); n != 20 || err != nil {
 		t.Errorf("%d partitions, %v", n, err)
 	}
 	part.Path = url + "/none.csv"
-	if _, err := partitions(t.Context(), Options{New: Side{Parts: []results.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := partitions(t.Context(), Options{New: Side{Parts: []outputs.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing object: %v", err)
 	}
 }

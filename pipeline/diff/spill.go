@@ -10,7 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -179,8 +179,8 @@ func readUint64(from *[]byte) uint64 {
 }
 
 // columns are those that a comparison needs.
-const columns = results.Record | results.Input | results.Status | results.Classification | results.Value | results.CategoryID |
-	results.Confidence | results.AnsweredAt
+var columns = outputs.Of(writer.ColumnRecord, writer.ColumnInput, writer.ColumnStatus, writer.ColumnClassification,
+	writer.ColumnValue, writer.ColumnCategoryID, writer.ColumnConfidence, writer.ColumnAnsweredAt)
 
 // split writes the versions of a side into its partitions.
 func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
@@ -191,25 +191,26 @@ func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
 		hash           xxhash.Digest
 	)
 	c.latest = side.Time
-	return results.Scan(ctx, side.Parts, columns, func(b *results.Batch) error {
+	return outputs.Scan(ctx, side.Parts, columns, func(b *outputs.Batch) error {
 		begun = begun && !b.First
+		records, answered := b.Wholes[writer.ColumnRecord], b.Wholes[writer.ColumnAnsweredAt]
 		for i := range b.Len {
-			name := b.Classifications.At(i)
-			if begun && b.Records[i] == record && name == classification {
+			name := b.Texts[writer.ColumnClassification].At(i)
+			if begun && records[i] == record && name == classification {
 				continue // not the first category
 			}
-			begun, record, classification = true, b.Records[i], name
+			begun, record, classification = true, records[i], name
 			v := Version{
-				Record: record, Status: writer.Status(b.Statuses.At(i)), Value: b.Values.At(i), CategoryID: b.CategoryIDs.At(i),
-				Confidence: b.Confidence[i], At: side.Time,
+				Record: record, Status: writer.Status(b.Texts[writer.ColumnStatus].At(i)), At: side.Time,
+				Value: b.Texts[writer.ColumnValue].At(i), CategoryID: b.Texts[writer.ColumnCategoryID].At(i), Confidence: b.Reals[writer.ColumnConfidence][i],
 			}
-			if len(b.AnsweredAt) > 0 && b.AnsweredAt[i] != 0 {
-				v.At = time.UnixMicro(b.AnsweredAt[i]).UTC()
+			if len(answered) > 0 && answered[i] != 0 {
+				v.At = time.UnixMicro(answered[i]).UTC()
 			}
 			if v.At.After(c.latest) {
 				c.latest = v.At
 			}
-			input := b.Inputs.At(i)
+			input := b.Texts[writer.ColumnInput].At(i)
 			hash.Reset()
 			key := c.key(input)
 			_, _ = hash.WriteString(key) // never fails

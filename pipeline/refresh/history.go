@@ -8,6 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // History is what refreshes have found, by stratum.
@@ -94,7 +95,7 @@ func (h *History) UnmarshalJSON(text []byte) error {
 func stratumOf(r client.Request, o answers.Outcome, days float64) Stratum {
 	s := Stratum{Category: r.Classification, Age: ageOf(days)}
 	if len(o.Answer.Entries) > 0 {
-		s.Category += " " + firstLevel(o.Answer.Entries[0])
+		s.Category += " " + firstLevel(r.Classification, o.Answer.Entries[0].Value)
 	}
 	if r.Kind == client.Website {
 		s.TLD = tld(r.Input)
@@ -102,13 +103,13 @@ func stratumOf(r client.Request, o answers.Outcome, days float64) Stratum {
 	return s
 }
 
-// firstLevel is the first level of a category: the first name of a path, or the sector of a NAICS code.
-func firstLevel(e client.Entry) string {
-	if e.Value[0] >= '0' && e.Value[0] <= '9' {
-		return e.Value[:min(2, len(e.Value))]
+// firstLevel is the first level of a category; a code without levels is its own.
+func firstLevel(classification, value string) string {
+	levels := writer.Schema{Levels: 1, Codes: client.Codes()}.AppendLevels(nil, classification, value)
+	if len(levels) == 0 {
+		return value
 	}
-	first, _, _ := strings.Cut(e.Value, " > ")
-	return first
+	return levels[0]
 }
 
 // tld is the top-level domain of a website; "" for an address and a name without a dot.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -242,8 +243,12 @@ func TestStrata(t *testing.T) {
 			t.Errorf("%s: %q, want %q", website, got, want)
 		}
 	}
-	for value, want := range map[string]string{"A > B > C": "A", "541511": "54", "Pets": "Pets", "5": "5"} {
-		if got := firstLevel(client.Entry{Value: value}); got != want {
+	for value, want := range map[string]string{"A > B > C": "A", "541511": "54", "Pets": "Pets", "5": "5", "3D models > B": "3D models"} {
+		classification := client.TaxonomyV3
+		if strings.Trim(value, "0123456789") == "" {
+			classification = client.NAICS
+		}
+		if got := firstLevel(classification, value); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
 		}
 	}

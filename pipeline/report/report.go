@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 )
 
 // Report describes an output and the run that has written it.
@@ -74,7 +74,7 @@ func Build(ctx context.Context, output string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	parts, _, err := results.Find(ctx, output)
+	parts, _, err := outputs.Find(ctx, output)
 	if errors.Is(err, fs.ErrNotExist) && r.Run != nil {
 		return r, nil
 	}

@@ -17,8 +17,9 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -74,7 +75,7 @@ func rows() (list []writer.Result) {
 
 func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer.Format) string {
 	t.Helper()
-	schema := writer.Schema{NAICS: "naics", Shape: shape}
+	schema := writer.Schema{Titles: true, Codes: client.Codes(), Shape: shape}
 	path := filepath.Join(t.TempDir(), "out."+string(format))
 	sink, err := writer.Open(writer.Options{Path: path, Format: format, Schema: schema})
 	if err != nil {
@@ -93,7 +94,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 
 func summarize(t *testing.T, path string) Summary {
 	t.Helper()
-	parts, err := results.List(t.Context(), path, "")
+	parts, err := outputs.List(t.Context(), path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestNAICSTitles(t *testing.T) {
 
 func TestBoundedDistinct(t *testing.T) {
 	c := &class{byValue: make(map[string]*leaf)}
-	batch := &results.Batch{}
+	batch := &outputs.Batch{}
 	for n := range mostCategories + 10 {
 		c.leaf(batch, 0, fmt.Sprint("category ", n)).records++
 	}

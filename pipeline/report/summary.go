@@ -8,7 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -66,7 +66,7 @@ type Second struct {
 // Category is a node of the tree of categories, with the records of the nodes below.
 type Category struct {
 	Name       string     `json:"name"`
-	Title      string     `json:"title,omitempty"` // of a NAICS code
+	Title      string     `json:"title,omitempty"` // of a code
 	Path       string     `json:"path"`
 	Records    int64      `json:"records"`
 	Share      float64    `json:"share"`                // of the records with a category
@@ -111,13 +111,13 @@ const (
 )
 
 // columns are those that a Summary needs. Inputs are read for examples only.
-const columns = results.Record | results.Status | results.Classification | results.Rank | results.Value | results.CategoryID |
-	results.Title | results.Confidence | results.Error
+var columns = outputs.Of(writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification, writer.ColumnRank, writer.ColumnValue,
+	writer.ColumnCategoryID, writer.ColumnTitle, writer.ColumnConfidence, writer.ColumnError)
 
 // Summarize reads the rows of an output.
-func Summarize(ctx context.Context, parts []results.Part) (Summary, error) {
+func Summarize(ctx context.Context, parts []outputs.Part) (Summary, error) {
 	t := tally{byName: make(map[string]*class)}
-	if err := results.Scan(ctx, parts, columns, t.add); err != nil {
+	if err := outputs.Scan(ctx, parts, columns, t.add); err != nil {
 		return Summary{}, err
 	}
 	s := Summary{Files: len(parts), Rows: t.rows, Records: t.records, Classifications: []Classification{}}
@@ -126,9 +126,6 @@ func Summarize(ctx context.Context, parts []results.Part) (Summary, error) {
 	}
 	return s, nil
 }
-
-// statuses are the statuses in the order of reports.
-var statuses = []writer.Status{writer.StatusOK, writer.StatusEmpty, writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid, writer.StatusPending}
 
 // result gives the counts of a classification.
 func (c *class) result() Classification {
@@ -139,7 +136,7 @@ func (c *class) result() Classification {
 	if r.Look.CloseSecond = c.close.examples(); r.Look.CloseSecond == nil {
 		r.Look.CloseSecond = []Example{}
 	}
-	for _, status := range slices.Concat(statuses, c.otherStatuses()) {
+	for _, status := range slices.Concat(writer.Statuses, c.otherStatuses()) {
 		n := c.statuses[status]
 		if n == nil || n.records == 0 {
 			continue
@@ -164,7 +161,7 @@ func (c *class) result() Classification {
 
 func (c *class) otherStatuses() (list []writer.Status) {
 	for status := range c.statuses {
-		if !slices.Contains(statuses, status) {
+		if !slices.Contains(writer.Statuses, status) {
 			list = append(list, status)
 		}
 	}
@@ -174,10 +171,11 @@ func (c *class) otherStatuses() (list []writer.Status) {
 
 // tree sums up the categories of all levels.
 func (c *class) tree() []Category {
-	schema := writer.Schema{Levels: writer.MaxLevels}
+	schema := writer.Schema{Levels: writer.MaxLevels, Codes: client.Codes()}
+	coded := schema.Codes[c.name] != nil
 	var titles *taxonomy.Index
-	if c.name == client.NAICS {
-		schema.NAICS, titles = c.name, taxonomy.NewIndex(taxonomy.NAICS())
+	if t := taxonomy.Published(c.name); t != nil && coded {
+		titles = taxonomy.NewIndex(t)
 	}
 	root := &node{}
 	var levels []string
@@ -191,7 +189,7 @@ func (c *class) tree() []Category {
 		n := root
 		for depth, name := range levels {
 			n = n.child(name)
-			if depth == 0 || schema.NAICS != "" {
+			if depth == 0 || coded {
 				n.Path = name
 			} else if n.Path == "" {
 				n.Path = n.parent + " > " + name

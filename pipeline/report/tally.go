@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -54,24 +54,24 @@ type leaf struct {
 }
 
 // add counts the rows of a batch.
-func (t *tally) add(b *results.Batch) error {
+func (t *tally) add(b *outputs.Batch) error {
 	if b.First {
 		t.group = nil
 	}
 	t.rows += int64(b.Len)
 	t.begin(b)
 	for i := range b.Len {
-		c := t.numbered[b.Classifications.Index[i]]
-		if c != t.group || b.Records[i] != t.record {
-			if t.group == nil || b.Records[i] != t.record {
+		c, record := t.numbered[b.Texts[writer.ColumnClassification].Index[i]], b.Wholes[writer.ColumnRecord][i]
+		if c != t.group || record != t.record {
+			if t.group == nil || record != t.record {
 				t.records++
 			}
-			t.group, t.record = c, b.Records[i]
+			t.group, t.record = c, record
 			c.beginGroup(b, i)
 		} else {
 			c.rank++
 		}
-		if value := b.Values.Index[i]; value != 0 {
+		if value := b.Texts[writer.ColumnValue].Index[i]; value != 0 {
 			if err := c.entry(b, i, value); err != nil {
 				return err
 			}
@@ -85,9 +85,9 @@ func (t *tally) add(b *results.Batch) error {
 }
 
 // begin finds the classifications of a batch by number.
-func (t *tally) begin(b *results.Batch) {
+func (t *tally) begin(b *outputs.Batch) {
 	t.numbered = t.numbered[:0]
-	for _, name := range b.Classifications.Distinct {
+	for _, name := range b.Texts[writer.ColumnClassification].Distinct {
 		c := t.byName[name]
 		if c == nil {
 			c = &class{
@@ -105,13 +105,13 @@ func (t *tally) begin(b *results.Batch) {
 }
 
 // begin forgets the numbers of the last batch, and finds the statuses by number.
-func (c *class) begin(b *results.Batch) {
+func (c *class) begin(b *outputs.Batch) {
 	clear(c.numbered)
-	if n := len(b.Values.Distinct); n > len(c.numbered) {
+	if n := len(b.Texts[writer.ColumnValue].Distinct); n > len(c.numbered) {
 		c.numbered = make([]*leaf, n, max(n, 1024))
 	}
 	c.byStatus = c.byStatus[:0]
-	for _, status := range b.Statuses.Distinct {
+	for _, status := range b.Texts[writer.ColumnStatus].Distinct {
 		n := c.statuses[writer.Status(status)]
 		if n == nil {
 			n = &statusCount{reasons: make(map[string]*Reason)}
@@ -122,21 +122,21 @@ func (c *class) begin(b *results.Batch) {
 }
 
 // beginGroup counts a record with its status.
-func (c *class) beginGroup(b *results.Batch, i int) {
+func (c *class) beginGroup(b *outputs.Batch, i int) {
 	c.records++
 	c.rank, c.first = 1, nil
-	c.byStatus[b.Statuses.Index[i]].records++
+	c.byStatus[b.Texts[writer.ColumnStatus].Index[i]].records++
 }
 
 // entry counts a row with a category.
-func (c *class) entry(b *results.Batch, i int, value int32) error {
+func (c *class) entry(b *outputs.Batch, i int, value int32) error {
 	l := c.numbered[value]
 	if l == nil {
-		l = c.leaf(b, i, b.Values.Distinct[value])
+		l = c.leaf(b, i, b.Texts[writer.ColumnValue].Distinct[value])
 		c.numbered[value] = l
 	}
 	l.rows++
-	x := b.Confidence[i]
+	x := b.Reals[writer.ColumnConfidence][i]
 	within := x >= 0 && x <= 1
 	var err error
 	switch {
@@ -147,27 +147,28 @@ func (c *class) entry(b *results.Batch, i int, value int32) error {
 	case c.rank == 2 && c.first != nil && c.close.takes(c.confident-x):
 		err = c.keepClose(l, x, b, i)
 	}
-	if within && (c.custom || len(b.CategoryIDs.Index) == 0 || b.CategoryIDs.Index[i] != 0) || err != nil {
+	ids := b.Texts[writer.ColumnCategoryID].Index
+	if within && (c.custom || len(ids) == 0 || ids[i] != 0) || err != nil {
 		return err
 	}
 	return c.drift(l, x, within, b, i)
 }
 
 // leaf returns the count of a category.
-func (c *class) leaf(b *results.Batch, i int, value string) *leaf {
+func (c *class) leaf(b *outputs.Batch, i int, value string) *leaf {
 	if c.byValue[value] == nil && len(c.leaves) >= mostCategories {
 		value = others
 	}
 	l := c.byValue[value]
 	if l == nil {
-		l = &leaf{value: strings.Clone(value), title: strings.Clone(b.Titles.At(i))} // without the texts around
+		l = &leaf{value: strings.Clone(value), title: strings.Clone(b.Texts[writer.ColumnTitle].At(i))} // without the texts around
 		c.byValue[l.value], c.leaves = l, append(c.leaves, l)
 	}
 	return l
 }
 
 // observe counts the confidence of a first category.
-func (c *class) observe(l *leaf, x float64, b *results.Batch, i int) error {
+func (c *class) observe(l *leaf, x float64, b *outputs.Batch, i int) error {
 	d := &c.confidence
 	if math.IsNaN(x) {
 		d.Missing++
@@ -185,21 +186,21 @@ func (c *class) observe(l *leaf, x float64, b *results.Batch, i int) error {
 	return c.keep(&c.low, x, b, i, Example{Value: l.value, Confidence: &x})
 }
 
-func (c *class) keepClose(l *leaf, x float64, b *results.Batch, i int) error {
+func (c *class) keepClose(l *leaf, x float64, b *outputs.Batch, i int) error {
 	first := c.confident
 	return c.keep(&c.close, first-x, b, i, Example{Value: c.first.value, Confidence: &first, Second: &Second{l.value, x}})
 }
 
 // keep completes an example and keeps it.
-func (c *class) keep(list *lowest, x float64, b *results.Batch, i int, e Example) (err error) {
-	e.Record = b.Records[i]
+func (c *class) keep(list *lowest, x float64, b *outputs.Batch, i int, e Example) (err error) {
+	e.Record = b.Wholes[writer.ColumnRecord][i]
 	e.Input, err = inputOf(b, i)
 	list.add(x, e)
 	return err
 }
 
 // drift counts a row that departs from the interface.
-func (c *class) drift(l *leaf, x float64, within bool, b *results.Batch, i int) (err error) {
+func (c *class) drift(l *leaf, x float64, within bool, b *outputs.Batch, i int) (err error) {
 	d := &c.look.Drift
 	if !within {
 		d.Confidence++
@@ -209,7 +210,7 @@ func (c *class) drift(l *leaf, x float64, within bool, b *results.Batch, i int) 
 	if len(d.Examples) >= mostExamples {
 		return nil
 	}
-	e := Example{Record: b.Records[i], Value: l.value}
+	e := Example{Record: b.Wholes[writer.ColumnRecord][i], Value: l.value}
 	if !math.IsNaN(x) {
 		e.Confidence = &x
 	}
@@ -219,21 +220,21 @@ func (c *class) drift(l *leaf, x float64, within bool, b *results.Batch, i int) 
 }
 
 // reason counts the error of a record without a category.
-func (c *class) reason(b *results.Batch, i int) (err error) {
-	text := b.Errors.At(i)
+func (c *class) reason(b *outputs.Batch, i int) (err error) {
+	text := b.Texts[writer.ColumnError].At(i)
 	if text == "" {
 		return nil
 	}
 	said := withoutPlace(text)
 	key := kindOf(said)
-	n := c.byStatus[b.Statuses.Index[i]]
+	n := c.byStatus[b.Texts[writer.ColumnStatus].Index[i]]
 	r := n.reasons[key]
 	if r == nil && len(n.reasons) >= mostReasons {
 		key, said = others, others
 		r = n.reasons[key]
 	}
 	if r == nil {
-		r = &Reason{Text: strings.Clone(said), Example: Example{Record: b.Records[i], Error: strings.Clone(text)}}
+		r = &Reason{Text: strings.Clone(said), Example: Example{Record: b.Wholes[writer.ColumnRecord][i], Error: strings.Clone(text)}}
 		r.Example.Input, err = inputOf(b, i)
 		n.reasons[key] = r
 	}
@@ -241,7 +242,7 @@ func (c *class) reason(b *results.Batch, i int) (err error) {
 	return err
 }
 
-func inputOf(b *results.Batch, i int) (string, error) {
+func inputOf(b *outputs.Batch, i int) (string, error) {
 	text, err := b.InputAt(i)
 	return strings.Clone(text), err // without the texts around
 }

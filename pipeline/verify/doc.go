@@ -19,9 +19,9 @@
 // A row of the shape nested is read as several rows, one for each category in its list, so the shapes
 // share all checks; top and nested must have one row for each record and classification.
 //
-// Package results reads text back with encoding/csv and encoding/json, and Parquet with the column
-// types in the file: no code is shared with the writer except [writer.Schema], the definition of the columns.
+// Package outputs reads the rows back, Parquet with the column types in the file: no code is shared with the writer
+// except [writer.Schema], the definition of the columns.
 //
-// Memory does not grow with the output: one record of the output and one of the input are in
-// memory at a time.
+// Memory does not grow with the output: some hundred rows of the output and one record of the input are in memory at a
+// time.
 package verify

@@ -9,16 +9,14 @@ import (
 	"path/filepath"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // part is a file of the output.
 type part struct {
-	path    string
-	format  writer.Format
-	number  int              // in a folder, from 1
+	outputs.Part
 	account *pipeline.Output // the account's entry of the file; nil for none
 }
 
@@ -32,21 +30,21 @@ func (v *verification) list(ctx context.Context) ([]part, error) {
 	if folder {
 		return v.listFolder(ctx)
 	}
-	p := part{path: v.Output}
+	p := part{Part: outputs.Part{Path: v.Output}}
 	if v.Account != nil {
-		p.format = writer.Format(v.Account.Settings.OutputFormat)
+		p.Format = writer.Format(v.Account.Settings.OutputFormat)
 		expect(&v.report, Finding{}, "files of the account", 1, len(v.Account.Outputs))
 		if len(v.Account.Outputs) == 1 {
 			p.account = &v.Account.Outputs[0]
 		}
-	} else if p.format, err = writer.FormatOf(v.Output); err != nil {
+	} else if p.Format, err = writer.FormatOf(v.Output); err != nil {
 		return nil, fmt.Errorf("verify without an account: %w", err)
 	}
 	return []part{p}, nil
 }
 
 func (v *verification) listFolder(ctx context.Context) ([]part, error) {
-	folder, err := results.ListFolder(ctx, v.Output)
+	folder, err := outputs.ListFolder(ctx, v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
 	}
@@ -54,11 +52,11 @@ func (v *verification) listFolder(ctx context.Context) ([]part, error) {
 		v.report.add(Finding{File: path, What: "file", Expected: "only parts", Got: "another"})
 	}
 	if !folder.Complete {
-		v.report.add(Finding{File: writer.Join(v.Output, results.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+		v.report.add(Finding{File: writer.Join(v.Output, outputs.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
 	var parts []part
 	for _, p := range folder.Parts {
-		parts = append(parts, part{path: p.Path, format: p.Format, number: p.Number})
+		parts = append(parts, part{Part: p})
 	}
 	v.matchParts(parts)
 	return parts, v.checkManifest(ctx)
@@ -84,13 +82,13 @@ func (v *verification) checkManifest(ctx context.Context) error {
 func (v *verification) matchParts(parts []part) {
 	if v.Account == nil {
 		for i, p := range parts {
-			expect(&v.report, Finding{File: p.path}, "number of the part", i+1, p.number)
+			expect(&v.report, Finding{File: p.Path}, "number of the part", i+1, p.Number)
 		}
 		return
 	}
 	found := make(map[string]*part, len(parts))
 	for i := range parts {
-		found[filepath.Base(parts[i].path)] = &parts[i]
+		found[filepath.Base(parts[i].Path)] = &parts[i]
 	}
 	for i := range v.Account.Outputs {
 		name := filepath.Base(v.Account.Outputs[i].Name)
@@ -102,7 +100,7 @@ func (v *verification) matchParts(parts []part) {
 	}
 	for _, p := range parts {
 		if p.account == nil {
-			v.report.add(Finding{File: p.path, What: "part", Expected: "none, by the account", Got: "one"})
+			v.report.add(Finding{File: p.Path, What: "part", Expected: "none, by the account", Got: "one"})
 		}
 	}
 }
@@ -116,8 +114,8 @@ func (v *verification) checkAccount(parts []part) {
 	}
 	expect(&v.report, Finding{}, "ending of the run", string(pipeline.Complete), string(a.Ending))
 	for _, p := range parts {
-		if filepath.Base(p.path) != filepath.Base(v.Output) { // the parts of a folder are named by their format
-			expect(&v.report, Finding{File: p.path}, "format", a.Settings.OutputFormat, string(p.format))
+		if filepath.Base(p.Path) != filepath.Base(v.Output) { // the parts of a folder are named by their format
+			expect(&v.report, Finding{File: p.Path}, "format", a.Settings.OutputFormat, string(p.Format))
 		}
 	}
 }

@@ -3,12 +3,10 @@ package verify
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -91,7 +89,7 @@ func newShapedFixture(t *testing.T, shaped writer.Schema, format writer.Format, 
 		},
 	}
 	if slices.Contains(classifications, client.NAICS) {
-		f.schema.NAICS = client.NAICS
+		f.schema.Titles = true
 	}
 	path := f.output + "/"
 	if !folder {
@@ -148,49 +146,28 @@ func (f *fixture) verify() Report {
 // rows reads the output back. A row of the shape nested has the category columns of its list only.
 func (f *fixture) rows() []writer.Row {
 	f.t.Helper()
-	in, err := results.OpenFile(context.Background(), results.Part{Path: f.output, Format: f.format}, membersOf(f.account))
+	in, err := outputs.Open(context.Background(), outputs.Part{Path: f.output, Format: f.format}, membersOf(f.account))
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	defer in.Close()
+	l, _ := newLayout(in.Columns(), f.account, nil)
 	var rows []writer.Row
-	for {
-		read, err := in.Next()
-		if err == io.EOF {
-			return rows
+	f.check(in.Rows(func(read []outputs.Row) error {
+		if f.schema.Shape != writer.ShapeNested {
+			rows = append(rows, l.typed(read[0], true))
+			return nil
 		}
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		typed := f.typed(read[0])
-		if f.schema.Shape == writer.ShapeNested {
-			typed.Rank, typed.Value, typed.CategoryID, typed.Title, typed.Levels = 0, "", "", "", nil
-			for _, r := range read {
-				if r[atRank] != "" {
-					typed.Categories = append(typed.Categories, f.typed(r))
-				}
+		typed := l.typed(read[0], false)
+		for _, r := range read {
+			if l.cell(r, writer.ColumnRank) != "" {
+				typed.Categories = append(typed.Categories, l.typed(r, true))
 			}
 		}
 		rows = append(rows, typed)
-	}
-}
-
-func (f *fixture) typed(r results.Row) writer.Row {
-	record, _ := strconv.ParseInt(r[atRecord], 10, 64)
-	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
-	typed := writer.Row{
-		Record: record, Input: r[atInput], Status: writer.Status(r[atStatus]), Classification: r[atClassification],
-		Rank: rank, Value: r[atValue], CategoryID: r[atCategoryID],
-	}
-	r = r[afterCategoryID:]
-	if f.schema.NAICS != "" {
-		typed.Title, r = r[0], r[1:]
-	}
-	typed.Confidence, _ = confidence(r[0])
-	typed.Levels, typed.Error, typed.Source = r[1:3:3], r[3], r[4]
-	typed.AnsweredAt, _ = time.Parse(time.RFC3339Nano, r[5])
-	typed.Fields = r[6:]
-	return typed
+		return nil
+	}))
+	return rows
 }
 
 // rewrite writes the output again, and adapts the account to the file, so that all findings are

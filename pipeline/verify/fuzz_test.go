@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -35,15 +35,16 @@ func FuzzReadback(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if in, err := results.OpenFile(t.Context(), results.Part{Path: path, Format: format}, members); err == nil {
+		if in, err := outputs.Open(t.Context(), outputs.Part{Path: path, Format: format}, members); err == nil {
 			defer in.Close()
-			for rows, err := in.Next(); err == nil; rows, err = in.Next() {
+			_ = in.Rows(func(rows []outputs.Row) error {
 				for _, r := range rows {
 					if len(r) != len(in.Columns()) {
 						t.Fatalf("%d cells of %d columns", len(r), len(in.Columns()))
 					}
 				}
-			}
+				return nil
+			})
 		}
 		if r, err := Run(t.Context(), Options{Output: path}); err != nil || r.Balanced {
 			t.Fatalf("balanced %t without an account, %v", r.Balanced, err)

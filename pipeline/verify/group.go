@@ -3,13 +3,12 @@ package verify
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -19,38 +18,41 @@ type group struct {
 	account *pipeline.Account // nil if it is missing
 
 	path   string // of the file
-	file   *results.File
+	file   *outputs.File
 	layout *layout
 
 	record         int64
 	place          int    // the index of the classification in the report's list
 	classification string // the expected classification of the rows
 	written        int    // the number of rows in the file
-	rows           []results.Row
-	more           int // the number of rows beyond results.MaxRows
+	rows           []outputs.Row
+	more           int // the number of rows beyond outputs.MaxRows
 }
 
 // start begins a file.
-func (g *group) start(path string, f *results.File, l *layout) { g.path, g.file, g.layout = path, f, l }
+func (g *group) start(path string, f *outputs.File, l *layout) { g.path, g.file, g.layout = path, f, l }
 
 // goOn begins the next group of the same record.
 func (g *group) goOn() { g.place, g.written, g.rows, g.more = g.place+1, 0, g.rows[:0], 0 }
 
 // belongs reports whether a row is of the group.
-func (g *group) belongs(record int64, r results.Row) bool {
-	return record == g.record && (len(g.rows) == 0 || r[atClassification] == g.rows[0][atClassification])
+func (g *group) belongs(record int64, r outputs.Row) bool {
+	return record == g.record && (len(g.rows) == 0 || g.layout.cell(r, writer.ColumnClassification) == g.first(writer.ColumnClassification))
 }
 
 // add adds the rows that are one row of the file.
-func (g *group) add(record int64, rows []results.Row) {
+func (g *group) add(record int64, rows []outputs.Row) {
 	g.record = record
 	g.written++
-	n := min(len(rows), results.MaxRows-len(g.rows))
+	n := min(len(rows), outputs.MaxRows-len(g.rows))
 	g.rows = append(g.rows, rows[:n]...)
 	g.more += len(rows) - n
 }
 
-func (g *group) status() writer.Status { return writer.Status(g.rows[0][atStatus]) }
+// first returns a cell of the first row.
+func (g *group) first(c writer.ColumnID) string { return g.layout.cell(g.rows[0], c) }
+
+func (g *group) status() writer.Status { return writer.Status(g.first(writer.ColumnStatus)) }
 
 func (g *group) finding(what, expected, got string) {
 	g.report.add(Finding{File: g.path, Record: g.record, What: what, Expected: expected, Got: got})
@@ -63,7 +65,7 @@ func (g *group) expect(what, expected, got string) {
 // check checks that rows are consistent with each other, and the columns of each row.
 func (g *group) check() {
 	if g.more > 0 {
-		g.finding("rows", fmt.Sprintf("at most %d", results.MaxRows), strconv.Itoa(results.MaxRows+g.more))
+		g.finding("rows", fmt.Sprintf("at most %d", outputs.MaxRows), strconv.Itoa(outputs.MaxRows+g.more))
 	}
 	if shape := g.layout.schema.Shape; g.written != 1 && (shape == writer.ShapeTop || shape == writer.ShapeNested) {
 		g.finding("rows", fmt.Sprintf("1, for the shape is %s", shape), strconv.Itoa(g.written))
@@ -92,8 +94,8 @@ func (g *group) checkConstant() {
 // checkClassification checks the classification. Without an account, the first record defines the
 // classifications.
 func (g *group) checkClassification() {
-	got := g.rows[0][atClassification]
-	if g.account == nil && g.report.Records == 0 && g.place < results.MaxRows {
+	got := g.first(writer.ColumnClassification)
+	if g.account == nil && g.report.Records == 0 && g.place < outputs.MaxRows {
 		g.report.Classifications = append(g.report.Classifications, got)
 	}
 	g.classification = textAt(g.report.Classifications, g.place)
@@ -108,7 +110,7 @@ func (g *group) checkMissing() {
 }
 
 func (g *group) checkStatus() {
-	reason := g.rows[0][g.layout.atError]
+	reason := g.first(writer.ColumnError)
 	switch g.status() {
 	case writer.StatusOK, writer.StatusPending:
 		g.expect("error", "", reason)
@@ -130,14 +132,15 @@ func (g *group) mayDrop() bool { return g.account == nil || g.layout.schema.MinC
 
 // checkRank finds ranks that are not 1, 2, 3, ..., or not ascending if the run may have left out
 // entries. It returns the rank.
-func (g *group) checkRank(r results.Row, last int64) int64 {
+func (g *group) checkRank(r outputs.Row, last int64) int64 {
+	got := g.layout.cell(r, writer.ColumnRank)
 	if !g.mayDrop() {
-		g.expect("rank", strconv.FormatInt(last+1, 10), r[atRank])
+		g.expect("rank", strconv.FormatInt(last+1, 10), got)
 		return last + 1
 	}
-	rank, ok := number(r[atRank])
+	rank, ok := number(got)
 	if !ok || rank <= last {
-		g.finding("rank", fmt.Sprintf("%d or more", last+1), show(r[atRank]))
+		g.finding("rank", fmt.Sprintf("%d or more", last+1), show(got))
 	}
 	return rank
 }
@@ -153,19 +156,20 @@ func (g *group) checkEntries() {
 	rank := int64(0)
 	for _, r := range g.rows {
 		rank = g.checkRank(r, rank)
-		if r[atValue] == "" {
+		l := g.layout
+		value, text := l.cell(r, writer.ColumnValue), l.cell(r, writer.ColumnConfidence)
+		if value == "" {
 			g.finding("value", "one, for the status is ok", "nothing")
 			continue
 		}
-		l := g.layout
-		if x, ok := confidence(r[l.atConfidence]); !ok {
-			g.finding("confidence", "a number or nothing", show(r[l.atConfidence]))
+		if x, ok := confidence(text); !ok {
+			g.finding("confidence", "a number or nothing", show(text))
 		} else if !schema.Keeps(x) {
-			g.finding("confidence", fmt.Sprintf("%v or more", schema.MinConfidence), show(r[l.atConfidence]))
+			g.finding("confidence", fmt.Sprintf("%v or more", schema.MinConfidence), show(text))
 		}
-		levels = l.schema.AppendLevels(levels[:0], g.classification, r[atValue])
-		for k := l.atConfidence + 1; k < l.atError; k++ {
-			g.expect(l.names[k], textAt(levels, k-l.atConfidence-1), r[k])
+		levels = schema.AppendLevels(levels[:0], g.classification, value)
+		for k, at := 0, l.at[writer.ColumnLevel]; at >= 0 && at < l.carried && l.columns[at].ID == writer.ColumnLevel; k, at = k+1, at+1 {
+			g.expect(l.names[at], textAt(levels, k), r[at])
 		}
 	}
 }
@@ -175,8 +179,10 @@ func (g *group) checkNoEntry() {
 	if len(g.rows) != 1 {
 		g.finding("rows", fmt.Sprintf("1, for the status is %s", g.status()), strconv.Itoa(len(g.rows)))
 	}
-	for k := atRank; k < g.layout.atError; k++ {
-		g.expect(g.layout.names[k], "", g.rows[0][k])
+	for k := range g.layout.carried {
+		if g.layout.ofEntry(k) {
+			g.expect(g.layout.names[k], "", g.rows[0][k])
+		}
 	}
 }
 
@@ -192,7 +198,7 @@ func (g *group) agrees(o answers.Outcome) bool {
 func (g *group) compareAnswer(o answers.Outcome) {
 	if o.Rejection != nil {
 		g.expect("status, by the store", string(writer.StatusRejected), string(g.status()))
-		g.expect("error, by the store", sameText(o.Rejection.Error()), sameText(g.rows[0][g.layout.atError]))
+		g.expect("error, by the store", sameText(o.Rejection.Error()), sameText(g.first(writer.ColumnError)))
 		return
 	}
 	stored := writer.Result{Status: writer.StatusEmpty, Classification: g.classification, Entries: make([]writer.Entry, len(o.Answer.Entries))}
@@ -208,15 +214,15 @@ func (g *group) compareAnswer(o answers.Outcome) {
 	if rows[0].Status != g.status() {
 		return
 	}
-	g.expect("error, by the store", rows[0].Error, g.rows[0][g.layout.atError])
+	g.expect("error, by the store", rows[0].Error, g.first(writer.ColumnError))
 	if g.status() != writer.StatusOK {
 		return
 	}
 	g.compareEntries(rows)
-	if at := slices.Index(g.layout.names[:g.layout.carried], "answered_at"); at >= 0 {
-		got, err := time.Parse(time.RFC3339Nano, g.rows[0][at])
+	if text := g.first(writer.ColumnAnsweredAt); schema.SourceColumns {
+		got, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil || !got.Equal(o.Answer.AnsweredAt) {
-			g.finding("answered_at, by the store", o.Answer.AnsweredAt.Format(time.RFC3339Nano), show(g.rows[0][at]))
+			g.finding("answered_at, by the store", o.Answer.AnsweredAt.Format(time.RFC3339Nano), show(text))
 		}
 	}
 }

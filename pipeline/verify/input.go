@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // inputs reads the input in step with the output.
@@ -64,7 +65,7 @@ func (in *inputs) at(g *group) *reader.Record {
 		g.report.Inputs++
 	}
 	got := g.rows[0]
-	g.expect("input, by the input file", sameText(in.record.Input), sameText(got[atInput]))
+	g.expect("input, by the input file", sameText(in.record.Input), sameText(g.first(writer.ColumnInput)))
 	for i, place := range in.layout.places {
 		k := in.layout.carried + i
 		text, null := in.field(place)
@@ -134,7 +135,7 @@ func sameText(s string) string {
 
 // sameCell is sameText of a cell.
 func sameCell(cell string) string {
-	if cell == results.EmptyText {
+	if cell == outputs.EmptyText {
 		return cell
 	}
 	return sameText(cell)

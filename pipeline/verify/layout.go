@@ -1,55 +1,39 @@
 package verify
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
-)
-
-// The indexes of the columns of a results.Row that every output begins with.
-const (
-	atRecord = iota
-	atInput
-	atStatus
-	atClassification
-	atRank
-	atValue
-	atCategoryID
-	afterCategoryID
 )
 
 // layout describes the columns of the rows.
 type layout struct {
-	schema       writer.Schema // without Carry
-	names        []string
-	atTitle      int // -1 if there are no titles
-	atConfidence int
-	atError      int
-	carried      int // the index of the first carried column
-	places       []int
+	schema  writer.Schema // without Carry
+	names   []string
+	columns []writer.Column        // without the carried ones
+	at      [writer.NumColumns]int // the index of each column; -1 for none
+	carried int                    // the index of the first carried column
+	places  []int
 }
 
 // newLayout returns the layout of an output with the given columns, or a finding if they differ
 // from those of the account's settings and the input. account and input may be nil.
 func newLayout(names []string, account *pipeline.Account, input []string) (*layout, *Finding) {
 	names, input = sameTexts(names), sameTexts(input)
-	schema := schemaOf(names)
+	schema, _, _ := writer.SchemaOf(names) // other columns differ from those of the schema
+	schema.Codes = client.Codes()
 	if account != nil {
 		schema = account.Settings.Schema()
 	}
-	fixed := columnNames(schema)
-	long := schema
-	long.Shape = writer.ShapeLong // has the same columns, with the names that the structs of a list use
-	flat := columnNames(long)
-	l := &layout{
-		schema: schema, names: names, carried: len(fixed),
-		atTitle: slices.Index(flat, "title"), atConfidence: slices.Index(flat, "confidence"), atError: slices.Index(flat, "error"),
+	fixed := schema.Names()
+	l := &layout{schema: schema, names: names, columns: schema.Leaves(), carried: len(fixed)}
+	for c := range l.at {
+		l.at[c] = slices.IndexFunc(l.columns, func(column writer.Column) bool { return column.ID == writer.ColumnID(c) })
 	}
 	if len(names) < len(fixed) || !slices.Equal(names[:len(fixed)], fixed) {
 		return nil, &Finding{What: "columns", Expected: strings.Join(fixed, ","), Got: strings.Join(names, ",")}
@@ -59,7 +43,7 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 		return l, nil
 	}
 	schema.Carry = carry
-	if expected := columnNames(schema); !slices.Equal(names, expected) {
+	if expected := schema.Names(); !slices.Equal(names, expected) {
 		return nil, &Finding{What: "columns", Expected: strings.Join(expected, ","), Got: strings.Join(names, ",")}
 	}
 	for _, name := range carry {
@@ -70,31 +54,6 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 		}
 	}
 	return l, nil
-}
-
-// listPrefix begins the names of the columns that are members of the structs in the list.
-const listPrefix = "categories."
-
-// schemaOf derives the schema of an output without an account from its columns.
-func schemaOf(names []string) writer.Schema {
-	var s writer.Schema
-	if len(names) > atRank && strings.HasPrefix(names[atRank], listPrefix) {
-		s.Shape, names = writer.ShapeNested, slices.Clone(names)
-		for i := range names {
-			names[i] = strings.TrimPrefix(names[i], listPrefix)
-		}
-	}
-	after := names[min(afterCategoryID, len(names)):]
-	if len(after) > 0 && after[0] == "title" {
-		s.NAICS, after = client.NAICS, after[1:]
-	}
-	after = after[min(1, len(after)):] // confidence
-	for s.Levels < min(len(after), writer.MaxLevels) && after[s.Levels] == fmt.Sprintf("level_%d", s.Levels+1) {
-		s.Levels++
-	}
-	after = after[s.Levels:]
-	s.SourceColumns = len(after) >= 3 && after[1] == "source" && after[2] == "answered_at"
-	return s
 }
 
 // carriedNames returns the names of the input's columns that the output carries; tail are their
@@ -117,19 +76,6 @@ func carriedNames(account *pipeline.Account, input, tail []string) (names []stri
 	return input, true
 }
 
-func columnNames(s writer.Schema) []string {
-	var names []string
-	for _, c := range s.Columns() {
-		if c.Type != writer.TypeList {
-			names = append(names, c.Name)
-		}
-		for _, e := range c.Elements {
-			names = append(names, c.Name+"."+e.Name)
-		}
-	}
-	return names
-}
-
 // membersOf returns the members of the structs in the lists of a run; nil if there is no account or
 // no list.
 func membersOf(account *pipeline.Account) []string {
@@ -137,9 +83,9 @@ func membersOf(account *pipeline.Account) []string {
 		return nil
 	}
 	var members []string
-	for _, c := range account.Settings.Schema().Columns() {
-		for _, e := range c.Elements {
-			members = append(members, e.Name)
+	for _, name := range account.Settings.Schema().Names() {
+		if member, ok := strings.CutPrefix(name, writer.ListPrefix); ok {
+			members = append(members, member)
 		}
 	}
 	return members
@@ -169,29 +115,31 @@ func (l *layout) checkTypes(types []writer.ValueType, account *pipeline.Account)
 	return nil
 }
 
+// cell returns the cell of a column; "" if the output has no such column.
+func (l *layout) cell(r outputs.Row, c writer.ColumnID) string {
+	if at := l.at[c]; at >= 0 {
+		return r[at]
+	}
+	return ""
+}
+
 // ofEntry reports whether a column describes an entry, and so may differ within a record.
 func (l *layout) ofEntry(column int) bool {
-	return column >= atRank && column < l.atError
+	return column < l.carried && !l.columns[column].OfRecord()
 }
 
 // entries returns the entries in the rows of a record, with their ranks.
-func (l *layout) entries(rows []results.Row) (entries []writer.Entry, ranks []string) {
+func (l *layout) entries(rows []outputs.Row) (entries []writer.Entry, ranks []string) {
 	for _, r := range rows {
-		if r[atValue] == "" {
+		value := l.cell(r, writer.ColumnValue)
+		if value == "" {
 			continue
 		}
-		x, _ := confidence(r[l.atConfidence]) // checkEntries reports malformed ones
-		entries = append(entries, writer.Entry{Value: r[atValue], Title: l.title(r), Confidence: x})
-		ranks = append(ranks, r[atRank])
+		x, _ := confidence(l.cell(r, writer.ColumnConfidence)) // checkEntries reports malformed ones
+		entries = append(entries, writer.Entry{Value: value, Title: l.cell(r, writer.ColumnTitle), Confidence: x})
+		ranks = append(ranks, l.cell(r, writer.ColumnRank))
 	}
 	return entries, ranks
-}
-
-func (l *layout) title(r results.Row) string {
-	if l.atTitle < 0 {
-		return ""
-	}
-	return r[l.atTitle]
 }
 
 func number(text string) (int64, bool) {

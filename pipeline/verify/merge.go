@@ -2,10 +2,8 @@ package verify
 
 import (
 	"slices"
-	"strconv"
-	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -54,49 +52,40 @@ func (m *merge) flush() error {
 func (g *group) appendTyped(rows []writer.Row) []writer.Row {
 	if g.layout.schema.Shape != writer.ShapeNested {
 		for _, r := range g.rows {
-			rows = append(rows, g.layout.typed(r))
+			rows = append(rows, g.layout.typed(r, true))
 		}
 		return rows
 	}
-	row := g.layout.typed(g.rows[0])
-	if row.Rank == 0 {
-		return append(rows, row)
+	row := g.layout.typed(g.rows[0], false)
+	if g.first(writer.ColumnRank) != "" {
+		row.Categories = make([]writer.Row, len(g.rows))
+		for i, r := range g.rows {
+			row.Categories[i] = g.layout.typed(r, true)
+		}
 	}
-	row.Categories = make([]writer.Row, len(g.rows))
-	for i, r := range g.rows {
-		row.Categories[i] = g.layout.typed(r)
-	}
-	row.Rank, row.Value, row.CategoryID, row.Title, row.Levels = 0, "", "", "", nil
 	return append(rows, row)
 }
 
-// typed is a row as the writer takes it, with zero values for malformed cells.
-func (l *layout) typed(r results.Row) writer.Row {
-	record, _ := number(r[atRecord])
-	rank, _ := strconv.ParseInt(r[atRank], 10, 64)
-	t := writer.Row{
-		Record: record, Input: r[atInput], Status: writer.Status(r[atStatus]), Classification: r[atClassification],
-		Rank: rank, Value: r[atValue], CategoryID: r[atCategoryID], Title: l.title(r),
-		Levels: r[l.atConfidence+1 : l.atError], Error: r[l.atError],
+// typed is a row as the writer takes it, with or without its entry. Malformed cells are null.
+func (l *layout) typed(r outputs.Row, entry bool) (t writer.Row) {
+	for k := range l.columns {
+		if c := &l.columns[k]; entry || c.OfRecord() {
+			c.Set(&t, r[k])
+		}
 	}
 	t.Fields, t.Nulls = carriedFields(r[l.carried:])
-	t.Confidence, _ = confidence(r[l.atConfidence])
-	if l.schema.SourceColumns {
-		t.Source = r[l.atError+1]
-		t.AnsweredAt, _ = time.Parse(time.RFC3339Nano, r[l.atError+2])
-	}
 	return t
 }
 
 // carriedFields returns cells as the writer takes them. Without empty text all empty fields are null.
 func carriedFields(cells []string) (fields []string, nulls []bool) {
-	if !slices.Contains(cells, results.EmptyText) {
+	if !slices.Contains(cells, outputs.EmptyText) {
 		return cells, nil
 	}
 	fields, nulls = slices.Clone(cells), make([]bool, len(cells))
 	for i, cell := range cells {
 		nulls[i] = cell == ""
-		if cell == results.EmptyText {
+		if cell == outputs.EmptyText {
 			fields[i] = ""
 		}
 	}

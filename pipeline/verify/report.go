@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -88,7 +88,7 @@ func show(v any) string {
 		return fmt.Sprint(v)
 	case text == "":
 		return "nothing"
-	case text == results.EmptyText:
+	case text == outputs.EmptyText:
 		return "empty text"
 	case len(text) > longest:
 		return fmt.Sprintf("%.*q...", longest, text)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -184,7 +184,7 @@ func TestOddLists(t *testing.T) {
 	for _, list := range []string{
 		`null`, `"text"`, `[1]`, `[{}]`, `[[]]`, `[{"rank":1}]`, `[{"rank":[],"value":"A","category_id":null,"confidence":0.5}]`,
 		`[{"value":"A","rank":1,"category_id":null,"confidence":0.5}]`, `[{"rank":1`, `[`,
-		`[` + strings.Repeat(`{"rank":1,"value":"A","category_id":null,"confidence":0.5},`, results.MaxRows) + `{"rank":1,"value":"A","category_id":null,"confidence":0.5}]`,
+		`[` + strings.Repeat(`{"rank":1,"value":"A","category_id":null,"confidence":0.5},`, outputs.MaxRows) + `{"rank":1,"value":"A","category_id":null,"confidence":0.5}]`,
 	} {
 		path := filepath.Join(t.TempDir(), "out.jsonl")
 		if err := os.WriteFile(path, []byte(whole+before+list+after), 0o666); err != nil {

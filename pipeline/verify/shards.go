@@ -11,7 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -82,7 +82,7 @@ func (w *shardsWalk) checkFolder(ctx context.Context) error {
 	for _, name := range names {
 		shard, ok := pipeline.ShardOf(name)
 		switch {
-		case name == results.SuccessName:
+		case name == outputs.SuccessName:
 			success = true
 		case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."), ok && shard.Count == w.Shards.Count:
 		default:
@@ -90,7 +90,7 @@ func (w *shardsWalk) checkFolder(ctx context.Context) error {
 		}
 	}
 	if w.Finished && !success {
-		w.report.add(Finding{File: writer.Join(w.Folder, results.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
+		w.report.add(Finding{File: writer.Join(w.Folder, outputs.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
 	}
 	return nil
 }

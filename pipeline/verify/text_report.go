@@ -25,7 +25,7 @@ func (r Report) WriteText(out io.Writer) error {
 		fmt.Fprintf(&b, " in %d classifications", n)
 	}
 	separator := ": "
-	for _, s := range []writer.Status{writer.StatusOK, writer.StatusEmpty, writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid, writer.StatusPending} {
+	for _, s := range writer.Statuses {
 		if n := r.Statuses[s]; n > 0 {
 			fmt.Fprintf(&b, "%s%d %s", separator, n, s)
 			separator = ", "

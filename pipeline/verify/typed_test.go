@@ -10,7 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -76,7 +76,7 @@ func TestTamperedTypesAreFound(t *testing.T) {
 		schema := account.Settings.Schema()
 		schema.Carry = source.Columns()
 		if format == writer.Parquet {
-			f, err := results.OpenFile(t.Context(), results.Part{Path: output, Format: format}, nil)
+			f, err := outputs.Open(t.Context(), outputs.Part{Path: output, Format: format}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,13 +3,12 @@ package verify
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -83,8 +82,8 @@ func (v *verification) isShard() bool {
 
 func (v *verification) file(ctx context.Context, p part) error {
 	v.report.Files++
-	where := Finding{File: p.path}
-	bytes, sum, err := digestFile(ctx, p.path)
+	where := Finding{File: p.Path}
+	bytes, sum, err := digestFile(ctx, p.Path)
 	if err != nil {
 		return err
 	}
@@ -106,9 +105,8 @@ func (v *verification) file(ctx context.Context, p part) error {
 
 // rows reads the rows of a file, record by record.
 func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
-	f, err := results.OpenFile(ctx, results.Part{
-		Path: p.path, Format: p.format, Escaped: v.Account != nil && v.Account.Settings.EscapeFormulas,
-	}, membersOf(v.Account))
+	p.Escaped = v.Account != nil && v.Account.Settings.EscapeFormulas
+	f, err := outputs.Open(ctx, p.Part, membersOf(v.Account))
 	if err != nil {
 		v.report.add(damaged(p, err))
 		return figures, nil
@@ -117,31 +115,31 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 	if !v.checkColumns(p, f) {
 		return figures, nil
 	}
-	v.group.start(p.path, f, v.layout)
+	v.group.start(p.Path, f, v.layout)
 	if err := v.merge.start(); err != nil {
 		return figures, err
 	}
-	for {
-		rows, err := f.Next()
-		if err == io.EOF {
-			return figures, v.endRecord()
-		}
-		if err != nil {
-			v.report.add(damaged(p, err))
-			return figures, v.endRecord()
-		}
-		if err := v.row(ctx, rows, &figures); err != nil {
-			return figures, err
-		}
+	var failed error
+	err = f.Rows(func(rows []outputs.Row) error {
+		failed = v.row(ctx, rows, &figures)
+		return failed
+	})
+	if failed != nil {
+		return figures, failed
 	}
+	if err != nil {
+		v.report.add(damaged(p, err))
+	}
+	return figures, v.endRecord()
 }
 
 // row reads a row of the output, which is several rows for a list.
-func (v *verification) row(ctx context.Context, rows []results.Row, figures *pipeline.Output) error {
+func (v *verification) row(ctx context.Context, rows []outputs.Row, figures *pipeline.Output) error {
 	v.report.Rows++
-	record, ok := number(rows[0][atRecord])
+	cell := v.layout.cell(rows[0], writer.ColumnRecord)
+	record, ok := number(cell)
 	if !ok || record < 1 {
-		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(rows[0][atRecord])})
+		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(cell)})
 		return nil
 	}
 	if err := v.endBefore(ctx, record, rows[0]); err != nil {
@@ -156,7 +154,7 @@ func (v *verification) row(ctx context.Context, rows []results.Row, figures *pip
 }
 
 // endBefore ends the present group, and the present record, if a row does not belong to them.
-func (v *verification) endBefore(ctx context.Context, record int64, r results.Row) error {
+func (v *verification) endBefore(ctx context.Context, record int64, r outputs.Row) error {
 	switch {
 	case v.group.belongs(record, r):
 		return nil
@@ -227,7 +225,7 @@ func (v *verification) checkOrder(g *group) {
 }
 
 // checkColumns reports whether the columns of a file, and their types, are those of the layout.
-func (v *verification) checkColumns(p part, f *results.File) bool {
+func (v *verification) checkColumns(p part, f *outputs.File) bool {
 	names := f.Columns()
 	if names == nil {
 		return true // JSONL without rows
@@ -246,7 +244,7 @@ func (v *verification) checkColumns(p part, f *results.File) bool {
 		finding = l.checkTypes(f.Types(), v.Account)
 	}
 	if finding != nil {
-		finding.File = p.path
+		finding.File = p.Path
 		v.report.add(*finding)
 		return false
 	}
@@ -260,14 +258,14 @@ func (v *verification) checkColumns(p part, f *results.File) bool {
 }
 
 func damaged(p part, err error) Finding {
-	content, _, _ := strings.Cut(string(p.format), ".")
-	return Finding{File: p.path, What: "content", Expected: "whole " + content, Got: err.Error()}
+	content, _, _ := strings.Cut(string(p.Format), ".")
+	return Finding{File: p.Path, What: "content", Expected: "whole " + content, Got: err.Error()}
 }
 
 // checkAnswer compares a record with its request and with the store.
 func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 	s := v.Account.Settings
-	input := g.rows[0][atInput]
+	input := g.first(writer.ColumnInput)
 	if record != nil {
 		input = record.Input
 	}

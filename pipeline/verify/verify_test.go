@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/results"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -212,9 +212,10 @@ func TestAnswersThatCameLater(t *testing.T) {
 	for status, later := range map[writer.Status]bool{
 		writer.StatusFailed: true, writer.StatusPending: true, writer.StatusOK: false, writer.StatusRejected: false,
 	} {
-		r := make(results.Row, afterCategoryID)
-		r[atStatus] = string(status)
-		if got := v.isLater(&group{rows: []results.Row{r}}, during); got != later {
+		l, _ := newLayout(writer.Schema{}.Names(), nil, nil)
+		r := make(outputs.Row, len(l.names))
+		r[l.at[writer.ColumnStatus]] = string(status)
+		if got := v.isLater(&group{layout: l, rows: []outputs.Row{r}}, during); got != later {
 			t.Errorf("%s: later %t", status, got)
 		}
 	}
@@ -291,7 +292,7 @@ func TestTamperedFoldersAreFound(t *testing.T) {
 			return errors.Join(os.Rename(f.part("part-00001"), f.part("x")),
 				os.Rename(f.part("part-00002"), f.part("part-00001")), os.Rename(f.part("x"), f.part("part-00002")))
 		}, "order"},
-		{"not complete", func(f *fixture) error { return os.Remove(filepath.Join(f.output, results.SuccessName)) }, "file"},
+		{"not complete", func(f *fixture) error { return os.Remove(filepath.Join(f.output, outputs.SuccessName)) }, "file"},
 		{"foreign file", func(f *fixture) error { return os.WriteFile(f.part("notes"), nil, 0o666) }, "file"},
 		{"number left out, without account", func(f *fixture) error {
 			f.account = nil

@@ -6,9 +6,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 func everything(string) bool { return true }
+
+var codeLevels = LevelsOf(taxonomy.NAICS())
 
 func TestLevels(t *testing.T) {
 	for _, tt := range []struct {
@@ -20,12 +24,12 @@ func TestLevels(t *testing.T) {
 		{"path", PathLevels, "A > B > C", []string{"A", "B", "C"}},
 		{"path without spaces", PathLevels, " A>B ", []string{"A", "B"}},
 		{"no path", PathLevels, " > ", nil},
-		{"industry", CodeLevels, "541511", []string{"54", "541", "5415", "54151", "541511"}},
-		{"sector of several numbers", CodeLevels, "3254", []string{"31-33", "325", "3254"}},
-		{"sector as a range", CodeLevels, "44-45", []string{"44-45"}},
-		{"number of a sector", CodeLevels, "49", []string{"48-49"}},
-		{"no code", CodeLevels, "x", nil},
-		{"one digit", CodeLevels, "5", nil},
+		{"industry", codeLevels, "541511", []string{"54", "541", "5415", "54151", "541511"}},
+		{"sector of several numbers", codeLevels, "3254", []string{"31-33", "325", "3254"}},
+		{"sector as a range", codeLevels, "44-45", []string{"44-45"}},
+		{"number of a sector", codeLevels, "49", []string{"48-49"}},
+		{"no code", codeLevels, "x", nil},
+		{"one digit", codeLevels, "5", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.levels(tt.value); !reflect.DeepEqual(got, tt.want) {
@@ -53,9 +57,9 @@ func TestRight(t *testing.T) {
 		{"fourth", PathLevels, "A", []string{"B", "C", "D", "A"}, false, false, []bool{false}},
 		{"another allowed", PathLevels, "A > B|C", []string{"C > D"}, true, true, []bool{true, false}},
 		{"no answer", PathLevels, "A > B", nil, false, false, []bool{false, false}},
-		{"code below", CodeLevels, "5415", []string{"541511"}, true, true, []bool{true, true, true}},
-		{"code beside", CodeLevels, "5415", []string{"541611"}, false, false, []bool{true, true, false}},
-		{"same sector", CodeLevels, "31-33", []string{"325412"}, true, true, []bool{true}},
+		{"code below", codeLevels, "5415", []string{"541511"}, true, true, []bool{true, true, true}},
+		{"code beside", codeLevels, "5415", []string{"541611"}, false, false, []bool{true, true, false}},
+		{"same sector", codeLevels, "31-33", []string{"325412"}, true, true, []bool{true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tally := New(tt.levels, everything)
@@ -137,7 +141,7 @@ func FuzzTally(f *testing.F) {
 	f.Add("||>", ">>", math.Inf(1))
 	f.Add("31-33", "\xff", -3.0)
 	f.Fuzz(func(t *testing.T, label, value string, confidence float64) {
-		for _, levels := range []Levels{PathLevels, CodeLevels} {
+		for _, levels := range []Levels{PathLevels, codeLevels} {
 			tally := New(levels, everything)
 			tally.Add(label, []Answer{{value, confidence}, {label, confidence}})
 			r := tally.Report()

@@ -1,21 +1,45 @@
 package evaluate
 
 import (
+	"strconv"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// ForTaxonomy makes a tally of answers in a taxonomy. The values of NAICS are codes, all others are
-// paths.
+// ForTaxonomy makes a tally of answers in a taxonomy.
 func ForTaxonomy(t *taxonomy.Taxonomy) *Tally {
-	levels := Levels(PathLevels)
-	if t == taxonomy.NAICS() {
-		levels = CodeLevels
-	}
+	levels := LevelsOf(t)
 	known := make(map[string]bool, len(t.Categories))
 	for i := range t.Categories {
 		known[strings.Join(levels(t.Categories[i].Path), taxonomy.PathSeparator)] = true
 	}
 	return New(levels, func(value string) bool { return known[value] })
+}
+
+// LevelsOf returns the levels of the values of a taxonomy, which are codes or paths. The first level of a code is the
+// category of the top level that spans its number: "311111" has "31-33", "311", "3111", "31111" and "311111".
+func LevelsOf(t *taxonomy.Taxonomy) Levels {
+	split := client.Codes()[t.Name]
+	if split == nil {
+		return PathLevels
+	}
+	spans := make(map[string]string)
+	for _, c := range t.Categories {
+		first, last, ok := strings.Cut(c.Code, "-")
+		from, _ := strconv.Atoi(first)
+		to, _ := strconv.Atoi(last)
+		for n := from; ok && n <= to; n++ {
+			spans[strconv.Itoa(n)] = c.Code
+		}
+	}
+	return func(code string) []string {
+		code = strings.TrimSpace(code)
+		levels := split(nil, code, len(code))
+		if len(levels) > 0 && spans[levels[0]] != "" {
+			levels[0] = spans[levels[0]]
+		}
+		return levels
+	}
 }

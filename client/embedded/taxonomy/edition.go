@@ -1,30 +1,82 @@
 package taxonomy
 
+import (
+	"embed"
+	"strings"
+	"sync"
+)
+
 // Edition is a published taxonomy that the embedded service answers in.
 type Edition struct {
 	Name      string // of the classification, such as "naics"
 	Published string // the publisher's name and version of the taxonomy
+	Entries   int    // the most of an answer: websites have several topics, companies few industries
 	Load      func() *Taxonomy
 }
 
-// Editions gives all published taxonomies.
-func Editions() []Edition {
-	return []Edition{
-		{"taxonomy_v3", "IAB Tech Lab Content Taxonomy 3.0", IAB},
-		{"naics", "North American Industry Classification System 2022", NAICS},
-		{"product_taxonomy", "Google product taxonomy, version 2019-07-10", Products},
-	}
+// editions are all published taxonomies. A new one is an entry here, an outline, and an entry of package client.
+var editions = []Edition{
+	edition("taxonomy_v3", "IAB Tech Lab Content Taxonomy 3.0", 10, "iab.txt"),
+	edition("naics", "North American Industry Classification System 2022", 3, "naics.txt"),
+	edition("product_taxonomy", "Google product taxonomy, version 2019-07-10", 3, "products.txt"),
 }
 
-// Published gives the published taxonomy of a classification; nil if there is none.
-func Published(classification string) *Taxonomy {
-	for _, e := range Editions() {
+//go:embed *.txt
+var outlines embed.FS
+
+// edition returns a taxonomy that is loaded when it is first needed.
+func edition(name, published string, entries int, file string) Edition {
+	return Edition{name, published, entries, sync.OnceValue(func() *Taxonomy { return load(name, file) })}
+}
+
+// load parses an outline and its overlay, if there is one. Both are part of the program and tested, so an error is
+// a fault of the build.
+func load(name, file string) *Taxonomy {
+	outline, err := outlines.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	categories, err := Parse(file, string(outline))
+	aliases := strings.TrimSuffix(file, ".txt") + ".aliases.txt"
+	if overlay, missing := outlines.ReadFile(aliases); err == nil && missing == nil {
+		err = Overlay(categories, aliases, string(overlay))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return &Taxonomy{Name: name, Categories: categories}
+}
+
+// Editions returns all published taxonomies.
+func Editions() []Edition { return editions }
+
+// EditionOf returns the published taxonomy of a classification; false if there is none.
+func EditionOf(classification string) (Edition, bool) {
+	for _, e := range editions {
 		if e.Name == classification {
-			return e.Load()
+			return e, true
 		}
+	}
+	return Edition{}, false
+}
+
+// Published returns the categories of EditionOf; nil if there is none.
+func Published(classification string) *Taxonomy {
+	if e, ok := EditionOf(classification); ok {
+		return e.Load()
 	}
 	return nil
 }
+
+// IAB returns the IAB Content Taxonomy 3.0, 703 categories.
+func IAB() *Taxonomy { return Published("taxonomy_v3") }
+
+// Products returns the product taxonomy of 2019-07-10, 5,582 categories.
+func Products() *Taxonomy { return Published("product_taxonomy") }
+
+// NAICS returns the 2022 edition of NAICS, 2,125 codes from the two-digit sectors
+// to the six-digit industries.
+func NAICS() *Taxonomy { return Published("naics") }
 
 // Levels is the number of levels of the deepest category; 0 for an empty taxonomy.
 func (t *Taxonomy) Levels() int {

@@ -13,13 +13,9 @@ func TestProductAliases(t *testing.T) {
 		leastCategories = 2000
 		mostOwners      = 3
 	)
-	written, err := Parse("products.aliases.txt", productsAliases)
-	if err != nil {
-		t.Fatal(err)
-	}
 	with := 0
 	owners := map[string][]string{}
-	for _, c := range written {
+	for _, c := range parsed(t, "products.aliases.txt") {
 		if len(c.Aliases) > 0 {
 			with++
 		}

@@ -1,8 +1,8 @@
-package results
+package outputs
 
 import (
 	"context"
-	"io"
+	"errors"
 	"os"
 	"testing"
 
@@ -30,25 +30,19 @@ func TestCutOutput(t *testing.T) {
 				t.Errorf("%s of %d bytes cut to %d: Scan takes it for whole", format, len(whole), size)
 			}
 			if err := readAll(part); err == nil {
-				t.Errorf("%s of %d bytes cut to %d: Next takes it for whole", format, len(whole), size)
+				t.Errorf("%s of %d bytes cut to %d: Rows takes it for whole", format, len(whole), size)
 			}
 		}
 	}
 }
 
 func readAll(p Part) error {
-	f, err := OpenFile(context.Background(), p, nil)
+	f, err := Open(context.Background(), p, nil)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	for {
-		if _, err := f.Next(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
+	return f.Rows(func([]Row) error { return nil })
 }
 
 // shortGroup is a row group that ends before its last row.
@@ -62,15 +56,13 @@ func TestRowGroupThatEndsEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	p, err := newParquetReader(f)
+	p, err := openParquet(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.groups[0] = shortGroup{p.groups[0]}
-	for err == nil {
-		_, err = p.next()
-	}
-	if err != pages.ErrDamaged {
+	err = p.rows(func([]Row) error { return nil })
+	if !errors.Is(err, pages.ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
 }

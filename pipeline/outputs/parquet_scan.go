@@ -1,19 +1,15 @@
-package results
+package outputs
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 
-	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/reader/pages"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // parquetScan makes a batch of each row group of a file.
@@ -25,61 +21,40 @@ type parquetScan struct {
 
 // parquetColumn is a column to read.
 type parquetColumn struct {
-	column Columns
+	*writer.Column
 	leaf   int  // the index in the file
 	ofList bool // it is a member of the structs in the list
 	most   byte // the definition level of a value that is not null
 }
 
-func scanParquet(ctx context.Context, path string, columns Columns, use func(*Batch) error) error {
-	f, err := storage.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s, err := newParquetScan(f, columns)
-	if err != nil {
-		return err
-	}
+// jobs returns the jobs of a Parquet file: see inOrder.
+func (p *parquetFile) jobs(own []writer.Column, columns Columns) func() (job, error) {
+	s := p.scan(own, columns)
 	group := -1
-	return inOrder(ctx, func() (job, error) {
+	return func() (job, error) {
 		if group++; group >= len(s.groups) {
 			return nil, io.EOF
 		}
 		n := group
 		return func(b *Batch) error { return s.fill(n, b) }, nil
-	}, use)
+	}
 }
 
-func newParquetScan(f reader.Source, columns Columns) (_ *parquetScan, err error) {
-	defer pages.Guard(&err)
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	in, err := pages.Open(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	layout, err := parquetColumns(in) // the names and the list, as for reading row by row
-	if err != nil {
-		return nil, err
-	}
-	places, err := placesOf(layout.names)
-	if err != nil {
-		return nil, err
-	}
-	s := &parquetScan{groups: in.RowGroups(), input: places[Input]}
-	isList := layout.list[1] > 0
-	for _, c := range slices.Sorted(maps.Keys(places)) {
-		leaf := places[c]
-		ofList := leaf >= layout.list[0] && leaf < layout.list[1]
-		if c&columns == 0 && !(isList && c == Rank) { // the ranks say how long the lists are
+func (p *parquetFile) scan(own []writer.Column, columns Columns) *parquetScan {
+	s := &parquetScan{groups: p.groups}
+	isList := p.list[1] > 0
+	for leaf := range own {
+		c := &own[leaf]
+		if c.ID == writer.ColumnInput {
+			s.input = leaf
+		}
+		if c.ID == writer.ColumnLevel || !columns.has(c.ID) && !(isList && c.ID == writer.ColumnRank) { // the ranks say how long the lists are
 			continue
 		}
-		s.columns = append(s.columns, parquetColumn{column: c, leaf: leaf, ofList: ofList, most: layout.most[leaf]})
+		ofList := leaf >= p.list[0] && leaf < p.list[1]
+		s.columns = append(s.columns, parquetColumn{Column: c, leaf: leaf, ofList: ofList, most: p.most[leaf]})
 	}
-	return s, nil
+	return s
 }
 
 // fill decodes a row group.
@@ -97,13 +72,13 @@ func (s *parquetScan) fill(i int, b *Batch) (err error) {
 		}
 	}
 	for _, c := range s.columns {
-		if err := c.read(chunks[c.leaf], b); err != nil {
+		if err := c.read(chunks[c.leaf], b, rows); err != nil {
 			return err
 		}
 		if !c.ofList && rows != nil {
 			c.spread(b, rows)
 		}
-		if n := c.rows(b); n != b.Len {
+		if n := b.rows(c.Column); n != b.Len {
 			return fmt.Errorf("%w: a column has %d rows, not %d", pages.ErrDamaged, n, b.Len)
 		}
 	}
@@ -126,7 +101,9 @@ func (s *parquetScan) lists(chunk parquet.ColumnChunk, n int) ([]int32, error) {
 			if level == 0 {
 				row++
 			}
-			rows = append(rows, row)
+			if rows = append(rows, row); len(rows) > MaxRows && rows[len(rows)-1-MaxRows] == row {
+				return errLongList
+			}
 		}
 		return nil
 	})
@@ -155,33 +132,40 @@ func eachPage(chunk parquet.ColumnChunk, use func(parquet.Page) error) (err erro
 	}
 }
 
-// read appends the values of a column to the batch. An empty list has nulls.
-func (c *parquetColumn) read(chunk parquet.ColumnChunk, b *Batch) error {
+// read appends the values of a column to the batch. An empty list has nulls. All columns of a list must have its rows.
+func (c *parquetColumn) read(chunk parquet.ColumnChunk, b *Batch, rows []int32) error {
 	var words dictionary
+	at := 0 // of the rows
 	return eachPage(chunk, func(p parquet.Page) error {
+		for _, level := range p.RepetitionLevels() {
+			if at >= len(rows) || (level == 0) != (at == 0 || rows[at] != rows[at-1]) {
+				return pages.ErrDamaged
+			}
+			at++
+		}
 		levels := p.DefinitionLevels()
 		if c.most == 0 {
 			levels = nil
 		}
-		switch t := b.text(c.column); {
-		case t != nil:
+		switch c.Type {
+		case writer.TypeString:
+			t := &b.Texts[c.ID]
 			indexes, err := words.add(t, p)
 			if err != nil {
 				return err
 			}
 			t.Index, err = appendPresent(t.Index, indexes, levels, c.most, 0)
 			return err
-		case c.column == Confidence:
+		case writer.TypeDouble:
 			values, err := numbersOf(p, parquet.Double, (*encoding.Values).Double)
 			if err == nil {
-				b.Confidence, err = appendPresent(b.Confidence, values, levels, c.most, null)
+				b.Reals[c.ID], err = appendPresent(b.Reals[c.ID], values, levels, c.most, null)
 			}
 			return err
 		}
-		w := b.whole(c.column)
 		values, err := numbersOf(p, parquet.Int64, (*encoding.Values).Int64)
 		if err == nil {
-			*w, err = appendPresent(*w, values, levels, c.most, 0)
+			b.Wholes[c.ID], err = appendPresent(b.Wholes[c.ID], values, levels, c.most, 0)
 		}
 		return err
 	})
@@ -280,22 +264,15 @@ func (d *dictionary) addPlain(t *Text, p parquet.Page) ([]int32, error) {
 	return d.indexes, nil
 }
 
-// rows returns the number of rows that the column has in the batch.
-func (c *parquetColumn) rows(b *Batch) int {
-	if t := b.text(c.column); t != nil {
-		return len(t.Index)
-	} else if w := b.whole(c.column); w != nil {
-		return len(*w)
-	}
-	return len(b.Confidence)
-}
-
 // spread repeats the values of the column for the elements of the lists.
 func (c *parquetColumn) spread(b *Batch, rows []int32) {
-	if t := b.text(c.column); t != nil {
-		t.Index = repeat(t.Index, rows)
-	} else if w := b.whole(c.column); w != nil {
-		*w = repeat(*w, rows)
+	switch c.Type {
+	case writer.TypeString:
+		b.Texts[c.ID].Index = repeat(b.Texts[c.ID].Index, rows)
+	case writer.TypeDouble:
+		b.Reals[c.ID] = repeat(b.Reals[c.ID], rows)
+	default:
+		b.Wholes[c.ID] = repeat(b.Wholes[c.ID], rows)
 	}
 }
 

@@ -1,4 +1,4 @@
-package results
+package outputs
 
 import (
 	"bufio"
@@ -8,10 +8,8 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 
-	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -34,71 +32,29 @@ func cause(err error) error {
 }
 
 func scanPart(ctx context.Context, p Part, columns Columns, use func(*Batch) error) error {
-	content, _, _ := strings.Cut(string(p.Format), ".")
-	if writer.Format(content) == writer.Parquet {
-		return scanParquet(ctx, p.Path, columns, use)
-	}
-	names, err := columnsOf(ctx, p)
-	if err != nil || names == nil { // JSONL without rows
-		return err
-	}
-	body, err := storage.Open(ctx, p.Path)
+	f, err := Open(ctx, p, nil)
 	if err != nil {
 		return err
-	}
-	defer body.Close()
-	plain, err := decompress(bufio.NewReaderSize(body, 64<<10))
-	if err != nil {
-		return err
-	}
-	defer plain.Close()
-	next, err := textJobs(plain, textFormat{writer.Format(content), p.Escaped}, names, columns)
-	if err != nil {
-		return err
-	}
-	return inOrder(ctx, next, use)
-}
-
-// columnsOf returns the names of the columns of a text file.
-func columnsOf(ctx context.Context, p Part) ([]string, error) {
-	f, err := OpenFile(ctx, p, nil)
-	if err != nil {
-		return nil, err
 	}
 	defer f.Close()
-	return f.Columns(), nil
-}
-
-// placesOf returns the indexes of the columns among the names of a file, without those that an optional column lacks.
-func placesOf(found []string) (map[Columns]int, error) {
-	places := make(map[Columns]int, len(names))
-	at := 0
-	has := func(name string, ofEntry bool) bool {
-		return at < len(found) && (found[at] == name || ofEntry && found[at] == listPrefix+name)
+	if f.names == nil { // JSONL without rows
+		return nil
 	}
-	for _, n := range names {
-		if n.column == Error {
-			for level := 1; has(fmt.Sprintf("level_%d", level), true); level++ {
-				at++
-			}
-		}
-		if n.column == AnsweredAt && has("source", false) && at+1 < len(found) && found[at+1] == n.name {
-			at++
-		} else if n.column == AnsweredAt {
-			continue // a carried column may have the name
-		}
-		if has(n.name, n.ofEntry) {
-			places[n.column] = at
-			at++
-		} else if !n.optional {
-			return nil, fmt.Errorf("not an output of bulkcat: column %d is not %q", at+1, n.name)
-		}
+	schema, n, err := writer.SchemaOf(f.names)
+	if err != nil {
+		return err
 	}
-	return places, nil
+	own := schema.Leaves()[:n]
+	if f.parquet != nil {
+		return inOrder(ctx, f.parquet.jobs(own, columns), use)
+	}
+	in, err := decompress(bufio.NewReaderSize(f.body, 64<<10))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return inOrder(ctx, f.jobs(in, own, columns), use)
 }
-
-// listPrefix begins the names of the columns that are members of the structs in the list of the shape nested.
-const listPrefix = "categories."
 
 // job fills an empty batch.
 type job func(*Batch) error

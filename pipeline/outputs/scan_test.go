@@ -1,10 +1,9 @@
-package results
+package outputs
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,10 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-const everything = Record | Input | Status | Classification | Rank | Value | CategoryID | Title | Confidence | Error | AnsweredAt
+const everything = Columns(1<<writer.NumColumns - 1)
 
 // write writes so many records in two classifications and returns the path of the output.
 func write(t *testing.T, schema writer.Schema, format writer.Format, folder bool, records int) string {
@@ -62,7 +62,7 @@ func write(t *testing.T, schema writer.Schema, format writer.Format, folder bool
 func byRow(t *testing.T, parts []Part) (rows []string) {
 	t.Helper()
 	for _, p := range parts {
-		f, err := OpenFile(t.Context(), p, nil)
+		f, err := Open(t.Context(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,26 +70,16 @@ func byRow(t *testing.T, parts []Part) (rows []string) {
 		if f.Columns() == nil {
 			continue
 		}
-		places, err := placesOf(f.Columns())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			read, err := f.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		own := columnsOf(t, f.Columns())
+		err = f.Rows(func(read []Row) error {
 			for _, r := range read {
 				var cells []string
-				for _, n := range names {
-					cell := ""
-					if place, ok := places[n.column]; ok {
-						cell = r[place]
+				for i := range own {
+					cell := r[i]
+					if own[i].ID == writer.ColumnLevel {
+						continue
 					}
-					if n.column == AnsweredAt && cell != "" {
+					if own[i].ID == writer.ColumnAnsweredAt && cell != "" {
 						at, err := time.Parse(time.RFC3339Nano, cell)
 						if err != nil {
 							t.Fatal(err)
@@ -100,9 +90,23 @@ func byRow(t *testing.T, parts []Part) (rows []string) {
 				}
 				rows = append(rows, strings.Join(cells, "|"))
 			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	return rows
+}
+
+// columnsOf returns the columns with these names, without the carried ones.
+func columnsOf(t *testing.T, names []string) []writer.Column {
+	t.Helper()
+	schema, own, err := writer.SchemaOf(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema.Leaves()[:own]
 }
 
 // byBatch reads the columns of an output in batches.
@@ -111,19 +115,26 @@ func byBatch(t *testing.T, parts []Part, columns Columns) (rows []string) {
 	err := Scan(t.Context(), parts, columns, func(b *Batch) error {
 		for i := range b.Len {
 			var cells []string
-			for _, n := range names {
+			for c := range writer.NumColumns {
 				cell := ""
-				if text := b.text(n.column); n.column == Input {
+				switch {
+				case c == writer.ColumnInput:
 					var err error
 					if cell, err = b.InputAt(i); err != nil {
 						return err
 					}
-				} else if text != nil {
-					cell = text.At(i)
-				} else if w := b.whole(n.column); w != nil && len(*w) > 0 && (*w)[i] != 0 {
-					cell = strconv.FormatInt((*w)[i], 10)
-				} else if n.column == Confidence && !math.IsNaN(b.Confidence[i]) {
-					cell = strconv.FormatFloat(b.Confidence[i], 'g', -1, 64)
+				case len(b.Texts[c].Index) > 0:
+					cell = b.Texts[c].At(i)
+				case len(b.Wholes[c]) > 0:
+					if cell = strconv.FormatInt(b.Wholes[c][i], 10); cell == "0" {
+						cell = ""
+					}
+				case len(b.Reals[c]) > 0:
+					if cell = strconv.FormatFloat(b.Reals[c][i], 'g', -1, 64); cell == "NaN" {
+						cell = ""
+					}
+				default:
+					continue
 				}
 				cells = append(cells, cell)
 			}
@@ -147,7 +158,7 @@ func TestScanGivesTheRows(t *testing.T) {
 			for _, folder := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s %s folder %t", format, shape, folder), func(t *testing.T) {
 					t.Parallel()
-					schema := writer.Schema{Levels: 3, NAICS: "naics", SourceColumns: true, Carry: []string{"value", "source"}, Shape: shape}
+					schema := writer.Schema{Levels: 3, Titles: true, Codes: client.Codes(), SourceColumns: true, Carry: []string{"value", "source"}, Shape: shape}
 					parts, err := List(t.Context(), write(t, schema, format, folder, 2500), "")
 					if err != nil {
 						t.Fatal(err)
@@ -156,7 +167,7 @@ func TestScanGivesTheRows(t *testing.T) {
 					if len(want) < 5000 || folder != (len(parts) > 1) {
 						t.Fatalf("%d rows in %d parts", len(want), len(parts))
 					}
-					for name, columns := range map[string]Columns{"with inputs": everything, "inputs on demand": everything &^ Input} {
+					for name, columns := range map[string]Columns{"with inputs": everything, "inputs on demand": everything &^ Of(writer.ColumnInput)} {
 						if got := byBatch(t, parts, columns); !slices.Equal(got, want) {
 							for i := range min(len(got), len(want)) {
 								if got[i] != want[i] {
@@ -178,7 +189,7 @@ func TestEscapedText(t *testing.T) {
 	for _, format := range []writer.Format{"csv", "tsv", "csv.gz"} {
 		var want []string
 		for _, escaped := range []bool{false, true} {
-			schema := writer.Schema{Levels: 1, NAICS: "naics", Carry: texts, EscapeFormulas: escaped}
+			schema := writer.Schema{Levels: 1, Titles: true, Codes: client.Codes(), Carry: texts, EscapeFormulas: escaped}
 			path := filepath.Join(t.TempDir(), "out."+string(format))
 			sink, err := writer.Open(writer.Options{Path: path, Schema: schema})
 			if err != nil {
@@ -204,15 +215,20 @@ func TestEscapedText(t *testing.T) {
 			if want = append(want, rows...); !slices.Equal(rows, want[:len(rows)]) || !slices.Equal(byBatch(t, []Part{part}, everything), rows) {
 				t.Errorf("%s, escaped %t: got %q and %q, want %q", format, escaped, rows, byBatch(t, []Part{part}, everything), want[:len(rows)])
 			}
-			f, err := OpenFile(t.Context(), part, nil)
+			f, err := Open(t.Context(), part, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := f.Columns(); !slices.Equal(got[len(got)-len(texts):], texts) {
 				t.Errorf("%s: the columns are %q", format, got)
 			}
-			if row, err := f.Next(); err != nil || !slices.Equal(row[0][len(row[0])-len(texts):], texts) {
-				t.Errorf("%s: the row is %q, %v", format, row, err)
+			if err := f.Rows(func(row []Row) error {
+				if !slices.Equal(row[0][len(row[0])-len(texts):], texts) {
+					t.Errorf("%s: the row is %q", format, row)
+				}
+				return nil
+			}); err != nil {
+				t.Error(err)
 			}
 			f.Close()
 		}
@@ -227,8 +243,8 @@ func TestManyRowGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	next, rows := int64(1), 0
-	err = Scan(t.Context(), parts, Record, func(b *Batch) error {
-		for _, n := range b.Records {
+	err = Scan(t.Context(), parts, Of(writer.ColumnRecord), func(b *Batch) error {
+		for _, n := range b.Wholes[writer.ColumnRecord] {
 			if n != next && n != next-1 {
 				t.Fatalf("record %d after %d", n, next-1)
 			}
@@ -248,12 +264,12 @@ func TestScanEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	failure := errors.New("failed")
-	if err := Scan(t.Context(), parts, Record, func(*Batch) error { return failure }); !errors.Is(err, failure) {
+	if err := Scan(t.Context(), parts, Of(writer.ColumnRecord), func(*Batch) error { return failure }); !errors.Is(err, failure) {
 		t.Errorf("got %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Scan(ended, parts, Record, func(*Batch) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := Scan(ended, parts, Of(writer.ColumnRecord), func(*Batch) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

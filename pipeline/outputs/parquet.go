@@ -1,8 +1,10 @@
-package results
+package outputs
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -15,21 +17,16 @@ import (
 // parquetBatch is how many rows are read at once.
 const parquetBatch = 256
 
-// parquetReader reads the rows of a file by row group.
-type parquetReader struct {
+// parquetFile is the columns and the row groups of a file.
+type parquetFile struct {
 	names  []string
 	values []writer.ValueType // the types of the columns
 	most   []byte             // the definition levels of values that are not null
 	list   [2]int             // the range of the columns of the list; empty for none
 	groups []parquet.RowGroup
-	rows   parquet.Rows // of the current group; nil between two groups
-	due    int64        // rows of the current group that are not read yet
-	ended  bool         // rows is at its end; rows of the batch still point into its memory
-	batch  []parquet.Row
-	ready  []parquet.Row // read and not returned yet
 }
 
-func newParquetReader(f reader.Source) (_ *parquetReader, err error) {
+func openParquet(f reader.Source) (_ *parquetFile, err error) {
 	defer pages.Guard(&err)
 	info, err := f.Stat()
 	if err != nil {
@@ -39,17 +36,7 @@ func newParquetReader(f reader.Source) (_ *parquetReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := parquetColumns(in)
-	if err != nil {
-		return nil, err
-	}
-	p.groups, p.batch = in.RowGroups(), make([]parquet.Row, parquetBatch)
-	return p, nil
-}
-
-// parquetColumns returns a reader with the columns of a file only.
-func parquetColumns(in *pages.File) (*parquetReader, error) {
-	p := new(parquetReader)
+	p := &parquetFile{groups: in.RowGroups()}
 	for _, c := range in.Root().Columns() {
 		if isFlat(c) {
 			p.add(c.Name(), c)
@@ -67,14 +54,14 @@ func parquetColumns(in *pages.File) (*parquetReader, error) {
 	return p, nil
 }
 
-func (p *parquetReader) add(name string, c *parquet.Column) {
+func (p *parquetFile) add(name string, c *parquet.Column) {
 	p.names = append(p.names, name)
 	p.values = append(p.values, valueTypeOf(c.Type()))
 	level := byte(0)
 	if c.Optional() {
 		level++
 	}
-	if strings.HasPrefix(name, listPrefix) { // of the repeated level between
+	if strings.HasPrefix(name, writer.ListPrefix) { // of the repeated level between
 		level++
 	}
 	p.most = append(p.most, level)
@@ -105,21 +92,66 @@ func listed(c *parquet.Column) []*parquet.Column {
 	return members
 }
 
-func (p *parquetReader) columns() []string { return p.names }
-
-func (p *parquetReader) types() []writer.ValueType { return p.values }
-
-func (p *parquetReader) next() (_ []Row, err error) {
-	defer pages.Guard(&err)
-	for len(p.ready) == 0 {
-		if err := p.read(); err != nil {
-			return nil, err
+// rows calls use with each row: see File.Rows. The library reads row by row, so that memory does not grow with the row
+// groups: the files of all shards of a run may be open at a time.
+func (p *parquetFile) rows(use func([]Row) error) error {
+	batch := make([]parquet.Row, parquetBatch)
+	for _, group := range p.groups {
+		if err := p.groupRows(group, batch, use); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+func (p *parquetFile) groupRows(group parquet.RowGroup, batch []parquet.Row, use func([]Row) error) (err error) {
+	var rows parquet.Rows
+	defer func() {
+		if rows != nil {
+			err = errors.Join(err, rows.Close())
+		}
+	}()
+	for left := group.NumRows(); ; {
+		n, end := readRows(group, &rows, batch)
+		left -= int64(n)
+		for _, values := range batch[:n] {
+			row, err := p.row(values)
+			if err == nil {
+				err = use(row)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		switch {
+		case end == io.EOF && left != 0: // a page that is cut short ends its column
+			return pages.ErrDamaged
+		case end == io.EOF:
+			return nil
+		case end == nil && n == 0:
+			return io.ErrNoProgress
+		case end != nil:
+			return end
+		}
+	}
+}
+
+// readRows opens the rows of a group, unless they are open, and reads some.
+func readRows(group parquet.RowGroup, rows *parquet.Rows, batch []parquet.Row) (n int, err error) {
+	defer pages.Guard(&err)
+	if *rows == nil {
+		*rows = group.Rows()
+	}
+	return (*rows).ReadRows(batch)
+}
+
+// row returns a row as text: a Row for each element of its list, or one.
+func (p *parquetFile) row(values parquet.Row) (rows []Row, err error) {
+	defer pages.Guard(&err)
 	r := make(Row, len(p.names))
 	var list []Row
 	element := 0 // of the value, in the list
-	for _, v := range p.ready[0] {
+	for _, v := range values {
 		k := v.Column()
 		if k < 0 || k >= len(r) {
 			return nil, pages.ErrDamaged
@@ -142,33 +174,11 @@ func (p *parquetReader) next() (_ []Row, err error) {
 		}
 		list[element][k-p.list[0]] = cell(v, p.values[k])
 	}
-	p.ready = p.ready[1:]
-	return spread(r, p.list[0], list), nil
-}
-
-// read fills ready from the current group, or from the next one.
-func (p *parquetReader) read() error {
-	if p.ended {
-		err := p.rows.Close()
-		p.rows, p.ended = nil, false
-		return err
+	if len(list) == 0 {
+		return []Row{r}, nil
 	}
-	if p.rows == nil {
-		if len(p.groups) == 0 {
-			return io.EOF
-		}
-		p.rows, p.due, p.groups = p.groups[0].Rows(), p.groups[0].NumRows(), p.groups[1:]
+	for i, element := range list {
+		list[i] = slices.Concat(r[:p.list[0]], element, r[p.list[1]:])
 	}
-	n, err := p.rows.ReadRows(p.batch)
-	p.ready, p.due = p.batch[:n], p.due-int64(n)
-	switch {
-	case err == io.EOF && p.due != 0: // a page that is cut short ends its column
-		return pages.ErrDamaged
-	case err == io.EOF:
-		p.ended = true
-		return nil
-	case err == nil && n == 0:
-		return io.ErrNoProgress
-	}
-	return err
+	return list, nil
 }

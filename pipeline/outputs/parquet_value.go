@@ -1,4 +1,4 @@
-package results
+package outputs
 
 import (
 	"math/big"
@@ -110,8 +110,7 @@ func decimal(v parquet.Value, scale int) string {
 }
 
 // expected is null for a value that does not fit the type. Numbers may have other digits in JSON.
-func (p *parquetReader) expected(column int, text string, null bool) string {
-	t := p.values[column]
+func expected(t writer.ValueType, text string, null bool) string {
 	switch {
 	case null:
 		return ""

@@ -1,12 +1,9 @@
-package results
+package outputs
 
 import (
 	"bytes"
 	"io"
 )
-
-// textBlock is the bytes of a text file that become a batch.
-const textBlock = 2 << 20
 
 // blocks cuts a text file into blocks of whole rows.
 type blocks struct {

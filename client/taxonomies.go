@@ -1,0 +1,69 @@
+package client
+
+// taxonomy is a classification that every service has.
+type taxonomy struct {
+	name string
+	kind Kind
+	code CodeLevels // nil if the values are paths
+}
+
+// taxonomies are all of them, the default of each kind first. A new one is an entry here and, for the embedded service,
+// one in taxonomy.Editions.
+var taxonomies = []taxonomy{
+	{name: TaxonomyV3, kind: Website},
+	{name: NAICS, kind: Website, code: digitLevels},
+	{name: ProductTaxonomy, kind: Product},
+}
+
+// The classifications that every service has. Products may also have custom classifications, whose names
+// start with CustomPrefix; their values are paths.
+const (
+	TaxonomyV3      = "taxonomy_v3"
+	NAICS           = "naics"
+	ProductTaxonomy = "product_taxonomy"
+	CustomPrefix    = ProductTaxonomy + "_custom_"
+)
+
+// CodeLevels appends the levels of a code, the first one first and at most as many as most, to levels.
+type CodeLevels = func(levels []string, code string, most int) []string
+
+// Classifications returns the classifications of a kind that every service has, the default first. A kind that is not
+// Known has those of products.
+func Classifications(kind Kind) (names []string) {
+	if !kind.Known() {
+		kind = Product
+	}
+	for _, t := range taxonomies {
+		if t.kind == kind {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+var codes = make(map[string]CodeLevels)
+
+func init() {
+	for _, t := range taxonomies {
+		if t.code != nil {
+			codes[t.name] = t.code
+		}
+	}
+}
+
+// Codes returns the classifications whose values are codes, each of which has a title. The values of other
+// classifications are paths of levels with " > " between. The map is shared and must not be modified.
+func Codes() map[string]CodeLevels { return codes }
+
+// digitLevels appends the first 2, 3, ... digits of a code, such as one of NAICS, if the code has so many. In sectors
+// that span several numbers, such as "31-33", only the digits before the hyphen count.
+func digitLevels(levels []string, code string, most int) []string {
+	digits := 0
+	for digits < len(code) && '0' <= code[digits] && code[digits] <= '9' {
+		digits++
+	}
+	for k := 2; k <= min(most+1, digits); k++ {
+		levels = append(levels, code[:k])
+	}
+	return levels
+}
