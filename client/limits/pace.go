@@ -31,6 +31,7 @@ const (
 
 	nearCeiling  = 0.98                 // share of the ceiling at which the rate waits for hold to end
 	underCeiling = 0.95                 // share of the ceiling after a cut: a token bucket fills again
+	underTrip    = 0.97                 // share of the rate before a trip: the block came before the rate was known exactly
 	sameCeiling  = 0.1                  // share of the ceiling: a smaller change counts as none
 	mostCalm     = 3                    // units: a raised limit is found soon
 	growth       = 0.03                 // share of the rate, in the first unit above the ceiling
@@ -160,7 +161,7 @@ func (p *pace) lower(now time.Time, served float64, cost time.Duration) {
 // for as long as that cut has cost, the rate returns there, or to the mean rate since the trip before.
 func (p *pace) trip(now time.Time, rate, mean float64, cost time.Duration) {
 	back, isTested := p.ceiling*underCeiling, p.ceiling > 0 && now.Sub(p.cut) > max(p.hold, longHold)
-	p.lower(now, max(rate, mean), cost)
+	p.lower(now, underTrip*max(rate, mean), cost)
 	if isTested && rate > back*0.8 {
 		back = max(back, min(mean, p.rate))
 		p.restore(now, back, back/underCeiling)
