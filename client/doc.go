@@ -4,7 +4,7 @@
 //
 //   - A [Request] is a kind (website or product), a normalized input and a classification. Equal requests
 //     have equal answers. A [Normalizer] makes requests.
-//   - An attempt is one HTTP exchange for a request. A [RetryPolicy] says whether and when another attempt
+//   - An attempt is one HTTP exchange for a request. A [RetryPolicy] reports whether and when another attempt
 //     follows a failed one.
 //   - An [Answer] is the service's categories for a request, in the service's order.
 //   - An [Entry] is one category of an answer, with its confidence.

@@ -83,7 +83,7 @@ func (f *flattening) countMisfits(t *task) (count int64) {
 	return count
 }
 
-// isNull says whether a field is null; an empty field is, in formats without nulls.
+// isNull reports whether a field is null; an empty field is, in formats without nulls.
 func isNull(record *reader.Record, place int) bool {
 	if place < len(record.Nulls) {
 		return record.Nulls[place]

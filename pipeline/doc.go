@@ -8,7 +8,7 @@
 //
 // An error that another value of an option may prevent has a method OptionName, in this package and in those that it
 // uses. The method returns the package and the field, such as "limits.MaxOutage", or "" if no option helps. A program
-// with flags can so tell the user which flag to set.
+// with flags can then tell the user which flag to set.
 //
 // # Terms
 //

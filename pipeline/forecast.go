@@ -91,7 +91,7 @@ func (s *Session) forecast(ctx context.Context, parts Parts) (Forecast, error) {
 	return f, err
 }
 
-// checkQuota asks for the quota before the first record, and says whether it is enough. The input is
+// checkQuota asks for the quota before the first record, and reports whether it is enough. The input is
 // read once more for that, which takes seconds where the run takes hours; a pipe cannot be read twice.
 func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options Options) error {
 	if err := s.quota.check(ctx, s.proves(store)); err != nil {

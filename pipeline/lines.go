@@ -44,7 +44,7 @@ func countLines(path string) (lines int64, ok bool) {
 	}
 }
 
-// isCompressed says whether a file begins as gzip or zstd does.
+// isCompressed reports whether a file begins as gzip or zstd does.
 func isCompressed(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }

@@ -193,7 +193,7 @@ func (r *run) completeStored(t *task, outcome answers.Outcome) {
 	r.complete(t)
 }
 
-// miss says whether a task without a stored answer is to be asked; in an offline run the task is pending.
+// miss reports whether a task without a stored answer is to be asked; in an offline run the task is pending.
 func (r *run) miss(t *task) bool {
 	if !r.options.Offline {
 		return true

@@ -39,7 +39,7 @@ const (
 	Ended      State = "ended"       // only in the journal and the status
 )
 
-// waits says whether the run sends no requests but to find out whether it can go on.
+// waits reports whether the run sends no requests but to find out whether it can go on.
 func (s State) waits() bool { return s == Outage || s == QuotaPause }
 
 // Progress says how far the run is. It may be called from several goroutines and at any time; before the call of Watch

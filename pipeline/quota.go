@@ -158,7 +158,7 @@ func (q *quota) ask(ctx context.Context) (client.Usage, error) {
 	return q.usage, nil
 }
 
-// known says whether the service has told its quota.
+// known reports whether the service has told its quota.
 func (q *quota) known() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

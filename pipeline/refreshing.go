@@ -39,7 +39,7 @@ func (s *Session) startRefresh(ctx context.Context, store *answers.Store, option
 	return r, r.Start(store)
 }
 
-// renews says whether a task with a stored outcome asks again.
+// renews reports whether a task with a stored outcome asks again.
 func (r *run) renews(t *task, stored answers.Outcome) bool {
 	if r.options.refresh == nil {
 		return false

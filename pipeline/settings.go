@@ -19,7 +19,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// sameRun says whether two accounts are of the same run.
+// sameRun reports whether two accounts are of the same run.
 func (a *Account) sameRun(last *Account) bool {
 	return len(a.changes(last.Service, last.Settings)) == 0
 }

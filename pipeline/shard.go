@@ -110,7 +110,7 @@ func (o *Options) splitter() *splitter {
 	return &splitter{shard: o.Shard, kind: o.Kind, normalizer: o.Normalizer, hash: xxhash.New()}
 }
 
-// holds says whether the shard has a record. Records with equal requests are in one shard, whatever the
+// holds reports whether the shard has a record. Records with equal requests are in one shard, whatever the
 // classification: the shard is the remainder, plus 1, that the XXH64 hash of the kind, a zero byte and the
 // normalized input leaves when it is divided by the number of shards. The normalized input of a website is that
 // of its site. An input that cannot be normalized is hashed as it was read. The rule must not change: it has the

@@ -29,7 +29,7 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("%s has never answered, and has not responded for %v, most lately with: %v", e.Service, e.Silent.Round(time.Second), e.Err)
+	return fmt.Sprintf("%s has never answered, and has not responded for %v, last error: %v", e.Service, e.Silent.Round(time.Second), e.Err)
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }

@@ -17,7 +17,7 @@ import (
 // spoolSuffix makes the name of the spool from that of the output.
 const spoolSuffix = ".stdin"
 
-// readsStdin says whether standard input is one of the inputs.
+// readsStdin reports whether standard input is one of the inputs.
 func (o *SessionOptions) readsStdin() bool { return slices.Contains(o.Input.Paths, "-") }
 
 // spoolPath is where standard input is kept while the run needs it; "" where no copy is needed:
@@ -38,7 +38,7 @@ func (o *SessionOptions) spoolPlace() string {
 	return path
 }
 
-// isRegular says whether standard input is a file that the shell has opened.
+// isRegular reports whether standard input is a file that the shell has opened.
 func isRegular(in io.Reader) bool {
 	file, ok := in.(*os.File)
 	if !ok {
@@ -142,7 +142,7 @@ func (s *Session) Resumption(err error) (Resumption, bool) {
 	return Resumption{Stdin: "-"}, true
 }
 
-// resumable says whether the same run gets further after an error: the run was stopped, or this
+// resumable reports whether the same run gets further after an error: the run was stopped, or this
 // machine failed, as with a full disk.
 func resumable(err error) bool {
 	if _, refused := errors.AsType[*ServiceError](err); refused {

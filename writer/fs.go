@@ -34,7 +34,7 @@ type Draft interface {
 	// Publish makes the file durable and visible at its path, whole and in place of an earlier file. It fails if the
 	// draft does not have size bytes. After an error the caller discards the draft.
 	Publish(size int64) error
-	// Discard removes the draft. It does nothing after Publish without an error.
+	// Discard removes the draft. After a successful Publish it does nothing.
 	Discard() error
 }
 

@@ -110,7 +110,7 @@ func splitRecord(record []byte) (key, body []byte) {
 	return key, body
 }
 
-// hasKey says whether a record has a key.
+// hasKey reports whether a record has a key.
 func hasKey(record, key []byte) bool {
 	own, _ := splitRecord(record)
 	return own != nil && bytes.Equal(own, key)

@@ -12,7 +12,7 @@ type LogFile struct {
 	Closed bool   // nothing is appended any more
 }
 
-// IsLogFile says whether a file in the folder of a store is named like a file of the log.
+// IsLogFile reports whether a file in the folder of a store is named like a file of the log.
 func IsLogFile(name string) bool { return parseLogName(name) != 0 }
 
 // LogFiles are the files of the log at one time. A folder with just these files is the store at that time: the

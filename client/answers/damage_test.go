@@ -389,7 +389,7 @@ func TestDamagedAnswersAreToldOnce(t *testing.T) {
 	for range 2 {
 		s.want2(n)
 	}
-	if told := strings.Count(log.String(), "counts as none"); told != 10 || !strings.Contains(log.String(), "only counted") {
+	if told := strings.Count(log.String(), "is ignored"); told != 10 || !strings.Contains(log.String(), "only counted") {
 		t.Errorf("%d are told:\n%s", told, &log)
 	}
 	if !strings.Contains(log.String(), "input=https://site-") || s.Damaged() < n {

@@ -69,7 +69,7 @@ type FailedError struct {
 var errGone = errors.New("its folder was removed or moved")
 
 func (e *FailedError) Error() string {
-	advice := "see to its disk and start the run again, all answers that were committed are kept"
+	advice := "check its disk and start the run again, all answers that were committed are kept"
 	switch {
 	case errors.Is(e.Err, errGone):
 		advice = "put the folder back if you can and start the run again, answers that were stored in it are gone with it"
@@ -119,7 +119,7 @@ func storeError(dir string, err error) error {
 	return damage
 }
 
-// isTyped says whether an error is one of a store that has failed, or that cannot be opened.
+// isTyped reports whether an error is one of a store that has failed, or that cannot be opened.
 func isTyped(err error) bool {
 	_, failed := errors.AsType[*FailedError](err)
 	_, damage := errors.AsType[*DamageError](err)
@@ -129,7 +129,7 @@ func isTyped(err error) bool {
 	return failed || damage || version || missing || foreign
 }
 
-// isIndexDamage says whether an error tells that the index has to be made anew.
+// isIndexDamage reports whether an error tells that the index has to be made anew.
 func isIndexDamage(err error) bool {
 	damage, ok := errors.AsType[*DamageError](err)
 	return ok && damage.Index

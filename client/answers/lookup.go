@@ -31,7 +31,7 @@ func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 	return queries[0].Outcome, queries[0].Found, nil
 }
 
-// LookupAll answers the queries. A damaged answer counts as none: a warning is logged, and the
+// LookupAll answers the queries. A damaged answer is ignored: a warning is logged, and the
 // answer can be asked for again.
 func (s *Store) LookupAll(queries []Query) error {
 	if err := s.failure.err(); err != nil {
@@ -151,7 +151,7 @@ func (s *Store) answer(w sought) {
 	}
 }
 
-// counts says whether an outcome counts. An outcome that has come since the store was opened
+// counts reports whether an outcome counts. An outcome that has come since the store was opened
 // always does: a run asks once for an input that comes twice.
 func (s *Store) counts(o Outcome) bool {
 	if o.Rejection != nil && s.options.RetryRejected && o.Answer.AnsweredAt.Before(s.opened) {

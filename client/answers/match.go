@@ -27,7 +27,7 @@ func (s *Store) match() error {
 	return s.log.removeBefore(first) // left by a compaction that was killed
 }
 
-// describes says whether the index describes this log: an index of another log must not lead to the removal of files.
+// describes reports whether the index describes this log: an index of another log must not lead to the removal of files.
 // A log that was cut off or whose last pack is damaged looks like another log, and may have lost answers.
 func (s *Store) describes() (bool, error) {
 	state := s.index.state

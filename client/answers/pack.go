@@ -72,7 +72,7 @@ type pack struct {
 	memory  []byte
 }
 
-// parse decodes a pack whose header is sound, and says whether the rest is. A damaged pack has no
+// parse decodes a pack whose header is sound, and reports whether the rest is. A damaged pack has no
 // records, nor has a nil text.
 func (p *pack) parse(at place, text []byte) bool {
 	p.at, p.records, p.memory = at, p.records[:0], p.memory[:0]

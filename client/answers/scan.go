@@ -108,7 +108,7 @@ func (d *damage) note(o Options, at place, key string) {
 		return
 	}
 	source, r, _ := parseKey(key)
-	o.Log.Warn("a stored answer is damaged and counts as none", "store", o.Dir,
+	o.Log.Warn("a stored answer is damaged and is ignored", "store", o.Dir,
 		"source", source, "kind", r.Kind, "classification", r.Classification, "input", r.Input)
 	if len(d.met) == damageTold {
 		o.Log.Warn("further damaged answers are only counted", "store", o.Dir)

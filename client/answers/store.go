@@ -24,8 +24,8 @@ import (
 type Options struct {
 	Dir           string        // made if it is not there
 	Source        string        // the service whose answers are looked up and kept
-	MaxAge        time.Duration // an answer that is older when the store is opened counts as none; 0 for any age
-	RetryRejected bool          // a rejection that is there when the store is opened counts as none
+	MaxAge        time.Duration // an answer that is older when the store is opened is ignored; 0 for any age
+	RetryRejected bool          // a rejection that is there when the store is opened is ignored
 	MustExist     bool          // a store that is not there is refused with a *MissingError, not made
 	ReadOnly      bool          // nothing is written but a lock; implies MustExist
 	Log           *slog.Logger  // for damaged answers and a new index; nil for none

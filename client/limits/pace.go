@@ -32,7 +32,7 @@ const (
 	nearCeiling  = 0.98                 // share of the ceiling at which the rate waits for hold to end
 	underCeiling = 0.95                 // share of the ceiling after a cut: a token bucket fills again
 	underTrip    = 0.97                 // share of the rate before a trip: the block came before the rate was known exactly
-	sameCeiling  = 0.1                  // share of the ceiling: a smaller change counts as none
+	sameCeiling  = 0.1                  // share of the ceiling: a smaller change is ignored
 	mostCalm     = 3                    // units: a raised limit is found soon
 	growth       = 0.03                 // share of the rate, in the first unit above the ceiling
 	holdUnits    = 10                   // units in a hold, at least: where cuts cost much, the rate grows in small steps

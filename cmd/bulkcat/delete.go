@@ -92,7 +92,7 @@ func remaining(dir string) string {
 	return text
 }
 
-// matcher returns a function that says whether an answer is deleted.
+// matcher returns a function that reports whether an answer is deleted.
 func (f *deleteFlags) matcher() (func(client.Request) bool, error) {
 	kinds := []client.Kind{client.Website, client.Product}
 	if f.kind != "" {

@@ -250,7 +250,7 @@ func enlarge(t *testing.T, dir string) {
 	}
 }
 
-// isFull says whether a small disk has no page left.
+// isFull reports whether a small disk has no page left.
 func isFull(dir string) bool {
 	var stat syscall.Statfs_t
 	return syscall.Statfs(dir, &stat) == nil && stat.Bfree == 0

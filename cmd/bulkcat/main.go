@@ -78,7 +78,7 @@ var errUnanswered = errors.New("some records have no answer")
 // errPending gives the exit status of a partial output.
 var errPending = errors.New("some records are pending")
 
-// isReported says whether an error is nil or was printed.
+// isReported reports whether an error is nil or was printed.
 func isReported(err error) bool {
 	_, jobs := errors.AsType[*jobsError](err)
 	return err == nil || jobs || errors.Is(err, errUnanswered) || errors.Is(err, errPending) || errors.Is(err, errDifferent)

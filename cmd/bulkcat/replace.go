@@ -13,7 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// replaceFlag says whether a command may replace a file that it has not written.
+// replaceFlag reports whether a command may replace a file that it has not written.
 type replaceFlag struct{ overwrite bool }
 
 func (f *replaceFlag) bind(flags *pflag.FlagSet) {

@@ -91,7 +91,7 @@ func reportFormat(path, format string) (string, error) {
 	case ".json":
 		return "json", nil
 	}
-	return "", fmt.Errorf("the extension of %s is none of a report: .html, .md or .json", path)
+	return "", fmt.Errorf("%s: a report ends in .html, .md or .json", path)
 }
 
 // notOver is a usage error if a file is the output, or belongs to it.

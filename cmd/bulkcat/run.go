@@ -335,7 +335,7 @@ func parseDelimiter(text string) (rune, error) {
 func (f *runFlags) bindStore(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Store.Dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output; with -o - and a hosted service, in the state folder of the user)")
 	flags.Var((*ageValue)(&f.Store.MaxAge), "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
-	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that have changed most probably")
+	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that are most likely to have changed")
 	flags.BoolVar(&f.Store.RetryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
 	bindBackup(flags, &f.Store.Backup, &f.Store.BackupEvery)
 }

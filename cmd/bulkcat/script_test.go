@@ -150,7 +150,7 @@ type heldService struct {
 	found time.Time // when requests are found again
 }
 
-// misrouted says whether the n-th request gets 404.
+// misrouted reports whether the n-th request gets 404.
 func (s *heldService) misrouted(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

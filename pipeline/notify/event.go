@@ -87,7 +87,7 @@ func ParseOccasions(text string) (Occasions, error) {
 	return o, nil
 }
 
-// has says whether events of an occasion are posted.
+// has reports whether events of an occasion are posted.
 func (o Occasions) has(occasion Occasion) bool {
 	return o.End && occasion == End || o.Stop && occasion == Stop ||
 		o.Outage && occasion == Outage || o.Quota > 0 && occasion == Quota

@@ -169,7 +169,7 @@ func (n *Notifier) attempts(ctx context.Context, e Event) error {
 	}
 }
 
-// attempt posts a body once. It says whether another attempt may succeed.
+// attempt posts a body once. It reports whether another attempt may succeed.
 func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
 	defer cancel()

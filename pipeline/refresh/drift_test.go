@@ -138,7 +138,7 @@ func (k *kept) stored(d *drifting) []answers.Outcome {
 	return outcomes
 }
 
-// ask asks for a site and says whether the answer has changed.
+// ask asks for a site and reports whether the answer has changed.
 func (k *kept) ask(batch *answers.Batch, s *site, last answers.Outcome, day float64) (changed bool) {
 	answer := s.answer()
 	answer.AnsweredAt = at(day)

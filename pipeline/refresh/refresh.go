@@ -117,7 +117,7 @@ func (r *Refresh) Start(store *answers.Store) error {
 	return batch.Commit()
 }
 
-// Take says whether a stored answer is to be asked again, once for each answer.
+// Take reports whether a stored answer is to be asked again, once for each answer.
 func (r *Refresh) Take(request client.Request, stored answers.Outcome) (*Choice, bool) {
 	if !stored.AskedAt().Before(r.progress.Begun) {
 		return nil, false
@@ -181,7 +181,7 @@ func note(batch *answers.Batch, name string, value any) {
 	}
 }
 
-// Same says whether two answers have the same categories, and whether they have the same rows.
+// Same reports whether two answers have the same categories, and whether they have the same rows.
 func Same(a, b client.Answer) (categories, rows bool) {
 	sameCategory := func(a, b client.Entry) bool { return a.Value == b.Value }
 	sameRow := func(a, b client.Entry) bool {

@@ -208,7 +208,7 @@ func (u *s3Upload) Complete(ctx context.Context) (string, error) {
 
 func (u *s3Upload) Abort(ctx context.Context) error { return u.bucket.Abort(ctx, u.target.Key, u.id) }
 
-// passes says whether the same request may succeed later.
+// passes reports whether the same request may succeed later.
 var passes = retry.IsErrorRetryables(retry.DefaultRetryables)
 
 // s3Error returns the error of a request, as Bucket describes it.

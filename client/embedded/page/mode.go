@@ -2,7 +2,7 @@ package page
 
 import "fmt"
 
-// Mode says whether pages are fetched. It is a flag value (Set, String, Type).
+// Mode reports whether pages are fetched. It is a flag value (Set, String, Type).
 type Mode string
 
 const (

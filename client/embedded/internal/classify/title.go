@@ -90,7 +90,7 @@ type segment struct {
 	length  int // of the last word, unstemmed; it is in word
 }
 
-// measure says whether a word is a number, and of what.
+// measure reports whether a word is a number, and of what.
 type measure uint8
 
 const (

@@ -4,7 +4,7 @@ package terminal
 
 import "os"
 
-// IsClosed says whether a standard stream is closed.
+// IsClosed reports whether a standard stream is closed.
 func IsClosed(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// IsClosed says whether the shell has closed a standard stream, as >&- does. The Go runtime then opens
+// IsClosed reports whether the shell has closed a standard stream, as >&- does. The Go runtime then opens
 // os.DevNull for reading and writing in place of the stream, and discards all output. A shell's >/dev/null opens
 // os.DevNull only for writing.
 func IsClosed(stream any) bool {
