@@ -37,7 +37,6 @@ const (
 	growth       = 0.03                 // share of the rate, in the first unit above the ceiling
 	holdUnits    = 10                   // units in a hold, at least: where cuts cost much, the rate grows in small steps
 	aboveCeiling = 1.15                 // share of the ceiling until which the rate grows slowly
-	longHold     = 10 * time.Second     // a rate that is served for so long is proven
 	mostGrowth   = 2.0                  // share of the rate, in a unit
 	catchUp      = 2 * time.Millisecond // the requests of a late timer may follow at once
 	lookAt       = 5 * time.Millisecond // the interval between updates
@@ -160,7 +159,7 @@ func (p *pace) lower(now time.Time, served float64, cost time.Duration) {
 // trip cuts the rate after a trip, to just under the rate before it. If the rate after the cut before was served
 // for as long as that cut has cost, the rate returns there, or to the mean rate since the trip before.
 func (p *pace) trip(now time.Time, rate, mean float64, cost time.Duration) {
-	back, isTested := p.ceiling*underCeiling, p.ceiling > 0 && now.Sub(p.cut) > max(p.hold, longHold)
+	back, isTested := p.ceiling*underCeiling, p.ceiling > 0 && now.Sub(p.cut) > p.hold
 	p.lower(now, underTrip*max(rate, mean), cost)
 	if isTested && rate > back*0.8 {
 		back = max(back, min(mean, p.rate))
