@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -39,7 +40,7 @@ type run struct {
 	flights     flights
 	completion  completion
 	workers     workers
-	parking     parking
+	parked      ask.Parked[*task]
 	rejections  rejections
 	silence     silence
 	lastError   atomic.Pointer[client.Error] // of a failed attempt
@@ -99,7 +100,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		pending:     make(chan *task, admitted),
 		lookups:     make(chan *task, admitted),
 		work:        make(chan *task, lookupBatch),
-		commits:     make(chan *task, commitBatch),
+		commits:     make(chan *task, commitBounds.Outcomes),
 		rows:        make(chan *rowBatch, 1),
 		written:     make(chan *rowBatch, rowBatches),
 		lookupOrder: newLookupOrder(),
@@ -111,7 +112,6 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	}
 	r.completion = completion{wake: make(chan struct{}, 1), waiting: r.readAhead}
 	r.workers.init()
-	r.parking.init()
 	r.open.Store(1)
 	parts.Counters.Classifications.Store(int64(len(options.Classifications)))
 	options.manifest.count(parts.Counters)
