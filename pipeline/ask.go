@@ -16,35 +16,15 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		return r.recheck(t, permit)
 	}
 	answer, err := r.exchange(t)
-	err = r.tolerate(t, err)
-	result := client.ResultOf(answer, err)
-	if r.doubts(err) {
-		result.Signal = limits.Canceled // no more requests in flight than before
+	if err != nil {
+		return r.unanswered(t, permit, err)
 	}
-	end := func() { r.report(r.Limits.End(time.Now(), permit, result)) }
-	e, failed := errors.AsType[*client.Error](err)
-	mayEnd := failed && r.mayEnd(e)
-	if !mayEnd { // else no other request takes the place yet
-		end()
-	}
-	if err := r.hear(time.Now(), err); err != nil {
-		return err
-	}
-	switch {
-	case err == nil:
-		r.answered(t, answer)
-		return nil
-	case failed:
-		if err := r.unanswered(t, e); err != nil || !mayEnd {
-			return err
-		}
-		end()
-		return nil
-	case r.asks.Err() != nil:
-		r.Counters.attempts.add("canceled")
-		return nil
-	}
-	return fmt.Errorf("ask for %s: %w", t.Request.Input, err)
+	r.report(r.Limits.End(time.Now(), permit, client.ResultOf(answer, nil)))
+	r.Counters.countAnswer(answer)
+	t.answer, t.err = answer, nil
+	r.saveAll(r.rejections.confirmedBy(t)) // these were sent before
+	r.save(t)
+	return nil
 }
 
 // exchange makes one attempt.
@@ -77,16 +57,39 @@ func (r *run) mayEnd(e *client.Error) bool {
 	return false
 }
 
-// answered has an answer committed, and before it the rejections that the answer confirms.
-func (r *run) answered(t *task, answer client.Answer) {
-	r.Counters.countAnswer(answer)
-	t.answer, t.err = answer, nil
-	r.saveAll(r.rejections.confirmedBy(t))
-	r.save(t)
+// unanswered acts on an attempt without an answer.
+func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
+	err = r.tolerate(t, err)
+	result := client.ResultOf(client.Answer{}, err)
+	if r.doubts(err) {
+		result.Signal = limits.Canceled // no more requests in flight than before
+	}
+	end := func() { r.report(r.Limits.End(time.Now(), permit, result)) }
+	e, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		end()
+		if r.asks.Err() != nil {
+			r.Counters.attempts.add("canceled")
+			return nil
+		}
+		return fmt.Errorf("ask for %s: %w", t.Request.Input, err)
+	}
+	mayEnd := r.mayEnd(e)
+	if !mayEnd { // else no other request takes the place yet
+		end()
+	}
+	if err := r.hear(time.Now(), e); err != nil {
+		return err
+	}
+	if err := r.failed(t, e); err != nil || !mayEnd {
+		return err
+	}
+	end()
+	return nil
 }
 
-// unanswered acts on an error: the task is held or parked, or the error ends the run.
-func (r *run) unanswered(t *task, e *client.Error) error {
+// failed holds or parks a task by the class of its error, unless the error ends the run.
+func (r *run) failed(t *task, e *client.Error) error {
 	r.Counters.countError(e)
 	switch now := time.Now(); e.Class {
 	case client.Rejected:
@@ -96,19 +99,18 @@ func (r *run) unanswered(t *task, e *client.Error) error {
 		t.Fail(now, e, r.options.Retry)
 		r.lastError.Store(e)
 		r.Log.Debug("attempt failed", "record", t.record.Number, "attempt", t.Made(), "error", e)
-		r.park(t)
 	case client.Unsent:
-		r.Log.Debug("request not sent", "record", t.record.Number, "error", e)
 		t.Repeat(now)
-		r.park(t)
+		r.Log.Debug("request not sent", "record", t.record.Number, "error", e)
 	case client.Quota:
-		if r.waitForQuota(e) {
-			t.Repeat(now)
-			r.park(t)
+		if !r.waitForQuota(e) {
+			return nil
 		}
+		t.Repeat(now)
 	default:
 		return &ServiceError{Input: t.Request.Input, Err: e}
 	}
+	r.park(t)
 	return nil
 }
 
@@ -152,7 +154,7 @@ func (r *run) askQuota() {
 		return
 	}
 	if err == nil {
-		_ = r.hear(time.Now(), nil)
+		r.silence.end()
 	}
 	r.report(r.Limits.ReportQuota(time.Now(), client.QuotaOf(usage, err)))
 }

@@ -72,7 +72,7 @@ func (r *run) complete(t *task) {
 	if !t.Sent.IsZero() {
 		r.Counters.Ended.Add(1)
 	}
-	for _, f := range r.flights.end(t) {
+	for _, f := range r.joins.end(t) {
 		f.answer, f.err, f.pending, f.recalled = t.answer, t.err, t.pending, t.recalled
 		r.finish(f)
 	}

@@ -105,7 +105,7 @@ func (l *lookups) resolve() error {
 	}
 	l.firsts, l.queries, l.missed = l.firsts[:0], l.queries[:0], l.missed[:0]
 	for _, t := range l.tasks {
-		if r.flights.join(t) {
+		if r.joins.join(t) {
 			r.Counters.Deduped.Add(1)
 			continue
 		}

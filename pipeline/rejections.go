@@ -101,7 +101,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 	return nil
 }
 
-// add holds a task. It gives the length of the series, and says whether it is long enough for a check: least at least.
+// add holds a task. It returns the length of the series, and whether that is enough for a check: least at least.
 func (f *rejections) add(t *task, kind string, least int) (series int, long bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,7 +139,7 @@ func (f *rejections) fits(t *task) bool {
 	return ok
 }
 
-// isMisfit says whether a rejection is an answer of another shape.
+// isMisfit reports whether a rejection is an answer of another shape.
 func isMisfit(e *client.Error) bool {
 	return e.Class == client.Rejected && e.Label() == malformed
 }
@@ -183,7 +183,7 @@ func (r *run) doubts(err error) bool {
 // toleratePage ends a run that gets several pages in place of answers from a service that tells its quota, but has never
 // answered: its categorization is probably at another address. Other pages pass, as those of an outage do.
 func (r *run) toleratePage(e *client.Error) error {
-	if !r.silence.told() && !r.options.reached || r.options.KeepGoing || r.rejections.odd.Add(1) < mostOdd {
+	if !r.responds() && !r.options.reached || r.options.KeepGoing || r.rejections.odd.Add(1) < mostOdd {
 		return e
 	}
 	if never, err := r.neverAnswered(); err != nil || !never {

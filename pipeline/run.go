@@ -37,7 +37,7 @@ type run struct {
 	answerSize atomic.Int64 // bytes of recent answers beyond a few entries, on average
 
 	lookupOrder lookupOrder
-	flights     flights
+	joins       joins
 	completion  completion
 	workers     workers
 	parked      ask.Parked[*task]
@@ -104,7 +104,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		rows:        make(chan *rowBatch, 1),
 		written:     make(chan *rowBatch, rowBatches),
 		lookupOrder: newLookupOrder(),
-		flights:     flights{asked: make(map[client.Request]*task)},
+		joins:       joins{asked: make(map[client.Request]*task)},
 		settled:     make(chan struct{}),
 		quiet:       make(chan struct{}),
 		started:     time.Now(),

@@ -33,7 +33,7 @@ type task struct {
 	err      error // why there is no answer
 	done     atomic.Bool
 
-	duplicates []*task // with an equal request; guarded by flights.mu
+	duplicates []*task // with an equal request; guarded by joins.mu
 }
 
 const (
@@ -116,30 +116,30 @@ func statusOf(err error) writer.Status {
 	return writer.StatusFailed
 }
 
-// flights joins equal requests: the first task is asked, and the tasks that come meanwhile wait for its
+// joins joins equal requests: the first task is asked, and the tasks that come meanwhile wait for its
 // answer.
-type flights struct {
+type joins struct {
 	mu    sync.Mutex
 	asked map[client.Request]*task
 }
 
-// join has t wait for the task with an equal request, and says so; if there is none, others wait for t.
-func (f *flights) join(t *task) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if first, ok := f.asked[t.Request]; ok {
+// join has t wait for the task with an equal request, and reports whether there is one; if not, others wait for t.
+func (j *joins) join(t *task) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if first, ok := j.asked[t.Request]; ok {
 		first.duplicates = append(first.duplicates, t)
 		return true
 	}
-	f.asked[t.Request] = t
+	j.asked[t.Request] = t
 	return false
 }
 
-// end gives the tasks that wait for t; later tasks do not join t.
-func (f *flights) end(t *task) []*task {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.asked, t.Request)
+// end returns the tasks that wait for t; later tasks do not join t.
+func (j *joins) end(t *task) []*task {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.asked, t.Request)
 	duplicates := t.duplicates
 	t.duplicates = nil
 	return duplicates
@@ -164,7 +164,7 @@ func (c *completion) finish(t *task) {
 	}
 }
 
-// await waits until t is done, and says whether t is. The wait ends without t when no stage is left that
+// await waits until t is done, and reports whether t is. The wait ends without t when no stage is left that
 // could finish t (quiet is closed), or when the run has failed.
 func (c *completion) await(ctx context.Context, t *task, quiet <-chan struct{}) bool {
 	if t.done.Load() {

@@ -39,7 +39,7 @@ func (r *run) ask() error {
 	}
 }
 
-// next gives a task with a permit; false when there will be none.
+// next returns a task with a permit; false when there will be none.
 func (r *run) next() (*task, limits.Permit, bool) {
 	w := &r.workers
 	if now := time.Now(); r.parked.NoneDue(now) && r.soft.Err() == nil {

@@ -228,6 +228,28 @@ func TestParkedFailAfterAnAnswer(t *testing.T) {
 	}
 }
 
+// Between Settle and Take other requests may be parked, also such as failed before.
+func TestTakeWhatWasSettled(t *testing.T) {
+	s := newService(t)
+	var p Parked[*item]
+	first, second := named("first"), named("second")
+	for i, x := range []*item{second, first} { // the second fails first, and is parked late
+		x.Begin(start)
+		x.Begin(start)
+		x.Fail(start.Add(time.Duration(i)), failure, policy) // the attempts are used up: due at once
+	}
+	first.Repeat(start.Add(time.Millisecond))
+	first.failed = time.Time{}
+	p.Park(first)
+	if _, retry, _ := p.Settle(start.Add(time.Second), s.Controller, limits.Queue{First: true}); !retry {
+		t.Fatal("no request is to be asked again")
+	}
+	p.Park(second)
+	if x, _ := p.Take(); x != first {
+		t.Errorf("took the %s, which was not settled", x.Request.Input)
+	}
+}
+
 func TestWaker(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -75,14 +75,16 @@ func TestGroups(t *testing.T) {
 
 // A caller whose commit has failed ends without reading on.
 func TestGroupsUntilAFailure(t *testing.T) {
-	outcomes := make(chan *item, 3)
-	for range 3 {
-		outcomes <- named("a")
-	}
-	for range Groups(outcomes, Bounds{Outcomes: 1, Bytes: 1, Delay: time.Hour}) {
-		break
-	}
-	if len(outcomes) != 2 {
-		t.Errorf("%d outcomes are left, want 2", len(outcomes))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		outcomes := make(chan *item, 3)
+		for range 3 {
+			outcomes <- named("a")
+		}
+		for range Groups(outcomes, Bounds{Outcomes: 1, Bytes: 1, Delay: time.Hour}) {
+			break
+		}
+		if len(outcomes) != 2 {
+			t.Errorf("%d outcomes are left, want 2", len(outcomes))
+		}
+	})
 }

@@ -15,6 +15,7 @@ type Parked[T Asked] struct {
 
 	mu       sync.Mutex
 	requests dueHeap[T]
+	settled  time.Time // of the last Settle
 }
 
 // A request without attempts left waits until another answer shows whether the service is up: newsDelay is the time
@@ -25,6 +26,9 @@ const newsDelay = 50 * time.Millisecond
 func (p *Parked[T]) Park(t T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if a := t.history(); a.due.Before(p.settled) { // else Take would take it in place of the one that Settle has found
+		a.due = p.settled
+	}
 	heap.Push(&p.requests, t)
 	p.update()
 }
@@ -49,6 +53,7 @@ func (p *Parked[T]) Settle(now time.Time, c *limits.Controller, q limits.Queue) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.update()
+	p.settled = now
 	for len(p.requests) > 0 {
 		first := p.requests[0].history()
 		if first.due.After(now) {

@@ -79,13 +79,13 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 	f.Begin(time.Now())
 	g.metrics.attempts.Add(1)
 	answer, err := g.options.Upstream.Categorize(ctx, f.Request)
-	var e *client.Error
 	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.fits.Load()) {
 		g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
 		g.endMisfit(ctx, f, err)
 		return
 	}
-	if errors.As(err, &e) && (e.Class == client.Auth || e.Class == client.Fatal) {
+	e, failed := errors.AsType[*client.Error](err)
+	if failed && (e.Class == client.Auth || e.Class == client.Fatal) {
 		passing := *e // the operator can mend it while the gateway runs
 		passing.Class = client.Transient
 		e, err = &passing, &passing
@@ -96,22 +96,30 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 		g.fits.Store(true)
 		f.outcome.Answer = answer
 		g.save(ctx, f)
-	case e == nil: // ctx has ended
+	case failed:
+		g.unanswered(ctx, f, e)
+	default: // ctx has ended
 		g.end(f, false, nil, stopping())
-	case e.Class == client.Rejected:
+	}
+}
+
+// unanswered acts on an attempt without an answer.
+func (g *Gateway) unanswered(ctx context.Context, f *flight, e *client.Error) {
+	switch now := time.Now(); e.Class {
+	case client.Rejected:
 		g.reject(ctx, f, e)
-	case e.Class == client.Unsent:
-		f.Repeat(time.Now())
+	case client.Unsent:
+		f.Repeat(now)
 		g.park(f)
-	case e.Class == client.Quota:
-		if wait, isNew := g.limits.Exhausted(time.Now(), e.RetryAfter); isNew {
+	case client.Quota:
+		if wait, isNew := g.limits.Exhausted(now, e.RetryAfter); isNew {
 			g.log.Warn("the upstream's quota is used up: paid answers wait until there is quota again", "asked_in", wait.Round(time.Second).String(), "error", e)
 		}
 		g.end(f, false, nil, noUpstreamQuota())
 		g.endAll(noUpstreamQuota())
 		g.waker.Wake() // to ask for the quota later
 	default:
-		f.Fail(time.Now(), e, g.options.Retry)
+		f.Fail(now, e, g.options.Retry)
 		g.lastErr.Store(e)
 		g.log.Debug("attempt failed", "attempt", f.Made(), "error", e)
 		g.park(f)
