@@ -192,7 +192,7 @@ func (r *run) stopError(err error) error {
 		return &StopError{Cause: Budget, Err: err}
 	}
 	if last := r.lastError.Load(); last != nil {
-		err = fmt.Errorf("%w, most lately with: %w", err, last)
+		err = fmt.Errorf("%w, last error: %w", err, last)
 	}
 	return &StopError{Cause: OutageTooLong, Err: err}
 }
