@@ -100,7 +100,7 @@ func (d *details) failed(status writer.Status, t *task) {
 	if reason.Example != "" {
 		text += ": " + reason.Example
 	}
-	input := cmp.Or(t.record.Input, t.request.Input)
+	input := cmp.Or(t.record.Input, t.Request.Input)
 	f := Failure{At: time.Now().UTC(), File: t.record.File, Line: t.record.Line, Input: strings.ToValidUTF8(input[:min(len(input), inputShown)], ""), Status: status, Reason: text}
 	d.mu.Lock()
 	defer d.mu.Unlock()

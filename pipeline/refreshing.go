@@ -44,7 +44,7 @@ func (r *run) renews(t *task, stored answers.Outcome) bool {
 	if r.options.refresh == nil {
 		return false
 	}
-	choice, ok := r.options.refresh.Take(t.request, stored)
+	choice, ok := r.options.refresh.Take(t.Request, stored)
 	if ok {
 		t.renewal = &renewal{choice, stored}
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -36,10 +37,10 @@ type run struct {
 	answerSize atomic.Int64 // bytes of recent answers beyond a few entries, on average
 
 	lookupOrder lookupOrder
-	flights     flights
+	joins       joins
 	completion  completion
 	workers     workers
-	parking     parking
+	parked      ask.Parked[*task]
 	rejections  rejections
 	silence     silence
 	lastError   atomic.Pointer[client.Error] // of a failed attempt
@@ -99,11 +100,11 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		pending:     make(chan *task, admitted),
 		lookups:     make(chan *task, admitted),
 		work:        make(chan *task, lookupBatch),
-		commits:     make(chan *task, commitBatch),
+		commits:     make(chan *task, commitBounds.Outcomes),
 		rows:        make(chan *rowBatch, 1),
 		written:     make(chan *rowBatch, rowBatches),
 		lookupOrder: newLookupOrder(),
-		flights:     flights{asked: make(map[client.Request]*task)},
+		joins:       joins{asked: make(map[client.Request]*task)},
 		settled:     make(chan struct{}),
 		quiet:       make(chan struct{}),
 		started:     time.Now(),
@@ -111,7 +112,6 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	}
 	r.completion = completion{wake: make(chan struct{}, 1), waiting: r.readAhead}
 	r.workers.init()
-	r.parking.init()
 	r.open.Store(1)
 	parts.Counters.Classifications.Store(int64(len(options.Classifications)))
 	options.manifest.count(parts.Counters)
