@@ -12,7 +12,7 @@ type Cause string
 
 // The causes of a stop.
 const (
-	Interrupted    Cause = "interrupted" // the caller's context ended
+	Interrupted    Cause = "interrupted" // the caller's context ended, or Each returned an error
 	QuotaExhausted Cause = "quota"       // the API key has no requests left
 	Budget         Cause = "budget"      // the limits allow no more requests
 	Deadline       Cause = "deadline"    // Options.FinishBy
@@ -34,6 +34,9 @@ func (e *StopError) Error() string {
 }
 
 func (e *StopError) Unwrap() error { return e.Err }
+
+// ErrPending is the error of a record whose answer an offline run has not found in the store.
+var ErrPending = errors.New("the answer is not stored, and the run asks nothing")
 
 // ServiceError says that the service cannot be used with these settings. No record failed; the run
 // ended.

@@ -58,6 +58,9 @@ func (r *run) flatten(hard context.Context) error {
 		if !t.done.Load() && !f.pass() || !r.completion.await(hard, t, r.quiet) {
 			return nil
 		}
+		if err := f.handOut(t); err != nil {
+			return err
+		}
 		f.add(t)
 		if b := f.batch; (len(b.rows) >= rowsPerWrite || b.size >= bytesPerWrite) && !f.pass() {
 			return nil
@@ -113,6 +116,21 @@ func (f *flattening) pass() bool {
 		f.failed = true
 	}
 	return !f.failed
+}
+
+// handOut gives the caller the answer of a task, which is in the store.
+func (f *flattening) handOut(t *task) error {
+	if f.run.Each == nil {
+		return nil
+	}
+	err := t.err
+	if t.pending {
+		err = ErrPending
+	}
+	if err = f.run.Each(t.record, t.answer.Entries, err); err != nil {
+		return &StopError{Interrupted, err}
+	}
+	return nil
 }
 
 // add makes the rows of a task.
