@@ -35,9 +35,6 @@ func (e *StopError) Error() string {
 
 func (e *StopError) Unwrap() error { return e.Err }
 
-// ErrPending is the error of a record whose answer an offline run has not found in the store.
-var ErrPending = errors.New("the answer is not stored, and the run asks nothing")
-
 // ServiceError says that the service cannot be used with these settings. No record failed; the run
 // ended.
 type ServiceError struct {

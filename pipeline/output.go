@@ -131,13 +131,6 @@ func (o *OutputOptions) open(ctx context.Context, schema writer.Schema, metadata
 	return writer.Open(options)
 }
 
-// nowhere is the sink of a session without an output.
-type nowhere struct{}
-
-func (nowhere) Write([]writer.Row) error         { return nil }
-func (nowhere) Close() (writer.Published, error) { return writer.Published{}, nil }
-func (nowhere) Abort() error                     { return nil }
-
 // manifest is nil unless the output is a folder.
 func (o *OutputOptions) manifest(ctx context.Context, account *Account, store *StoreOptions) (*manifest, error) {
 	if !o.folder() {

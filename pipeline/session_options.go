@@ -72,16 +72,6 @@ type SessionOptions struct {
 	Watch func(*Session) (ended func())
 }
 
-// Each takes the answer to a record, once for each of the classifications in their order. It is called in input order,
-// one call at a time; the run waits for it. The entries are those of the service, in its order. The error says why there
-// is no answer: an *[client.InputError] or a *[reader.RowError] for an invalid record, a *[client.Error] for a rejected
-// one, an *[AttemptsError] for one that the next run asks again, or [ErrPending]. The record and the entries may be kept,
-// but not changed; they share memory.
-//
-// If Each returns an error, the run stops with a [StopError] that wraps the error. Each session calls Each from the first
-// record on, also when an earlier session has the answers.
-type Each func(record reader.Record, entries []client.Entry, err error) error
-
 // Service is the service that a session asks.
 type Service struct {
 	Categorizer client.Categorizer
@@ -312,9 +302,6 @@ func (o SessionOptions) withDefaults() SessionOptions {
 func (o *SessionOptions) normalizer() client.Normalizer {
 	return client.Normalizer{Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders}
 }
-
-// hasNoOutput reports whether the answers go to Each alone.
-func (o *SessionOptions) hasNoOutput() bool { return o.Output.Path == "" && o.Each != nil }
 
 // requests are the options that decide which requests a run makes.
 func (o *SessionOptions) requests() Options {

@@ -118,21 +118,6 @@ func (f *flattening) pass() bool {
 	return !f.failed
 }
 
-// handOut gives the caller the answer of a task, which is in the store.
-func (f *flattening) handOut(t *task) error {
-	if f.run.Each == nil {
-		return nil
-	}
-	err := t.err
-	if t.pending {
-		err = ErrPending
-	}
-	if err = f.run.Each(t.record, t.answer.Entries, err); err != nil {
-		return &StopError{Interrupted, err}
-	}
-	return nil
-}
-
 // add makes the rows of a task.
 func (f *flattening) add(t *task) {
 	b, o := f.batch, &f.run.options
