@@ -125,6 +125,7 @@ type testRun struct {
 	service     *service
 	sink        *rows
 	counters    *Counters
+	each        Each
 	categorizer client.Categorizer // nil for service
 	store       *answers.Store
 	limits      limits.Options
@@ -148,7 +149,7 @@ func (x *testRun) run(ctx context.Context) error {
 		categorizer = x.categorizer
 	}
 	_, err := Run(ctx, Parts{
-		Source: x.source, Categorizer: categorizer, Sink: x.sink, counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Log: x.log,
+		Source: x.source, Categorizer: categorizer, Sink: x.sink, counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Each: x.each, Log: x.log,
 	}, x.options)
 	return err
 }
