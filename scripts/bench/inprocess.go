@@ -46,18 +46,21 @@ func runPipeline(ctx context.Context, url, input, output string, inFlight int) (
 		return 0, err
 	}
 	defer c.Close()
-	options := pipeline.SessionOptions{
-		Kind: client.Website, Classifications: []string{client.TaxonomyV3},
-		Service: pipeline.HostedService(c), Limits: limits.Options{Rate: math.Inf(1), InFlight: inFlight},
-		Input:  reader.Options{Paths: []string{input}},
-		Output: pipeline.OutputOptions{Path: output, Levels: 4, Carry: "all"},
-		Store:  pipeline.StoreOptions{Dir: filepath.Clean(output) + ".answers"},
-	}
-	session, err := pipeline.Open(ctx, options)
+	dir, err := os.MkdirTemp(filepath.Dir(output), "run-") // for the files beside the output
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, session.Close(), os.RemoveAll(options.Store.Dir), os.Remove(output)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	session, err := pipeline.Open(ctx, pipeline.SessionOptions{
+		Kind: client.Website, Classifications: []string{client.TaxonomyV3},
+		Service: pipeline.HostedService(c), Limits: limits.Options{Rate: math.Inf(1), InFlight: inFlight},
+		Input:  reader.Options{Paths: []string{input}},
+		Output: pipeline.OutputOptions{Path: filepath.Join(dir, filepath.Base(output)), Levels: 4, Carry: "all"},
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
 	account, err := session.Run(ctx)
 	if err != nil {
 		return 0, err
