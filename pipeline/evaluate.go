@@ -41,7 +41,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	}
 	o := SessionOptions{Taxonomies: e.Taxonomies}
 	sink := &tallySink{tally: evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))}
-	parts := Parts{Source: input, Categorizer: e.Categorizer, Sink: sink, Counters: new(Counters)}
+	parts := Parts{Source: input, Categorizer: e.Categorizer, Sink: sink}
 	_, err = Run(ctx, parts, Options{
 		Kind: e.Kind, Classifications: []Classification{{Name: e.Classification}}, Retry: client.DefaultRetryPolicy(),
 		Limit:  e.Limit,

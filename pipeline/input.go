@@ -62,9 +62,9 @@ func (s *Session) readInputs() []Input {
 	files := s.input.Files()
 	inputs := make([]Input, len(files))
 	for i, file := range files {
-		inputs[i] = Input{
-			Name: file.Name, Path: seenFrom(s.options.Output.Path, file.Name),
-			Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole,
+		inputs[i] = Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
+		if s.options.Input.Records == nil {
+			inputs[i].Path = seenFrom(s.options.Output.Path, file.Name)
 		}
 	}
 	return inputs

@@ -31,7 +31,7 @@ func (s *Session) startRefresh(ctx context.Context, store *answers.Store, option
 	if err != nil {
 		return nil, err
 	}
-	if _, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(Counters)}, options, r.Offer); err != nil {
+	if _, err := forecast(ctx, Parts{Source: input, Store: store}, options, r.Offer); err != nil {
 		return nil, err
 	}
 	chosen := r.Choose()

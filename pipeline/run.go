@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"math"
 	"runtime"
 	"runtime/pprof"
 	"sync/atomic"
@@ -15,14 +13,14 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
-	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // run is the state that the stages share.
 type run struct {
 	Parts
-	options Options
+	Counters *Counters // those of Parts
+	options  Options
 
 	window  *window
 	pending chan *task // in input order, to the stage flatten
@@ -70,20 +68,12 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		err := fmt.Errorf("%d indexes for the %d columns of Schema.Carry", got, want)
 		return writer.Published{}, errors.Join(&OptionError{"Carry", err}, parts.Sink.Abort())
 	}
-	if parts.Log == nil {
-		parts.Log = slog.New(slog.DiscardHandler)
-	}
-	if parts.Attempted == nil {
-		parts.Attempted = func() {}
-	}
-	if parts.Limits == nil {
-		parts.Limits = limits.New(limits.Options{Rate: math.Inf(1), InFlight: defaultInFlight}, time.Now())
-	}
+	parts = parts.withDefaults()
 	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancelCause(hard)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(&StopError{Cause: Interrupted}) })()
-	defer context.AfterFunc(soft, func() { parts.Counters.Finishing.Store(true) })()
+	defer context.AfterFunc(soft, func() { parts.counters.Finishing.Store(true) })()
 	asks, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
 	if parts.Store == nil { // without a store the answers would be lost with the run
@@ -95,7 +85,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 
 	admitted := options.Window/taskOverhead + 1 // tasks that the window admits at once, at most
 	r := &run{
-		Parts: parts, options: options,
+		Parts: parts, Counters: parts.counters, options: options,
 		window:      newWindow(options.Window),
 		pending:     make(chan *task, admitted),
 		lookups:     make(chan *task, admitted),
@@ -113,8 +103,8 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	r.completion = completion{wake: make(chan struct{}, 1), waiting: r.readAhead}
 	r.workers.init()
 	r.open.Store(1)
-	parts.Counters.Classifications.Store(int64(len(options.Classifications)))
-	options.manifest.count(parts.Counters)
+	parts.counters.Classifications.Store(int64(len(options.Classifications)))
+	options.manifest.count(parts.counters)
 
 	var published writer.Published
 	write := func() (err error) { published, err = r.write(); return err }

@@ -58,6 +58,9 @@ func (r *run) flatten(hard context.Context) error {
 		if !t.done.Load() && !f.pass() || !r.completion.await(hard, t, r.quiet) {
 			return nil
 		}
+		if err := f.handOut(t); err != nil {
+			return err
+		}
 		f.add(t)
 		if b := f.batch; (len(b.rows) >= rowsPerWrite || b.size >= bytesPerWrite) && !f.pass() {
 			return nil
