@@ -177,6 +177,7 @@ func (r *run) write() (writer.Published, error) {
 	if err == nil {
 		err = errIncomplete
 	}
+	r.stop(err) // no more requests are sent while a storage takes its time to abort
 	if aborted := r.Sink.Abort(); aborted != nil {
 		err = errors.Join(err, aborted)
 	}
