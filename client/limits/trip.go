@@ -201,7 +201,11 @@ func (c *Controller) patience() time.Duration { return max(4*c.pressure.took, 50
 func (c *Controller) tripped(now time.Time, p Permit) {
 	t := &c.trip
 	silence := p.sent.Sub(t.at)
-	cost := c.price(now, silence.Seconds()+float64(t.lost)/max(t.rate, leastRate), tripPrice)
+	seen := now
+	if silence > now.Sub(c.health.start)/2 { // the run has known the service for the time before
+		seen = t.at
+	}
+	cost := c.price(seen, silence.Seconds()+float64(t.lost)/max(t.rate, leastRate), tripPrice)
 	switch {
 	case t.phase.number == 0: // the service had not served any rate
 		c.resume(now)
