@@ -4,15 +4,10 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
-
-// Carried is a carried column in the output. In CSV the values are the text of the type.
-type Carried struct {
-	Name string           `json:"name"`
-	Type writer.ValueType `json:"type"`
-}
 
 // typesInOutput are the types of the input's columns in the output. Lists and structs are text.
 var typesInOutput = map[reader.Type]writer.Type{
@@ -41,11 +36,11 @@ func (s *Session) carryTypes(places []int) []writer.ValueType {
 }
 
 // carriedOf gives the carried columns of a schema.
-func carriedOf(s writer.Schema) []Carried {
+func carriedOf(s writer.Schema) []record.Carried {
 	columns := s.Columns()
-	carried := make([]Carried, len(s.Carry))
+	carried := make([]record.Carried, len(s.Carry))
 	for i, c := range columns[len(columns)-len(s.Carry):] {
-		carried[i] = Carried{c.Name, c.ValueType()}
+		carried[i] = record.Carried{Name: c.Name, Type: c.ValueType()}
 	}
 	return carried
 }
@@ -59,7 +54,7 @@ type misfits struct {
 
 type misfit struct {
 	place  string // file and line of the record
-	column Carried
+	column record.Carried
 	value  string
 }
 
@@ -76,7 +71,7 @@ func (f *flattening) countMisfits(t *task) (count int64) {
 		}
 		count++
 		if m := &f.run.Counters.misfits; m.first.Load() == nil {
-			m.first.Store(&misfit{t.place(), Carried{f.run.options.Schema.Carry[i], typ}, value})
+			m.first.Store(&misfit{t.place(), record.Carried{Name: f.run.options.Schema.Carry[i], Type: typ}, value})
 		}
 	}
 	f.run.Counters.misfits.count.Add(count)

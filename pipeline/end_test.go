@@ -13,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -147,7 +148,7 @@ func TestEndsWhileItWaitsForInput(t *testing.T) {
 	for name, stop := range map[string]func(x *testRun, cancel func()) error{
 		"by a signal": func(x *testRun, cancel func()) error {
 			x.service.answer = func(context.Context, string, int) error { cancel(); return nil }
-			return &StopError{Cause: Interrupted}
+			return &StopError{Cause: record.Interrupted}
 		},
 		"by the service": func(x *testRun, _ func()) error {
 			x.service.answer = func(context.Context, string, int) error { return &client.Error{Class: client.Fatal, Err: failure} }

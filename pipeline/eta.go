@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // eta estimates when a run ends. The time left is that of the requests to come, at the rate at which requests
@@ -15,7 +16,7 @@ import (
 // not lower the rate. The first requests after an outage, which are slow, do not count either.
 type eta struct {
 	mu      sync.Mutex
-	state   State
+	state   record.State
 	since   time.Time
 	slow    time.Time     // until then the pace recovers from an outage
 	asking  time.Duration // time in which the run has asked
@@ -54,7 +55,7 @@ func (e *eta) estimate(p *Progress, now time.Time, status limits.Status, o *Sess
 	defer e.mu.Unlock()
 	e.enter(p.State, now, status.Since)
 	p.Since = e.since
-	if p.State.waits() {
+	if waits(p.State) {
 		return
 	}
 	e.add(now, p.Counts.SettledNow(), p.Counts.Ended)
@@ -66,7 +67,7 @@ func (e *eta) estimate(p *Progress, now time.Time, status limits.Status, o *Sess
 	p.Rate = float64(last.settled-first.settled) / asking.Seconds()
 	p.Requests = float64(last.ended-first.ended) / asking.Seconds()
 	rate := min(p.Requests, status.Most)
-	if p.Total == 0 || p.State == Finishing || asking < leastAsking || last.ended-first.ended < leastEnded {
+	if p.Total == 0 || p.State == record.Finishing || asking < leastAsking || last.ended-first.ended < leastEnded {
 		return
 	}
 	p.Left = time.Duration(requestsLeft(&p.Counts, p.Total) / rate * float64(time.Second))
@@ -75,18 +76,18 @@ func (e *eta) estimate(p *Progress, now time.Time, status limits.Status, o *Sess
 
 // enter begins a state. Out is when the service last answered before an outage: the time since then lowers no
 // rate.
-func (e *eta) enter(state State, now, out time.Time) {
-	if state.waits() {
+func (e *eta) enter(state record.State, now, out time.Time) {
+	if waits(state) {
 		e.at = now
 	}
 	if state == e.state {
 		return
 	}
-	if e.state == Outage {
+	if e.state == record.Outage {
 		e.slow = now.Add(recovery)
 	}
 	e.state, e.since = state, now
-	if state != Outage {
+	if state != record.Outage {
 		return
 	}
 	e.since = out
@@ -138,7 +139,7 @@ func (e *eta) leaveOut(settled, ended int64) {
 }
 
 // requestsLeft is the number of requests without an outcome, estimated for records that are not looked up yet.
-func requestsLeft(c *Snapshot, total int64) float64 {
+func requestsLeft(c *record.Snapshot, total int64) float64 {
 	records := max(0, total*max(1, c.Classifications)-c.LookedUp)
 	return float64(c.Needed-c.Ended) + float64(records)*c.New
 }
@@ -146,7 +147,7 @@ func requestsLeft(c *Snapshot, total int64) float64 {
 // bound shortens the time left if the quota, another limit of the requests, or the deadline ends the requests
 // before the last.
 func (p *Progress) bound(rate float64, now time.Time, o *SessionOptions) {
-	end := func(left time.Duration, cause Cause) {
+	end := func(left time.Duration, cause record.Cause) {
 		if left = max(left, 1); left < p.Left {
 			p.Left, p.Stop = left, cause
 		}
@@ -155,17 +156,17 @@ func (p *Progress) bound(rate float64, now time.Time, o *SessionOptions) {
 		return time.Duration(float64(max(0, requests)) / rate * float64(time.Second))
 	}
 	if p.Metered {
-		end(seconds(p.Quota), QuotaExhausted)
+		end(seconds(p.Quota), record.QuotaExhausted)
 	}
 	if p.Metered && o.Limits.KeepReserve {
-		end(seconds(p.Quota-o.Limits.Reserve), Budget)
+		end(seconds(p.Quota-o.Limits.Reserve), record.Budget)
 	}
 	if most := o.Limits.MaxRequests; most > 0 { // counts each attempt
 		attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
-		end(seconds(int64(float64(most-p.Counts.Requests)/attempts)), Budget)
+		end(seconds(int64(float64(most-p.Counts.Requests)/attempts)), record.Budget)
 	}
 	if !o.FinishBy.IsZero() {
-		end(o.FinishBy.Sub(now), Deadline)
+		end(o.FinishBy.Sub(now), record.Deadline)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -58,12 +59,12 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 // readInputs says what was read of each file.
-func (s *Session) readInputs() []Input {
+func (s *Session) readInputs() []record.Input {
 	files := s.input.Files()
-	inputs := make([]Input, len(files))
+	inputs := make([]record.Input, len(files))
 	for i, file := range files {
-		inputs[i] = Input{
-			Name: file.Name, Path: seenFrom(s.options.Output.Path, file.Name),
+		inputs[i] = record.Input{
+			Name: file.Name, Path: record.SeenFrom(s.options.Output.Path, file.Name),
 			Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole,
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -31,7 +32,7 @@ type Options struct {
 	KeepGoing    bool          // every rejection is about the input, even if the service rejects every input; a service that has never answered is waited for
 	Strict       bool          // the first invalid record fails the run
 	Limit        int64         // records read at most; 0 for all
-	Shard        Shard         // the records to ask for; zero for all
+	Shard        record.Shard  // the records to ask for; zero for all
 	Window       int64         // bytes of records between reading and writing; default 128 MiB
 	WaitForQuota bool          // when the quota is used up, wait until there is quota again, instead of stopping
 	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
@@ -37,7 +38,7 @@ func (o *SessionOptions) checkPlaces() error {
 	if err := o.Output.checkKind(); err != nil {
 		return err
 	}
-	if o.Store.Dir != "" && o.Shard == (Shard{}) {
+	if o.Store.Dir != "" && o.Shard == (record.Shard{}) {
 		if err := answers.CheckFolder(o.Store.Dir); err != nil {
 			return &OptionError{"Store.Dir", err}
 		}
@@ -101,9 +102,9 @@ func (o *SessionOptions) files() (list []place) {
 	}
 	if output := o.Output.Path; output != "" && output != "-" {
 		add("the output", output)
-		add("the account", AccountPath(output))
-		add("the journal", JournalPath(output))
-		add("the status", StatusPath(output))
+		add("the account", record.AccountPath(output))
+		add("the journal", record.JournalPath(output))
+		add("the status", record.StatusPath(output))
 		add("the copy of standard input", o.spoolPath())
 	}
 	for _, path := range o.Writes {
@@ -114,7 +115,7 @@ func (o *SessionOptions) files() (list []place) {
 
 // isSamePlace reports whether two paths name one file, which may not exist yet.
 func isSamePlace(a, b string) bool {
-	if resolved(a) == resolved(b) {
+	if storage.Resolved(a) == storage.Resolved(b) {
 		return true
 	}
 	first, err := os.Stat(a)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -108,7 +109,7 @@ func (o *SessionOptions) targets() targets {
 	case o.Output.Path == "-":
 		t.opened = regularFile("standard output", o.Output.Stdout)
 	case o.Output.Path != "":
-		t.files = append(t.files, storage.Local(o.Output.Path), AccountPath(o.Output.Path), JournalPath(o.Output.Path), StatusPath(o.Output.Path))
+		t.files = append(t.files, storage.Local(o.Output.Path), record.AccountPath(o.Output.Path), record.JournalPath(o.Output.Path), record.StatusPath(o.Output.Path))
 	}
 	if o.Output.Path != "" && o.Output.folder() && !storage.IsURL(o.Output.Path) {
 		t.folders = append(t.folders, o.Output.Path)
@@ -167,10 +168,10 @@ func checkSame(input string, info fs.FileInfo, targets []openFile) error {
 func IsWithin(path, folder string) bool {
 	inside, err := os.Stat(folder)
 	if err != nil {
-		rest, err := filepath.Rel(resolved(folder), resolved(path))
+		rest, err := filepath.Rel(storage.Resolved(folder), storage.Resolved(path))
 		return err == nil && rest != "." && filepath.IsLocal(rest)
 	}
-	for dir := filepath.Dir(resolved(path)); ; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(storage.Resolved(path)); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && os.SameFile(info, inside) {
 			return true
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // quota knows what the API key of a hosted service may still ask, as of a minute ago at most while the
@@ -90,7 +91,7 @@ func (q *quota) warnUnclear() {
 }
 
 // answersOf is the number of requests that got an answer.
-func answersOf(s Snapshot) int64 {
+func answersOf(s record.Snapshot) int64 {
 	return s.Requests - s.InFlight - s.Rejections - s.Transient
 }
 

@@ -21,7 +21,7 @@ func (r *run) read() error {
 			break
 		}
 		if errors.Is(err, reader.ErrInterrupted) { // by the caller, unless the run has stopped already
-			r.stop(&StopError{Cause: Interrupted})
+			r.stop(errInterrupted)
 			return nil
 		}
 		if err != nil {

@@ -4,36 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
-)
-
-// Reason is a class of errors for which records have no answer.
-type Reason struct {
-	Status  writer.Status `json:"status"`
-	Class   string        `json:"class"` // ClassRow, ClassInput, ClassOther, or the Outcome of a *client.Error
-	Text    string        `json:"reason"`
-	Example string        `json:"example,omitempty"` // the service's words about the first record
-	Records int64         `json:"records"`
-	File    string        `json:"file"` // of the first record
-	Line    int64         `json:"line"`
-
-	Option string `json:"-"` // the OptionName of the reader's error that may help; "" for none
-
-	first int64 // number of the first record
-}
-
-// The classes of a Reason that are no Outcome of a *client.Error.
-const (
-	ClassRow   = "row"   // the record cannot be read
-	ClassInput = "input" // the record can be read, but its input cannot be asked
-	ClassOther = "other"
 )
 
 // mostReasons bounds the memory. Records of further classes count as "other reasons".
@@ -42,21 +22,27 @@ const mostReasons = 64
 // reasons counts. Only records without an answer take the lock.
 type reasons struct {
 	mu      sync.Mutex
-	byClass map[Reason]*Reason // by status, class and text without numbers
+	byClass map[record.Reason]*firstReason // by status, class and text without numbers
+}
+
+// firstReason is a reason with the number of its first record.
+type firstReason struct {
+	record.Reason
+	first int64
 }
 
 func (s *reasons) add(status writer.Status, t *task) {
 	reason := reasonOf(t.err)
 	reason.Status = status
-	key := Reason{Status: status, Class: reason.Class, Text: numbers.ReplaceAllString(reason.Text, "0")}
+	key := record.Reason{Status: status, Class: reason.Class, Text: numbers.ReplaceAllString(reason.Text, "0")}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byClass == nil {
-		s.byClass = make(map[Reason]*Reason)
+		s.byClass = make(map[record.Reason]*firstReason)
 	}
 	known := s.byClass[key]
 	if known == nil && len(s.byClass) >= mostReasons {
-		reason = Reason{Status: status, Class: ClassOther, Text: "other reasons"}
+		reason = record.Reason{Status: status, Class: record.ClassOther, Text: "other reasons"}
 		key = reason
 		known = s.byClass[key]
 	}
@@ -65,24 +51,24 @@ func (s *reasons) add(status writer.Status, t *task) {
 		records += known.Records
 	}
 	if known == nil || t.record.Number < known.first {
-		reason.File, reason.Line, reason.first = t.record.File, t.record.Line, t.record.Number
-		known = &reason
+		reason.File, reason.Line = t.record.File, t.record.Line
+		known = &firstReason{reason, t.record.Number}
 		s.byClass[key] = known
 	}
 	known.Records = records
 }
 
 // list gives the reasons by status, the most frequent first.
-func (s *reasons) list() []Reason {
+func (s *reasons) list() []record.Reason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []Reason
-	for _, r := range s.byClass {
-		list = append(list, *r)
-	}
-	slices.SortFunc(list, func(a, b Reason) int {
+	sorted := slices.SortedFunc(maps.Values(s.byClass), func(a, b *firstReason) int {
 		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(b.Records, a.Records), cmp.Compare(a.first, b.first))
 	})
+	var list []record.Reason
+	for _, r := range sorted {
+		list = append(list, r.Reason)
+	}
 	return list
 }
 
@@ -90,7 +76,7 @@ func (s *reasons) list() []Reason {
 var numbers = regexp.MustCompile(`[0-9]+`)
 
 // reasonOf gives the reason of an error, without the record.
-func reasonOf(err error) Reason {
+func reasonOf(err error) record.Reason {
 	var (
 		row   *reader.RowError
 		input *client.InputError
@@ -98,17 +84,17 @@ func reasonOf(err error) Reason {
 	)
 	switch {
 	case errors.As(err, &row):
-		return Reason{Class: ClassRow, Text: row.Reason, Option: row.OptionName()}
+		return record.Reason{Class: record.ClassRow, Text: row.Reason, Option: row.OptionName()}
 	case errors.As(err, &input):
-		return Reason{Class: ClassInput, Text: input.Reason}
+		return record.Reason{Class: record.ClassInput, Text: input.Reason}
 	case errors.As(err, &e):
 		return serviceReason(e)
 	}
-	return Reason{Class: ClassOther, Text: "other reasons", Example: err.Error()}
+	return record.Reason{Class: record.ClassOther, Text: "other reasons", Example: err.Error()}
 }
 
-func serviceReason(e *client.Error) Reason {
-	r := Reason{Class: e.Label(), Text: e.Label(), Example: e.Detail}
+func serviceReason(e *client.Error) record.Reason {
+	r := record.Reason{Class: e.Label(), Text: e.Label(), Example: e.Detail}
 	switch {
 	case e.Status == http.StatusOK:
 		r.Text = "an answer that cannot be read"

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -36,11 +37,11 @@ func TestReasons(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := x.counters.Snapshot().Reasons
-		want := []Reason{
-			{Status: "failed", Class: "503", Text: "HTTP 503 Service Unavailable", Records: 1, File: "in.txt", Line: 5, first: 5},
-			{Status: "failed", Class: "no response", Text: "no response", Example: "dial tcp: refused", Records: 1, File: "in.txt", Line: 6, first: 6},
-			{Status: "invalid", Class: "input", Text: "the input is empty", Records: 2, File: "in.txt", Line: 2, first: 2},
-			{Status: "rejected", Class: "404", Text: "HTTP 404 Not Found", Example: "no refused 1", Records: 3, File: "in.txt", Line: 3, first: 3},
+		want := []record.Reason{
+			{Status: "failed", Class: "503", Text: "HTTP 503 Service Unavailable", Records: 1, File: "in.txt", Line: 5},
+			{Status: "failed", Class: "no response", Text: "no response", Example: "dial tcp: refused", Records: 1, File: "in.txt", Line: 6},
+			{Status: "invalid", Class: "input", Text: "the input is empty", Records: 2, File: "in.txt", Line: 2},
+			{Status: "rejected", Class: "404", Text: "HTTP 404 Not Found", Example: "no refused 1", Records: 3, File: "in.txt", Line: 3},
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)

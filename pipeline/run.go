@@ -15,6 +15,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -81,7 +82,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancelCause(hard)
 	defer stop(nil)
-	defer context.AfterFunc(ctx, func() { stop(&StopError{Cause: Interrupted}) })()
+	defer context.AfterFunc(ctx, func() { stop(errInterrupted) })()
 	defer context.AfterFunc(soft, func() { parts.Counters.Finishing.Store(true) })()
 	asks, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
@@ -178,7 +179,7 @@ func (r *run) finishBy() error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		r.stop(&StopError{Cause: Deadline})
+		r.stop(&StopError{Cause: record.Deadline})
 	case <-r.quiet:
 	case <-r.soft.Done():
 	}

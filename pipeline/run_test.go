@@ -21,6 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/answers/archive"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -383,7 +384,7 @@ func TestInterruptedRunDrainsAndResumes(t *testing.T) {
 		}
 		err := x.run(ctx)
 		var stop *StopError
-		if !errors.As(err, &stop) || stop.Cause != Interrupted {
+		if !errors.As(err, &stop) || stop.Cause != record.Interrupted {
 			t.Fatalf("got %v", err)
 		}
 		if x.sink.closed || !x.sink.aborted {
@@ -461,7 +462,7 @@ func TestErrorsThatEndTheRun(t *testing.T) {
 	}{
 		{"quota", func(x *testRun) { x.service.answer = refuse(client.Quota) }, func(err error) bool {
 			stop, ok := errors.AsType[*StopError](err)
-			return ok && stop.Cause == QuotaExhausted
+			return ok && stop.Cause == record.QuotaExhausted
 		}},
 		{"auth", func(x *testRun) { x.service.answer = refuse(client.Auth) }, isServiceError},
 		{"fatal", func(x *testRun) { x.service.answer = refuse(client.Fatal) }, isServiceError},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // workers is the state that the workers of the stage ask share. A worker that finds a task and may ask
@@ -279,7 +280,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 // waitForQuota says whether the run waits until there is quota again; else the run stops.
 func (r *run) waitForQuota(e *client.Error) bool {
 	if !r.options.WaitForQuota {
-		r.stop(&StopError{Cause: QuotaExhausted, Err: e})
+		r.stop(&StopError{Cause: record.QuotaExhausted, Err: e})
 		return false
 	}
 	if wait, isNew := r.Limits.Exhausted(time.Now(), e.RetryAfter); isNew {
@@ -332,10 +333,10 @@ func (r *run) report(change limits.Change) {
 // stopError is the reason for which the limits end the run.
 func (r *run) stopError(err error) error {
 	if _, ok := errors.AsType[*limits.OutageError](err); !ok {
-		return &StopError{Cause: Budget, Err: err}
+		return &StopError{Cause: record.Budget, Err: err}
 	}
 	if last := r.lastError.Load(); last != nil {
 		err = fmt.Errorf("%w, most lately with: %w", err, last)
 	}
-	return &StopError{Cause: OutageTooLong, Err: err}
+	return &StopError{Cause: record.OutageTooLong, Err: err}
 }

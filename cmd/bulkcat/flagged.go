@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -122,7 +123,7 @@ func flagged(err error) error {
 	return advised(err)
 }
 
-func changedFlags(changes []pipeline.Change) []string {
+func changedFlags(changes []record.Change) []string {
 	var texts []string
 	for _, c := range changes {
 		switch c.Setting {

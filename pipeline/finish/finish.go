@@ -10,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
@@ -27,7 +28,7 @@ type Options struct {
 type NoShardsError struct{ Folder string }
 
 func (e *NoShardsError) Error() string {
-	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, pipeline.ShardsPath(e.Folder))
+	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, record.ShardsPath(e.Folder))
 }
 
 // Run verifies the shards of a folder: see verify.RunShards. If the report is balanced, Run publishes the file with
@@ -36,7 +37,7 @@ func (e *NoShardsError) Error() string {
 // written, *pipeline.OverwriteError, *writer.FormatError, and those of reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	o.Folder = writer.Clean(o.Folder)
-	shards, err := pipeline.ReadShards(ctx, o.Folder)
+	shards, err := record.ReadShards(ctx, o.Folder)
 	if err != nil {
 		return report, err
 	}
@@ -57,8 +58,8 @@ func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 // finishing is the state of Run.
 type finishing struct {
 	Options
-	shards   *pipeline.Shards
-	accounts []*pipeline.Account
+	shards   *record.Shards
+	accounts []*record.Account
 	locks    []*writer.Lock
 	sink     writer.Sink // nil before the first row
 }
@@ -149,7 +150,7 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	if report, err = verify.RunShards(ctx, options); err != nil {
 		return report, err
 	}
-	success := pipeline.SuccessPath(f.Folder)
+	success := record.SuccessPath(f.Folder)
 	if !report.Balanced {
 		return report, storage.Remove(ctx, success)
 	}
@@ -158,7 +159,7 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	}
 	if !storage.IsURL(f.Folder) {
 		// A shard that was killed as it started may have left a draft. No shard can remove it: it may be another's.
-		_, shards := writer.Split(pipeline.ShardsPath(f.Folder))
+		_, shards := writer.Split(record.ShardsPath(f.Folder))
 		writer.Local.RemoveDrafts(ctx, f.Folder, func(name string) bool { return name == shards })
 	}
 	return report, storage.Publish(ctx, success, nil)
