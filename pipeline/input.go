@@ -4,21 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
-
-// InputColumns are the names that the input column may have if the user does not name it.
-func InputColumns(kind client.Kind) []string {
-	switch kind {
-	case client.Website:
-		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url"}
-	case client.Product:
-		return []string{"title", "product_title", "product", "name", "query", "product_name"}
-	}
-	return nil
-}
 
 // openInput opens the input. What waits for a pipe ends with ctx, and with the run.
 func (s *Session) openInput(ctx context.Context) (err error) {

@@ -109,7 +109,7 @@ func (s *Session) Close() error {
 // flight get the grace period, and their answers are stored.
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
-// *[OutputTakenError], a *[ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
+// *[OutputTakenError], a *[record.ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
 // *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those of the store, the input and the output. With a
 // nil error the output is complete; records may still be without an answer: see [record.Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*record.Account, error) {

@@ -38,7 +38,7 @@ type SessionOptions struct {
 	Limits  limits.Options     // Learned and CanAsk are set by the session
 	Retry   client.RetryPolicy // default client.DefaultRetryPolicy
 
-	Input   reader.Options // Candidates default to InputColumns; ExtraColumns are set by the session
+	Input   reader.Options // Candidates default to record.InputColumns; ExtraColumns are set by the session
 	NoSpool bool           // keep no copy of standard input beside the output
 
 	Output OutputOptions
@@ -266,7 +266,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if len(o.Input.Candidates) == 0 {
-		o.Input.Candidates = InputColumns(o.Kind)
+		o.Input.Candidates = record.InputColumns(o.Kind)
 	}
 	o.Input.Missing = o.normalizer().IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log

@@ -10,7 +10,7 @@ import (
 )
 
 // joinShards makes the run one of the shards of its folder: the first shard fixes how the records are split, and
-// the others compare. The errors are *ShardCountError, *OutputTakenError, and those of the file system.
+// the others compare. The errors are *record.ShardCountError, *OutputTakenError, and those of the file system.
 func (s *Session) joinShards(ctx context.Context, account *record.Account) error {
 	shard := s.options.Shard
 	if shard == (record.Shard{}) {
@@ -30,7 +30,7 @@ func (s *Session) joinShards(ctx context.Context, account *record.Account) error
 	case err != nil:
 		return err
 	case shards.Count != shard.Count:
-		return &ShardCountError{Folder: folder, Count: shards.Count, Shard: shard}
+		return &record.ShardCountError{Folder: folder, Count: shards.Count, Shard: shard}
 	}
 	if changes := common.Changes(shards.Service, shards.Settings); len(changes) > 0 {
 		return &ShardsTakenError{Folder: folder, Changes: changes}
@@ -40,17 +40,6 @@ func (s *Session) joinShards(ctx context.Context, account *record.Account) error
 	}
 	// The shard may get other rows, so that the folder has to be finished again.
 	return storage.Remove(ctx, record.SuccessPath(folder))
-}
-
-// ShardCountError says that the records in a folder are split into another number of shards.
-type ShardCountError struct {
-	Folder string
-	Count  int // of the shards in the folder
-	Shard  record.Shard
-}
-
-func (e *ShardCountError) Error() string {
-	return fmt.Sprintf("the records in %s are split into %d shards, and this run is the shard %v", e.Folder, e.Count, e.Shard)
 }
 
 // ShardsTakenError says that the shards in a folder are those of another run.

@@ -224,7 +224,7 @@ func TestShardsStartedAgain(t *testing.T) {
 		if err != nil || !report.Balanced || !s.finished() {
 			s.t.Errorf("%+v, %v", report, err)
 		}
-		var other *pipeline.ShardCountError
+		var other *record.ShardCountError
 		if err := s.run(2, shards+1, s.folder+"/"); !errors.As(err, &other) || other.Count != shards || !s.finished() {
 			s.t.Errorf("a shard of another count: %v", err)
 		}
@@ -263,7 +263,7 @@ func TestFirstShardFixesTheCount(t *testing.T) {
 		}
 		started := 0
 		for range 4 {
-			var other *pipeline.ShardCountError
+			var other *record.ShardCountError
 			if err := <-errs; err == nil {
 				started++
 			} else if !errors.As(err, &other) {
@@ -290,7 +290,7 @@ func TestShardsStartTogether(t *testing.T) {
 		s.check(s.run(1, 2, s.folder+"/"))
 		return fs.ErrNotExist
 	})
-	if err := s.run(1, 3, s.folder+"/"); errorAs[*pipeline.ShardCountError](err) == nil {
+	if err := s.run(1, 3, s.folder+"/"); errorAs[*record.ShardCountError](err) == nil {
 		t.Errorf("got %v", err)
 	}
 }

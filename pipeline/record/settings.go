@@ -74,6 +74,17 @@ func (c *ColumnNames) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(c))
 }
 
+// InputColumns are the names that the input column may have if the user does not name it.
+func InputColumns(kind client.Kind) []string {
+	switch kind {
+	case client.Website:
+		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url"}
+	case client.Product:
+		return []string{"title", "product_title", "product", "name", "query", "product_name"}
+	}
+	return nil
+}
+
 // NamedColumns are the carried columns that are named one by one; nil for all or none.
 func (s Settings) NamedColumns() []string {
 	switch s.Carry {

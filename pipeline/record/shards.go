@@ -30,6 +30,17 @@ const shardsFormat = 1
 func (s *Shards) format() (known int, found *int) { return shardsFormat, &s.Format }
 func (s *Shards) checksum() *string               { return &s.Checksum }
 
+// ShardCountError says that the records in a folder are split into another number of shards.
+type ShardCountError struct {
+	Folder string
+	Count  int // of the shards in the folder
+	Shard  Shard
+}
+
+func (e *ShardCountError) Error() string {
+	return fmt.Sprintf("the records in %s are split into %d shards, and this run is the shard %v", e.Folder, e.Count, e.Shard)
+}
+
 // ReadShards reads how the records in a folder are split. It gives nil and no error if the folder holds no shards.
 func ReadShards(ctx context.Context, folder string) (*Shards, error) {
 	s := new(Shards)

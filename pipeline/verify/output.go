@@ -8,7 +8,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
@@ -119,7 +118,7 @@ func (o *opened) openInput(ctx context.Context, settings *record.Settings) (_ *r
 		}
 		options.ExtraColumns, options.NamedOnly = settings.NamedColumns(), settings.Carry != "all"
 	}
-	options.Candidates, options.Storage = pipeline.InputColumns(kind), storage.Objects{}
+	options.Candidates, options.Storage = record.InputColumns(kind), storage.Objects{}
 	options.Context, options.Missing = ctx, normalizer.IsMissing
 	o.input, err = reader.Open(options)
 	return o.input, err
