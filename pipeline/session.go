@@ -43,7 +43,7 @@ type Session struct {
 }
 
 // Open checks the options, locks the output and opens the input. Nothing is asked and no output is
-// touched. The errors are *OptionError (several may be joined), *OverwriteError, *writer.BusyError
+// touched. The errors are *OptionError (several may be joined), *places.OverwriteError, *writer.BusyError
 // while another process writes the output, and those of reader.Open. When ctx ends while Open waits
 // for a pipe, the error is ctx's cause. The caller closes the session.
 func Open(ctx context.Context, options SessionOptions) (*Session, error) {

@@ -133,7 +133,7 @@ func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
 
 // Check finds options that cannot be used. Required options may still be missing. The error joins an
 // *OptionError for each, and a *writer.FormatError if the extension of Output.Path names no format; or
-// it is an *OverwriteError if the session would write where it reads.
+// it is an *places.OverwriteError if the session would write where it reads.
 func (o SessionOptions) Check() error {
 	var errs []error
 	o, err := o.settled()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -101,7 +102,7 @@ func flagged(err error) error {
 		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf[e.OptionName()], e.Option), e.Err)}
 	case *reader.OptionError:
 		return &usageError{fmt.Errorf("%s: %s", firstOf(flagOf[e.OptionName()], "option "+e.Option), e.Reason)}
-	case *pipeline.OverwriteError:
+	case *places.OverwriteError:
 		return &usageError{fmt.Errorf("%w; --overwrite replaces no input", err)}
 	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError:
 		return &usageError{advised(err)}

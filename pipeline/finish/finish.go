@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
@@ -34,7 +34,7 @@ func (e *NoShardsError) Error() string {
 // Run verifies the shards of a folder: see verify.RunShards. If the report is balanced, Run publishes the file with
 // the rows and its account, if Options ask for that, and then the file _SUCCESS in the folder. Otherwise Run removes a
 // _SUCCESS. No shard can be written meanwhile by a process of this machine. Errors are *NoShardsError, *writer.BusyError if a shard or the file is being
-// written, *pipeline.OverwriteError, *writer.FormatError, and those of reading and writing files.
+// written, *places.OverwriteError, *writer.FormatError, and those of reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	o.Folder = writer.Clean(o.Folder)
 	shards, err := record.ReadShards(ctx, o.Folder)
@@ -100,7 +100,7 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 	if err := writer.Shape(f.shards.Settings.Shape).CheckFormat(format); err != nil {
 		return err
 	}
-	if err := pipeline.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {
+	if err := places.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {
 		return err
 	}
 	switch {
@@ -125,7 +125,7 @@ func isWithin(path, folder string) bool {
 	if storage.IsURL(path) || storage.IsURL(folder) {
 		return strings.HasPrefix(path+"/", folder+"/")
 	}
-	return pipeline.IsWithin(path, folder)
+	return places.IsWithin(path, folder)
 }
 
 func (f *finishing) format() (writer.Format, error) {
