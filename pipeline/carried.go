@@ -2,8 +2,8 @@ package pipeline
 
 import (
 	"strings"
-	"sync/atomic"
 
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -45,19 +45,6 @@ func carriedOf(s writer.Schema) []record.Carried {
 	return carried
 }
 
-// misfits counts the values of carried columns that do not fit the type of their column, and so are null in Parquet.
-// Types of JSON are those of its first records.
-type misfits struct {
-	count atomic.Int64
-	first atomic.Pointer[misfit]
-}
-
-type misfit struct {
-	place  string // file and line of the record
-	column record.Carried
-	value  string
-}
-
 // countMisfits counts the values of a record that do not fit.
 func (f *flattening) countMisfits(t *task) (count int64) {
 	for i, typ := range f.run.options.types {
@@ -70,11 +57,11 @@ func (f *flattening) countMisfits(t *task) (count int64) {
 			continue
 		}
 		count++
-		if m := &f.run.Counters.misfits; m.first.Load() == nil {
-			m.first.Store(&misfit{t.place(), record.Carried{Name: f.run.options.Schema.Carry[i], Type: typ}, value})
+		if first := &f.run.Counters.FirstMisfit; first.Load() == nil {
+			first.Store(&progress.Misfit{Place: t.place(), Column: record.Carried{Name: f.run.options.Schema.Carry[i], Type: typ}, Value: value})
 		}
 	}
-	f.run.Counters.misfits.count.Add(count)
+	f.run.Counters.Misfits.Add(count)
 	return count
 }
 
@@ -88,13 +75,13 @@ func isNull(record *reader.Record, place int) bool {
 
 // warnMisfits warns of values that are null in the output, and are not null in the input.
 func (s *Session) warnMisfits() {
-	first := s.counters.misfits.first.Load()
+	first := s.counters.FirstMisfit.Load()
 	if first == nil {
 		return
 	}
 	s.options.Log.Warn("some values do not fit the types of their columns, and are null in the output; CSV and JSONL keep them",
-		"values", s.counters.misfits.count.Load(), "first", first.place, "column", first.column.Name,
-		"type", first.column.Type, "value", clipped(first.value))
+		"values", s.counters.Misfits.Load(), "first", first.Place, "column", first.Column.Name,
+		"type", first.Column.Type, "value", clipped(first.Value))
 }
 
 // clipped is the beginning of a long value, for messages.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -106,11 +107,11 @@ func TestClassificationsOfARecordStandTogether(t *testing.T) {
 	}
 }
 
-func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (*rowsShown, *Counters, error) {
+func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (*rowsShown, *progress.Counters, error) {
 	t.Helper()
 	store := openStore(t, files)
 	defer store.Close()
-	sink, counters := new(rowsShown), new(Counters)
+	sink, counters := new(rowsShown), new(progress.Counters)
 	_, err := Run(t.Context(), Parts{
 		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, Counters: counters, Store: store,
 		Limits: limits.New(limits.Options{Rate: 1000, Burst: 1, InFlight: 8}, time.Now()),
@@ -127,7 +128,7 @@ func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (
 // A forecast counts records once and requests in each classification.
 func TestForecastOfTwoClassifications(t *testing.T) {
 	options := Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}, {Name: second}}}
-	got, err := forecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}, Counters: new(Counters)}, options, nil)
+	got, err := forecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}, Counters: new(progress.Counters)}, options, nil)
 	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

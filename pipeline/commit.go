@@ -6,6 +6,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 )
 
 const (
@@ -97,7 +98,7 @@ func (r *run) complete(t *task) {
 
 // finish counts the outcome of a task's record, and hands the task to the writer.
 func (r *run) finish(t *task) {
-	r.Counters.countSettled(t, t.status(&r.options.Schema))
+	r.Counters.CountSettled(t.status(&r.options.Schema), progress.Settled{Record: &t.record, Input: t.request.Input, Err: t.err, Recalled: t.recalled})
 	r.completion.finish(t)
 }
 

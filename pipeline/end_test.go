@@ -13,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -61,7 +62,7 @@ func TestOnlyWholeOutputsArePublished(t *testing.T) {
 			soft, stop := context.WithCancelCause(context.Background())
 			defer stop(nil)
 			sink := new(endingSink)
-			r := &run{Parts: Parts{Sink: sink, Counters: new(Counters)}, soft: soft, stop: stop, pending: make(chan *task), rows: make(chan *rowBatch), written: make(chan *rowBatch, rowBatches)}
+			r := &run{Parts: Parts{Sink: sink, Counters: new(progress.Counters)}, soft: soft, stop: stop, pending: make(chan *task), rows: make(chan *rowBatch), written: make(chan *rowBatch, rowBatches)}
 			close(r.pending)
 			r.readAll.Store(tt.readAll)
 			if tt.stopped != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -33,7 +34,7 @@ type wholeRun struct {
 	pause   time.Duration // before each input is read
 	files   vfs.FS        // of the store
 
-	counters *Counters
+	counters *progress.Counters
 	sink     *rows
 	client   *client.HTTP
 	control  *limits.Controller
@@ -66,7 +67,7 @@ func (n *wholeRun) runAt(t *testing.T, baseURL string, dial client.Dialer) error
 		t.Fatal(err)
 	}
 	defer store.Close()
-	n.counters, n.sink, n.client, n.control = new(Counters), new(rows), c, limits.New(n.limits, time.Now())
+	n.counters, n.sink, n.client, n.control = new(progress.Counters), new(rows), c, limits.New(n.limits, time.Now())
 	parts := Parts{
 		Source: &records{inputs: n.inputs, pause: n.pause}, Categorizer: client.NewDiagnoser(c), Store: store, Sink: n.sink, Counters: n.counters,
 		Limits: n.control, Usage: c.Usage,

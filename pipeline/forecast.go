@@ -8,6 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -107,7 +108,7 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 			return err
 		}
 		defer input.Close() // only read from
-		f, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(Counters)}, options, nil)
+		f, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(progress.Counters)}, options, nil)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -160,16 +161,16 @@ func (m *manifest) keptRecords() int64 {
 }
 
 // count adds the records of kept parts to the counters.
-func (m *manifest) count(c *Counters) {
+func (m *manifest) count(c *progress.Counters) {
 	if m == nil {
 		return
 	}
 	for _, p := range m.kept {
 		settled := p.Statuses.Sum()
 		records := settled / max(1, c.Classifications.Load())
-		c.countStatuses(p.Statuses)
-		c.misfits.count.Add(p.Misfits)
-		c.countWritten(records, int(p.Rows))
+		c.CountStatuses(p.Statuses)
+		c.Misfits.Add(p.Misfits)
+		c.CountWritten(records, int(p.Rows))
 		c.Kept.Add(records)
 		c.LookedUp.Add(settled)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -99,7 +100,7 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 			if err != nil || len(m.keptFiles()) != tt.kept {
 				t.Fatalf("%d parts are kept, want %d (%v)", len(m.keptFiles()), tt.kept, err)
 			}
-			var c Counters
+			var c progress.Counters
 			if m.count(&c); c.OK.Load() != m.keptRecords() || c.Written.Load() != m.keptRecords() {
 				t.Errorf("%d records count as ok of %d", c.OK.Load(), m.keptRecords())
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -84,7 +85,7 @@ func TestJournalLacksNoMoreThanIsInFlight(t *testing.T) {
 		}
 		return requests
 	}
-	session := &Session{counters: new(Counters)}
+	session := &Session{counters: new(progress.Counters)}
 	m, c := &monitor{session: session, journal: j}, session.counters
 	var workers sync.WaitGroup
 	for range 8 {

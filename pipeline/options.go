@@ -8,6 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/reader"
@@ -69,8 +70,8 @@ type Parts struct {
 	Log         *slog.Logger                                // warnings and notices; nil for none
 	Store       *answers.Store                              // nil: answers are not kept
 	Sink        writer.Sink
-	Counters    *Counters // may be read during the run
-	Attempted   func()    // called after each attempt, by several goroutines; may be nil
+	Counters    *progress.Counters // may be read during the run
+	Attempted   func()             // called after each attempt, by several goroutines; may be nil
 }
 
 const (

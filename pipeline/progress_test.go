@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -82,12 +83,12 @@ func TestStates(t *testing.T) {
 
 // estimator makes an estimate each second.
 type estimator struct {
-	eta     eta
-	now     time.Time
-	options SessionOptions
-	status  limits.Status
-	share   share
-	p       Progress
+	eta      eta
+	now      time.Time
+	options  SessionOptions
+	status   limits.Status
+	counters progress.Counters
+	p        Progress
 }
 
 func newEstimator() *estimator {
@@ -107,9 +108,9 @@ func (x *estimator) second(lookedUp, needed, ended int64) Progress {
 	c := &x.p.Counts
 	x.now = x.now.Add(time.Second)
 	for block := lookedUp; block > 0; block -= lookupBatch {
-		x.share.add(int(min(block, lookupBatch)), int(min(block, lookupBatch)*needed/lookedUp))
+		x.counters.CountLookups(int(min(block, lookupBatch)), int(min(block, lookupBatch)*needed/lookedUp))
 	}
-	c.New = x.share.value()
+	c.New = x.counters.Snapshot().New
 	c.LookedUp += lookedUp
 	c.Needed += needed
 	c.Ended += ended

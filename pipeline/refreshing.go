@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -31,7 +32,7 @@ func (s *Session) startRefresh(ctx context.Context, store *answers.Store, option
 	if err != nil {
 		return nil, err
 	}
-	if _, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(Counters)}, options, r.Offer); err != nil {
+	if _, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(progress.Counters)}, options, r.Offer); err != nil {
 		return nil, err
 	}
 	chosen := r.Choose()

@@ -21,6 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/answers/archive"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -125,7 +126,7 @@ type testRun struct {
 	source      *records
 	service     *service
 	sink        *rows
-	counters    *Counters
+	counters    *progress.Counters
 	categorizer client.Categorizer // nil for service
 	store       *answers.Store
 	limits      limits.Options
@@ -137,7 +138,7 @@ func newTestRun(inputs ...string) *testRun {
 	retry := client.DefaultRetryPolicy()
 	retry.MaxAttempts = 3
 	return &testRun{
-		source: &records{inputs: inputs}, service: new(service), sink: new(rows), counters: new(Counters),
+		source: &records{inputs: inputs}, service: new(service), sink: new(rows), counters: new(progress.Counters),
 		options: Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}}, Retry: retry},
 		limits:  limits.Options{Rate: math.Inf(1), InFlight: 4},
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
@@ -28,7 +29,7 @@ type Session struct {
 	spool     *reader.Spool // nil unless standard input is a pipe that is kept
 	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
 	stopReads func()        // ends the reads of object storage
-	counters  *Counters
+	counters  *progress.Counters
 	quota     *quota
 	limits    *limits.Controller
 	eta       eta
@@ -58,10 +59,10 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 }
 
 func newSession(options SessionOptions) *Session {
-	s := &Session{options: options.withDefaults().inShard(), counters: new(Counters), opened: time.Now()}
+	s := &Session{options: options.withDefaults().inShard(), counters: new(progress.Counters), opened: time.Now()}
 	s.options.shareQuota()
 	if options.Details {
-		s.counters.details = newDetails()
+		s.counters.GatherDetails()
 	}
 	s.quota = newQuota(s.options.Service, s.counters, s.options.Log)
 	return s

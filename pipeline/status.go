@@ -52,8 +52,7 @@ func (s *Session) status(p Progress) record.Status {
 		account = s.account
 	}
 	status := newStatus(account, p, time.Now())
-	if s.counters.details != nil {
-		d := s.counters.details.list()
+	if d := s.counters.Details(); d != nil {
 		d.Service, d.Settings = account.Service, account.Settings
 		if p.State != record.Starting && s.limits != nil {
 			d.Learned = s.limits.Learned().String()
@@ -61,7 +60,7 @@ func (s *Session) status(p Progress) record.Status {
 		for _, e := range account.Earlier {
 			d.Earlier = append(d.Earlier, record.EarlierStart{Started: e.Started, Ended: e.Ended, Ending: e.Ending, Requests: e.Counts.Requests})
 		}
-		status.Details = &d
+		status.Details = d
 	}
 	return status
 }

@@ -211,19 +211,19 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	}
 	switch {
 	case err == nil:
-		r.Counters.countAnswer(answer)
+		r.Counters.CountAnswer(answer)
 		t.answer, t.err = answer, nil
 		r.confirmBefore(t)
 		r.save(t)
 		return nil
 	case isError:
 	case r.asks.Err() != nil:
-		r.Counters.attempts.add("canceled")
+		r.Counters.CountCanceled()
 		return nil
 	default:
 		return fmt.Errorf("ask for %s: %w", t.request.Input, err)
 	}
-	r.Counters.countError(e)
+	r.Counters.CountError(e)
 	switch e.Class {
 	case client.Rejected:
 		t.err, t.answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
@@ -271,9 +271,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		r.Attempted()
 	}()
 	answer, err := r.Categorizer.Categorize(r.asks, t.request)
-	if d := r.Counters.details; d != nil {
-		d.latency.observe(time.Since(t.sent))
-	}
+	r.Counters.ObserveAttempt(time.Since(t.sent))
 	return answer, err
 }
 

@@ -126,14 +126,14 @@ func (f *flattening) add(t *task) {
 		if classification.Category != nil {
 			id, known = classification.Category(e.Value)
 		}
-		f.run.Counters.countDrift(e.Confidence, known)
+		f.run.Counters.CountDrift(e.Confidence, known)
 		first := len(b.levels)
 		b.levels = o.Schema.AppendLevels(b.levels, classification.Name, e.Value)
 		b.entries = append(b.entries, writer.Entry{Value: e.Value, ID: id, Title: e.Title, Confidence: e.Confidence, Levels: b.levels[first:]})
 	}
-	f.run.Counters.countDropped(t.answer.Dropped)
-	if d := f.run.Counters.details; d != nil && len(t.answer.Entries) > 0 {
-		d.answered(t.answer.Entries[0])
+	f.run.Counters.CountDropped(t.answer.Dropped)
+	if len(t.answer.Entries) > 0 {
+		f.run.Counters.ObserveAnswer(t.answer.Entries[0])
 	}
 	result.Entries = b.entries[start:]
 	start = len(b.fields)
@@ -190,7 +190,7 @@ func (r *run) writeRows() error {
 		if err := r.Sink.Write(b.rows); err != nil {
 			return err
 		}
-		r.Counters.countWritten(b.records, len(b.rows))
+		r.Counters.CountWritten(b.records, len(b.rows))
 		r.window.release(b.size)
 		b.reset()
 		r.written <- b

@@ -17,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
 	"github.com/bulkcat/bulkcat/writer"
@@ -65,7 +66,7 @@ func runPipeline(ctx context.Context, url, input, output string, inFlight int) (
 		return 0, err
 	}
 	parts := pipeline.Parts{
-		Source: source, Categorizer: client.NewDiagnoser(c), Store: store, Sink: sink, Counters: new(pipeline.Counters),
+		Source: source, Categorizer: client.NewDiagnoser(c), Store: store, Sink: sink, Counters: new(progress.Counters),
 		Limits: limits.New(limits.Options{Rate: math.Inf(1), InFlight: inFlight}, time.Now()),
 	}
 	_, err = pipeline.Run(ctx, parts, pipeline.Options{

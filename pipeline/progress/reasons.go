@@ -1,4 +1,4 @@
-package pipeline
+package progress
 
 import (
 	"cmp"
@@ -31,8 +31,8 @@ type firstReason struct {
 	first int64
 }
 
-func (s *reasons) add(status writer.Status, t *task) {
-	reason := reasonOf(t.err)
+func (s *reasons) add(status writer.Status, settled Settled) {
+	reason := reasonOf(settled.Err)
 	reason.Status = status
 	key := record.Reason{Status: status, Class: reason.Class, Text: numbers.ReplaceAllString(reason.Text, "0")}
 	s.mu.Lock()
@@ -50,9 +50,9 @@ func (s *reasons) add(status writer.Status, t *task) {
 	if known != nil {
 		records += known.Records
 	}
-	if known == nil || t.record.Number < known.first {
-		reason.File, reason.Line = t.record.File, t.record.Line
-		known = &firstReason{reason, t.record.Number}
+	if known == nil || settled.Record.Number < known.first {
+		reason.File, reason.Line = settled.Record.File, settled.Record.Line
+		known = &firstReason{reason, settled.Record.Number}
 		s.byClass[key] = known
 	}
 	known.Records = records

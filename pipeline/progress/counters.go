@@ -1,4 +1,6 @@
-package pipeline
+// Package progress counts what a run does: its numbers, the reasons of records without an answer, and details for people
+// who watch the run. The counters may be read at any time, from several goroutines.
+package progress
 
 import (
 	"maps"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -16,20 +19,38 @@ type Counters struct {
 	record.Counts[atomic.Int64]
 
 	share    share // of the records that need a request
-	misfits  misfits
 	attempts attempts
 	reasons  reasons // of the records without an answer
 
 	Finishing atomic.Bool // no request is begun any more
 
-	details *details // nil unless SessionOptions.Details is set
+	Misfits     atomic.Int64           // carried values that do not fit the type of their column
+	FirstMisfit atomic.Pointer[Misfit] // nil if there is none
+
+	details *details // nil unless they are gathered
+}
+
+// Misfit is a carried value that does not fit the type of its column, and so is null in Parquet. Types of JSON are those
+// of its first records.
+type Misfit struct {
+	Place  string // file and line of the record
+	Column record.Carried
+	Value  string
+}
+
+// Settled is a record with a status.
+type Settled struct {
+	Record   *reader.Record
+	Input    string // of the request
+	Err      error  // why the record has no answer; nil if it has one
+	Recalled bool   // an earlier run has stored the outcome
 }
 
 // Snapshot reads all counters. The counters are not read at one instant, so sums may be off by the events
 // in between; after the run the sums are exact.
 func (c *Counters) Snapshot() record.Snapshot {
 	s := record.Snapshot{
-		Attempts: c.attempts.count(), Reasons: c.reasons.list(), Misfits: c.misfits.count.Load(),
+		Attempts: c.attempts.count(), Reasons: c.reasons.list(), Misfits: c.Misfits.Load(),
 		New: c.share.value(), Finishing: c.Finishing.Load(),
 	}
 	load(reflect.ValueOf(&s.Counts).Elem(), reflect.ValueOf(&c.Counts).Elem())
@@ -47,15 +68,15 @@ func load(counts, counters reflect.Value) {
 	}
 }
 
-// countDropped counts entries that were dropped from an answer.
-func (c *Counters) countDropped(entries int) {
+// CountDropped counts entries that were dropped from an answer.
+func (c *Counters) CountDropped(entries int) {
 	if entries > 0 {
 		c.Drift.Dropped.Add(int64(entries))
 	}
 }
 
-// countDrift counts the departures of an entry.
-func (c *Counters) countDrift(confidence float64, known bool) {
+// CountDrift counts the departures of an entry.
+func (c *Counters) CountDrift(confidence float64, known bool) {
 	if !(confidence >= 0 && confidence <= 1) {
 		c.Drift.Confidence.Add(1)
 	}
@@ -64,19 +85,21 @@ func (c *Counters) countDrift(confidence float64, known bool) {
 	}
 }
 
-// countLookups counts records that were looked up, of which some need a request.
-func (c *Counters) countLookups(records, needed int) {
+// CountLookups counts records that were looked up, of which some need a request.
+func (c *Counters) CountLookups(records, needed int) {
 	c.LookedUp.Add(int64(records))
 	c.Needed.Add(int64(needed))
 	c.share.add(records, needed)
 }
 
-func (c *Counters) countAnswer(a client.Answer) {
+// CountAnswer counts an attempt that was answered.
+func (c *Counters) CountAnswer(a client.Answer) {
 	c.attempts.answered.Add(1)
 	c.Bytes.Add(int64(len(a.Body)))
 }
 
-func (c *Counters) countError(e *client.Error) {
+// CountError counts an attempt that failed.
+func (c *Counters) CountError(e *client.Error) {
 	c.attempts.add(e.Label())
 	switch e.Class {
 	case client.Transient:
@@ -86,16 +109,19 @@ func (c *Counters) countError(e *client.Error) {
 	}
 }
 
-// countSettled counts the record of a task.
-func (c *Counters) countSettled(t *task, status writer.Status) {
+// CountCanceled counts an attempt that was canceled.
+func (c *Counters) CountCanceled() { c.attempts.add("canceled") }
+
+// CountSettled counts a record with its status.
+func (c *Counters) CountSettled(status writer.Status, s Settled) {
 	c.of(status).Add(1)
-	if t.recalled {
+	if s.Recalled {
 		c.Recalled.Add(1)
 	}
-	if t.err != nil {
-		c.reasons.add(status, t)
+	if s.Err != nil {
+		c.reasons.add(status, s)
 		if c.details != nil {
-			c.details.failed(status, t)
+			c.details.failed(status, s)
 		}
 	}
 }
@@ -116,8 +142,8 @@ func (c *Counters) of(status writer.Status) *atomic.Int64 {
 	return &c.Failed
 }
 
-// countStatuses counts the records of a part that an earlier run has published.
-func (c *Counters) countStatuses(s record.Statuses) {
+// CountStatuses counts the records of a part that an earlier run has published.
+func (c *Counters) CountStatuses(s record.Statuses) {
 	c.OK.Add(s.OK)
 	c.Empty.Add(s.Empty)
 	c.Rejected.Add(s.Rejected)
@@ -126,7 +152,8 @@ func (c *Counters) countStatuses(s record.Statuses) {
 	c.Pending.Add(s.Pending)
 }
 
-func (c *Counters) countWritten(records int64, rows int) {
+// CountWritten counts records whose rows are in the sink.
+func (c *Counters) CountWritten(records int64, rows int) {
 	c.Written.Add(records)
 	c.Rows.Add(int64(rows))
 }

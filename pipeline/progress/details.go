@@ -1,4 +1,4 @@
-package pipeline
+package progress
 
 import (
 	"cmp"
@@ -31,7 +31,30 @@ type details struct {
 	failures   []record.Failure // the oldest first
 }
 
-func newDetails() *details { return &details{categories: make(map[string]int64)} }
+// GatherDetails has the counters gather details. It is called before the run.
+func (c *Counters) GatherDetails() { c.details = &details{categories: make(map[string]int64)} }
+
+// Details returns the details; nil unless they are gathered.
+func (c *Counters) Details() *record.Details {
+	if c.details == nil {
+		return nil
+	}
+	return c.details.list()
+}
+
+// ObserveAttempt adds the duration of an attempt to the details.
+func (c *Counters) ObserveAttempt(d time.Duration) {
+	if c.details != nil {
+		c.details.latency.observe(d)
+	}
+}
+
+// ObserveAnswer adds a record with its best category to the details.
+func (c *Counters) ObserveAnswer(best client.Entry) {
+	if c.details != nil {
+		c.details.answered(best)
+	}
+}
 
 // answered counts a record with its best category. A confidence that is no number counts in no range.
 func (d *details) answered(best client.Entry) {
@@ -50,14 +73,14 @@ func (d *details) answered(best client.Entry) {
 }
 
 // failed adds a record without an answer.
-func (d *details) failed(status writer.Status, t *task) {
-	reason := reasonOf(t.err)
+func (d *details) failed(status writer.Status, settled Settled) {
+	reason := reasonOf(settled.Err)
 	text := cmp.Or(reason.Text, reason.Class)
 	if reason.Example != "" {
 		text += ": " + reason.Example
 	}
-	input := cmp.Or(t.record.Input, t.request.Input)
-	f := record.Failure{At: time.Now().UTC(), File: t.record.File, Line: t.record.Line, Input: strings.ToValidUTF8(input[:min(len(input), inputShown)], ""), Status: status, Reason: text}
+	input := cmp.Or(settled.Record.Input, settled.Input)
+	f := record.Failure{At: time.Now().UTC(), File: settled.Record.File, Line: settled.Record.Line, Input: strings.ToValidUTF8(input[:min(len(input), inputShown)], ""), Status: status, Reason: text}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.failures) == shownFailures {
@@ -66,10 +89,10 @@ func (d *details) failed(status writer.Status, t *task) {
 	d.failures = append(d.failures, f)
 }
 
-func (d *details) list() record.Details {
+func (d *details) list() *record.Details {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	list := record.Details{Attempts: d.latency.read(), Confidence: slices.Clone(d.confidence[:]), Categories: []record.CategoryCount{}, Failures: slices.Clone(d.failures)}
+	list := &record.Details{Attempts: d.latency.read(), Confidence: slices.Clone(d.confidence[:]), Categories: []record.CategoryCount{}, Failures: slices.Clone(d.failures)}
 	slices.Reverse(list.Failures)
 	for name, records := range d.categories {
 		list.Categories = append(list.Categories, record.CategoryCount{Name: name, Records: records})
