@@ -113,7 +113,7 @@ func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (
 	defer store.Close()
 	sink, counters := new(rowsShown), new(progress.Counters)
 	_, err := Run(t.Context(), Parts{
-		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, Counters: counters, Store: store,
+		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, counters: counters, Store: store,
 		Limits: limits.New(limits.Options{Rate: 1000, Burst: 1, InFlight: 8}, time.Now()),
 	}, Options{
 		Kind: client.Product, Retry: client.DefaultRetryPolicy(),
@@ -128,7 +128,7 @@ func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (
 // A forecast counts records once and requests in each classification.
 func TestForecastOfTwoClassifications(t *testing.T) {
 	options := Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}, {Name: second}}}
-	got, err := forecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}, Counters: new(progress.Counters)}, options, nil)
+	got, err := forecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}}, options, nil)
 	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

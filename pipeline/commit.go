@@ -6,20 +6,13 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 )
 
-const (
-	// commitBatch outcomes and commitBytes of bodies bound the size of a batch, and so the memory for
-	// outcomes that are not durable yet.
-	commitBatch = 1024
-	commitBytes = 4 << 20
-
-	// commitDelay is how long the first outcome of a batch waits for others, so that one fsync
-	// carries more. A kill loses the answers of that time, of one fsync, and the requests in
-	// flight.
-	commitDelay = 15 * time.Millisecond
-)
+// commitBounds bound a batch, and so the memory for outcomes that are not durable yet. A kill loses the answers of
+// the delay, of one fsync, and the requests in flight.
+var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 15 * time.Millisecond}
 
 // commit makes outcomes durable, many with one fsync, and then completes their tasks.
 func (r *run) commit() error {
@@ -28,14 +21,9 @@ func (r *run) commit() error {
 		return nil
 	}
 	batch := r.Store.NewBatch()
-	group := make([]*task, 0, commitBatch)
-	timer := time.NewTimer(commitDelay)
-	defer timer.Stop()
-	for t := range r.commits {
-		timer.Reset(commitDelay)
-		group = r.gather(append(group[:0], t), timer.C)
+	for group := range ask.Groups(r.commits, commitBounds) {
 		for _, t := range group {
-			batch.Add(t.request, t.renewal.outcome(t))
+			batch.Add(t.Request, t.renewal.outcome(t))
 		}
 		r.countRenewals(batch, group)
 		if err := batch.Commit(); err != nil {
@@ -43,37 +31,20 @@ func (r *run) commit() error {
 		}
 		for _, t := range group {
 			t.renewal = nil
-			r.complete(t)
-			r.taskEnded()
+			r.end(t)
 		}
 	}
 	return nil
 }
 
-// gather adds the outcomes that come in until the time is over or the batch is full.
-func (r *run) gather(group []*task, over <-chan time.Time) []*task {
-	bytes := len(group[0].answer.Body)
-	for len(group) < cap(group) && bytes < commitBytes {
-		select {
-		case t, ok := <-r.commits:
-			if !ok {
-				return group
-			}
-			group = append(group, t)
-			bytes += len(t.answer.Body)
-		case <-over:
-			return group
-		}
-	}
-	return group
-}
+// BodySize returns the length of the body that is to be stored.
+func (t *task) BodySize() int { return len(t.answer.Body) }
 
 // save sends an outcome to be committed, if it is to be stored. The outcome may have been charged, so
 // whatever else has failed, the outcome is given up only when nothing is committed any more.
 func (r *run) save(t *task) {
 	if r.Store == nil || t.err == nil && t.answer.Free {
-		r.complete(t)
-		r.taskEnded()
+		r.end(t)
 		return
 	}
 	select {
@@ -82,14 +53,27 @@ func (r *run) save(t *task) {
 	}
 }
 
+// saveAll saves the outcomes of several tasks.
+func (r *run) saveAll(tasks []*task) {
+	for _, t := range tasks {
+		r.save(t)
+	}
+}
+
+// end completes a task that was open, and needs no worker any more.
+func (r *run) end(t *task) {
+	r.complete(t)
+	r.taskEnded()
+}
+
 // complete finishes a task and the tasks that wait for the same request.
 func (r *run) complete(t *task) {
 	t.answer.Release() // the body is stored, or of no further use
 	t.keepStored()
-	if !t.sent.IsZero() {
+	if !t.Sent.IsZero() {
 		r.Counters.Ended.Add(1)
 	}
-	for _, f := range r.flights.end(t) {
+	for _, f := range r.joins.end(t) {
 		f.answer, f.err, f.pending, f.recalled = t.answer, t.err, t.pending, t.recalled
 		r.finish(f)
 	}
@@ -98,7 +82,7 @@ func (r *run) complete(t *task) {
 
 // finish counts the outcome of a task's record, and hands the task to the writer.
 func (r *run) finish(t *task) {
-	r.Counters.CountSettled(t.status(&r.options.Schema), progress.Settled{Record: &t.record, Input: t.request.Input, Err: t.err, Recalled: t.recalled})
+	r.Counters.CountSettled(t.status(&r.options.Schema), progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
 	r.completion.finish(t)
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -42,7 +41,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	}
 	o := SessionOptions{Taxonomies: e.Taxonomies}
 	sink := &tallySink{tally: evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))}
-	parts := Parts{Source: input, Categorizer: e.Categorizer, Sink: sink, Counters: new(progress.Counters)}
+	parts := Parts{Source: input, Categorizer: e.Categorizer, Sink: sink}
 	_, err = Run(ctx, parts, Options{
 		Kind: e.Kind, Classifications: []Classification{{Name: e.Classification}}, Retry: client.DefaultRetryPolicy(),
 		Limit:  e.Limit,

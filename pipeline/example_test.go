@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -47,6 +49,55 @@ func Example() {
 	// Output:
 	// complete: 2 records, 0 without an answer
 	// categories.csv and categories.csv.run.json
+}
+
+// A program has its inputs in memory and takes the categories itself. A session that is started again with the same store
+// hands out the same answers and asks nothing.
+func ExampleEach() {
+	server := clienttest.New(clienttest.Options{}) // stands for the service
+	baseURL, stop := server.Listen()
+	defer stop()
+	c, err := client.New(client.Options{BaseURL: baseURL, APIKey: "the-key"})
+	if err != nil {
+		panic(err)
+	}
+	defer c.Close()
+	store, err := os.MkdirTemp("", "bulkcat-example-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(store)
+
+	titles := []string{"Cordless drill", "Leather dog collar"}
+	for range 2 {
+		session, err := pipeline.Open(context.Background(), pipeline.SessionOptions{
+			Kind:    client.Product,
+			Service: pipeline.HostedService(c),
+			Input:   reader.Options{Records: reader.Inputs(slices.Values(titles))},
+			Store:   pipeline.StoreOptions{Dir: filepath.Join(store, "answers")},
+			Each: func(record reader.Record, categories []client.Entry, err error) error {
+				if err == nil {
+					fmt.Println(record.Number, record.Input, "is", categories[0].Value)
+				}
+				return err
+			},
+		})
+		if err != nil {
+			panic(err)
+		}
+		account, err := session.Run(context.Background())
+		if err := errors.Join(err, session.Close()); err != nil {
+			panic(err)
+		}
+		fmt.Println(account.Counts.Requests, "requests")
+	}
+	// Output:
+	// 1 Cordless drill is About > Cordless drill
+	// 2 Leather dog collar is About > Leather dog collar
+	// 2 requests
+	// 1 Cordless drill is About > Cordless drill
+	// 2 Leather dog collar is About > Leather dog collar
+	// 0 requests
 }
 
 // A hosted service is asked with a client.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -54,10 +53,8 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if err := s.openInput(ctx); err != nil {
 		return Forecast{}, err
 	}
-	if s.interrupt != nil {
-		defer context.AfterFunc(ctx, s.interrupt)()
-	}
-	parts := Parts{Source: s.input, Counters: s.counters}
+	defer context.AfterFunc(ctx, s.endReading)()
+	parts := Parts{Source: s.input, counters: s.counters}
 	if stored, ok := s.options.stored(); ok {
 		store, err := stores.Look(stored) // makes no store, and changes none
 		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
@@ -93,13 +90,13 @@ func (s *Session) forecast(ctx context.Context, parts Parts) (Forecast, error) {
 }
 
 // checkQuota asks for the quota before the first record, and reports whether it is enough. The input is
-// read once more for that, which takes seconds where the run takes hours; a pipe cannot be read twice.
+// read once more for that, which takes seconds where the run takes hours; a pipe and records of the caller cannot be.
 func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options Options) error {
 	if err := s.quota.check(ctx, s.proves(store)); err != nil {
 		return err
 	}
 	left, isNumber := s.quota.usage.Requests()
-	if !isNumber || s.options.readsStdin() {
+	if !isNumber || s.options.readsOnce() {
 		return nil
 	}
 	if most, ok := s.options.mostRequests(); !ok || most > left {
@@ -108,7 +105,7 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 			return err
 		}
 		defer input.Close() // only read from
-		f, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(progress.Counters)}, options, nil)
+		f, err := forecast(ctx, Parts{Source: input, Store: store}, options, nil)
 		if err != nil {
 			return err
 		}
@@ -142,6 +139,7 @@ func (s *Session) proves(store *answers.Store) func() (bool, error) {
 // outcomes that the run would find are offered, some several times; offer may be nil.
 func forecast(ctx context.Context, parts Parts, options Options, offer func(client.Request, answers.Outcome)) (Forecast, error) {
 	var f Forecast
+	parts = parts.withDefaults()
 	distinct, err := newDistinct()
 	if err != nil {
 		return f, err
@@ -168,7 +166,7 @@ func forecast(ctx context.Context, parts Parts, options Options, offer func(clie
 			continue
 		}
 		f.Records++
-		parts.Counters.Read.Add(1)
+		parts.counters.Read.Add(1)
 		request, err := options.request(record.Input, 0)
 		if record.Err != nil || err != nil {
 			f.Invalid++

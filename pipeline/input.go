@@ -51,9 +51,9 @@ func (s *Session) readInputs() []record.Input {
 	files := s.input.Files()
 	inputs := make([]record.Input, len(files))
 	for i, file := range files {
-		inputs[i] = record.Input{
-			Name: file.Name, Path: record.SeenFrom(s.options.Output.Path, file.Name),
-			Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole,
+		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
+		if s.options.Input.Records == nil {
+			inputs[i].Path = record.SeenFrom(s.options.Output.Path, file.Name)
 		}
 	}
 	return inputs

@@ -105,12 +105,12 @@ func (l *lookups) resolve() error {
 	}
 	l.firsts, l.queries, l.missed = l.firsts[:0], l.queries[:0], l.missed[:0]
 	for _, t := range l.tasks {
-		if r.flights.join(t) {
+		if r.joins.join(t) {
 			r.Counters.Deduped.Add(1)
 			continue
 		}
 		l.firsts = append(l.firsts, t)
-		l.queries = append(l.queries, answers.Query{Request: t.request})
+		l.queries = append(l.queries, answers.Query{Request: t.Request})
 	}
 	// The lookup follows the joins: a task that comes too late to join an equal task finds its answer.
 	if err := r.lookUpAll(l.queries); err != nil {
@@ -137,10 +137,10 @@ func (l *lookups) toSites() error {
 	}
 	l.spelled, l.queries = l.spelled[:0], l.queries[:0]
 	for _, t := range l.tasks {
-		if site := l.run.options.Normalizer.Site(t.request); site != t.request {
+		if site := l.run.options.Normalizer.Site(t.Request); site != t.Request {
 			l.spelled = append(l.spelled, t)
-			l.queries = append(l.queries, answers.Query{Request: t.request})
-			t.request = site
+			l.queries = append(l.queries, answers.Query{Request: t.Request})
+			t.Request = site
 		}
 	}
 	if err := l.run.lookUpAll(l.queries); err != nil {
@@ -148,7 +148,7 @@ func (l *lookups) toSites() error {
 	}
 	for i, t := range l.spelled {
 		if q := &l.queries[i]; q.Stored {
-			t.request = q.Request
+			t.Request = q.Request
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func (p *Parts) lookUpAll(queries []answers.Query) error {
 // check makes the request of a task. The error says why the task cannot be asked.
 func (r *run) check(t *task) error {
 	if t.err = t.record.Err; t.err == nil {
-		t.request, t.err = r.options.request(t.record.Input, t.class)
+		t.Request, t.err = r.options.request(t.record.Input, t.class)
 	}
 	if t.err != nil {
 		t.err = invalidAt(t)
@@ -185,7 +185,7 @@ func (r *run) completeStored(t *task, outcome answers.Outcome) {
 	if outcome.Rejection != nil {
 		t.err = outcome.Rejection
 	} else {
-		r.rejections.learn(t.request)
+		r.rejections.learn(t.Request)
 		if d, ok := r.Categorizer.(interface{ Proven() }); ok { // a client.Diagnoser
 			d.Proven()
 		}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -60,7 +61,7 @@ type Classification struct {
 	Category func(value string) (id string, known bool)
 }
 
-// Parts are the parts of a run. Source, Categorizer, Sink and Counters are required.
+// Parts are the parts of a run. Source, Categorizer and Sink are required.
 type Parts struct {
 	Source      Source
 	Interrupt   func() // ends a Read of Source that waits for input with reader.ErrInterrupted; nil if none waits
@@ -70,8 +71,10 @@ type Parts struct {
 	Log         *slog.Logger                                // warnings and notices; nil for none
 	Store       *answers.Store                              // nil: answers are not kept
 	Sink        writer.Sink
-	Counters    *progress.Counters // may be read during the run
-	Attempted   func()             // called after each attempt, by several goroutines; may be nil
+	Each        Each   // takes the answers in input order; may be nil
+	Attempted   func() // called after each attempt, by several goroutines; may be nil
+
+	counters *progress.Counters // of the session; nil for new ones
 }
 
 const (
@@ -82,6 +85,22 @@ const (
 	// defaultGrace is longer than nearly every answer takes; a request that is cut off may be charged.
 	defaultGrace = 20 * time.Second
 )
+
+func (p Parts) withDefaults() Parts {
+	if p.counters == nil {
+		p.counters = new(progress.Counters)
+	}
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.Attempted == nil {
+		p.Attempted = func() {}
+	}
+	if p.Limits == nil {
+		p.Limits = limits.New(limits.Options{Rate: math.Inf(1), InFlight: defaultInFlight}, time.Now())
+	}
+	return p
+}
 
 // request gives the request of an input in one of the classifications.
 func (o *Options) request(input string, class int) (client.Request, error) {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -16,7 +15,7 @@ func TestRunRefusesCarriedColumnWithoutIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), Parts{Sink: sink, Counters: new(progress.Counters)}, options); err == nil || !strings.Contains(err.Error(), "Schema.Carry") {
+	if _, err := Run(t.Context(), Parts{Sink: sink}, options); err == nil || !strings.Contains(err.Error(), "Schema.Carry") {
 		t.Errorf("got %v", err)
 	}
 	if err := sink.Write(nil); err != writer.ErrClosed {

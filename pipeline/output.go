@@ -77,6 +77,9 @@ func (o *OutputOptions) carried(columns []string) (names []string, places []int,
 
 // open opens the sink; manifest is nil unless the output is a folder.
 func (o *OutputOptions) open(ctx context.Context, schema writer.Schema, metadata map[string]string, manifest *manifest) (writer.Sink, error) {
+	if o.none {
+		return nowhere{}, nil
+	}
 	format, err := o.format()
 	if err != nil {
 		return nil, err
@@ -246,9 +249,14 @@ func (s *Session) newAccount() *record.Account {
 	if len(settings.Columns) > 1 {
 		settings.Join = cmp.Or(o.Input.Join, reader.DefaultJoin)
 	}
-	settings.InputPaths = make([]string, len(o.Input.Paths)) // do not depend on the working folder
-	for i, path := range o.Input.Paths {
-		settings.InputPaths[i] = record.SeenFrom(o.Output.Path, path)
+	for _, path := range o.Input.Paths {
+		settings.InputPaths = append(settings.InputPaths, record.SeenFrom(o.Output.Path, path)) // does not depend on the working folder
+	}
+	if o.Input.Records != nil {
+		settings.Inputs = []string{reader.InMemory}
+	}
+	if o.Output.none {
+		settings.Output, settings.OutputFormat = "", ""
 	}
 	if o.Dedupe == record.DedupeExact {
 		settings.Dedupe = o.Dedupe

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -20,7 +21,8 @@ func (r *run) read() error {
 		if err == io.EOF {
 			break
 		}
-		if errors.Is(err, reader.ErrInterrupted) { // by the caller, unless the run has stopped already
+		// By the caller, unless the run has stopped already. A sequence of the caller may see the end of a context first.
+		if errors.Is(err, reader.ErrInterrupted) || errors.Is(err, context.Canceled) {
 			r.stop(errInterrupted)
 			return nil
 		}

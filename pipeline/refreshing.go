@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -32,7 +31,7 @@ func (s *Session) startRefresh(ctx context.Context, store *answers.Store, option
 	if err != nil {
 		return nil, err
 	}
-	if _, err := forecast(ctx, Parts{Source: input, Store: store, Counters: new(progress.Counters)}, options, r.Offer); err != nil {
+	if _, err := forecast(ctx, Parts{Source: input, Store: store}, options, r.Offer); err != nil {
 		return nil, err
 	}
 	chosen := r.Choose()
@@ -45,7 +44,7 @@ func (r *run) renews(t *task, stored answers.Outcome) bool {
 	if r.options.refresh == nil {
 		return false
 	}
-	choice, ok := r.options.refresh.Take(t.request, stored)
+	choice, ok := r.options.refresh.Take(t.Request, stored)
 	if ok {
 		t.renewal = &renewal{choice, stored}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
@@ -30,10 +31,9 @@ type rejections struct {
 	answered atomic.Bool                    // the service has answered in this run
 	odd      atomic.Int64                   // odd responses before the first answer: see tolerate
 	fitted   sync.Map                       // the names of classifications in which the service has answered in this run
-	count    atomic.Int64                   // length of held
+	held     ask.Rejected[*task]
 
 	mu     sync.Mutex
-	held   []*task
 	kind   string // how the requests of the series ended
 	series int    // rejections of one kind in a row
 	check  int    // the length of the series at which the service is checked next
@@ -88,7 +88,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 		if long {
 			r.Log.Warn("the service rejects one input after another", "series", series, "last", t.place(), "error", e)
 		}
-		r.confirm(time.Now())
+		r.saveAll(f.held.TakeAll())
 	case !long:
 		r.wakeAtLast(r.open.Load())
 	case f.known.Load() == nil:
@@ -96,12 +96,12 @@ func (r *run) hold(t *task, e *client.Error) error {
 	default:
 		r.lastError.Store(e)
 		r.Limits.Suspect(time.Now())
-		r.workers.wakeUp()
+		r.workers.waker.Wake()
 	}
 	return nil
 }
 
-// add holds a task. It gives the length of the series, and says whether it is long enough for a check: least at least.
+// add holds a task. It returns the length of the series, and whether that is enough for a check: least at least.
 func (f *rejections) add(t *task, kind string, least int) (series int, long bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,8 +109,7 @@ func (f *rejections) add(t *task, kind string, least int) (series int, long bool
 		f.kind, f.series = kind, 0
 	}
 	f.series++
-	f.held = append(f.held, t)
-	f.count.Add(1)
+	f.held.Hold(t)
 	if f.series < max(f.check, least) {
 		return f.series, false
 	}
@@ -118,54 +117,29 @@ func (f *rejections) add(t *task, kind string, least int) (series int, long bool
 	return f.series, true
 }
 
-// take gives the held tasks that were sent until a time, and holds the others.
-func (f *rejections) take(by time.Time) (taken []*task) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	kept := f.held[:0:0]
-	for _, t := range f.held {
-		if !t.sent.After(by) {
-			taken = append(taken, t)
-		} else {
-			kept = append(kept, t)
-		}
-	}
-	f.held = kept
-	f.count.Store(int64(len(kept)))
-	return taken
-}
-
-// confirm stores the rejections of requests that were sent until a time.
-func (r *run) confirm(by time.Time) {
-	for _, t := range r.rejections.take(by) {
-		r.save(t)
-	}
-}
-
-// confirmBefore is called with each answer: the rejections of requests that were sent before are about
-// the inputs.
-func (r *run) confirmBefore(t *task) {
-	f := &r.rejections
+// confirmedBy notes an answer, and returns the tasks whose rejections the answer confirms: those that were sent before.
+func (f *rejections) confirmedBy(t *task) []*task {
 	f.answered.Store(true)
 	if !f.fits(t) {
-		f.fitted.Store(t.request.Classification, true)
+		f.fitted.Store(t.Request.Classification, true)
 	}
-	f.learn(t.request)
+	f.learn(t.Request)
 	f.mu.Lock()
 	f.kind, f.series = "", 0
 	f.mu.Unlock()
-	if f.count.Load() > 0 {
-		r.confirm(t.sent)
+	if f.held.Len() == 0 {
+		return nil
 	}
+	return f.held.Confirm(t.Sent)
 }
 
-// fits says whether the service has given answers that fit in the classification of a task, in this run.
+// fits reports whether the service has given answers that fit in the classification of a task, in this run.
 func (f *rejections) fits(t *task) bool {
-	_, ok := f.fitted.Load(t.request.Classification)
+	_, ok := f.fitted.Load(t.Request.Classification)
 	return ok
 }
 
-// isMisfit says whether a rejection is an answer of another shape.
+// isMisfit reports whether a rejection is an answer of another shape.
 func isMisfit(e *client.Error) bool {
 	return e.Class == client.Rejected && e.Label() == malformed
 }
@@ -187,7 +161,7 @@ func (r *run) tolerate(t *task, err error) error {
 	if shape, misfit := errors.AsType[*client.ShapeError](err); misfit {
 		known := f.known.Load()
 		answers = f.fits(t)
-		if !shape.Worded && (answers || known != nil && known.Classification == t.request.Classification) {
+		if !shape.Worded && (answers || known != nil && known.Classification == t.Request.Classification) {
 			return e.Rejection()
 		}
 	}
@@ -199,7 +173,7 @@ func (r *run) tolerate(t *task, err error) error {
 	return &passing
 }
 
-// doubts says whether an error is a rejection by a page, and the service has not answered in this run: the rejection may be
+// doubts reports whether an error is a rejection by a page, and the service has not answered in this run: the rejection may be
 // of another server.
 func (r *run) doubts(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
@@ -209,7 +183,7 @@ func (r *run) doubts(err error) bool {
 // toleratePage ends a run that gets several pages in place of answers from a service that tells its quota, but has never
 // answered: its categorization is probably at another address. Other pages pass, as those of an outage do.
 func (r *run) toleratePage(e *client.Error) error {
-	if !r.silence.told() && !r.options.reached || r.options.KeepGoing || r.rejections.odd.Add(1) < mostOdd {
+	if !r.responds() && !r.options.reached || r.options.KeepGoing || r.rejections.odd.Add(1) < mostOdd {
 		return e
 	}
 	if never, err := r.neverAnswered(); err != nil || !never {
@@ -247,15 +221,15 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	switch {
 	case err == nil:
 	case failed && isMisfit(e):
-		return &ServiceError{Input: t.request.Input, Err: original}
+		return &ServiceError{Input: t.Request.Input, Err: original}
 	case !failed:
 		r.Counters.CountCanceled()
 	case refused && !r.rejections.answered.Load():
-		return &MisconfiguredError{Inputs: int(r.rejections.count.Load()), Err: e}
+		return &MisconfiguredError{Inputs: r.rejections.held.Len(), Err: e}
 	case e.Class == client.Quota:
 		r.waitForQuota(e)
 	case e.Class == client.Auth || e.Class == client.Fatal:
-		return &ServiceError{Input: t.request.Input, Err: e}
+		return &ServiceError{Input: t.Request.Input, Err: e}
 	}
 	return nil
 }
@@ -275,20 +249,20 @@ func (r *run) checked() {
 	f.mu.Unlock()
 	if !rejected {
 		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.lastError.Load())
-		r.confirm(time.Now())
+		r.saveAll(f.held.TakeAll())
 		return
 	}
-	for _, t := range f.take(time.Now()) {
+	for _, t := range f.held.TakeAll() {
 		t.err = nil
-		t.attempts--
-		r.park(t, 0)
+		t.Repeat(time.Now())
+		r.park(t)
 	}
 }
 
 // wakeAtLast has the dispatcher look at the held tasks if no other task is open.
 func (r *run) wakeAtLast(open int64) {
-	if n := r.rejections.count.Load(); n > 0 && n == open {
-		r.workers.wakeUp()
+	if n := r.rejections.held.Len(); n > 0 && int64(n) == open {
+		r.workers.waker.Wake()
 	}
 }
 
@@ -300,17 +274,16 @@ func (r *run) endSeries() {
 	f.mu.Lock()
 	kind := f.kind
 	f.mu.Unlock()
-	switch n := f.count.Load(); {
-	case n == 0 || n != r.open.Load():
+	switch n := f.held.Len(); {
+	case n == 0 || int64(n) != r.open.Load():
 	case kind == malformed && !f.answered.Load():
 		r.Limits.Suspect(time.Now())
 	case !f.answered.Load():
-		for _, t := range f.take(time.Now()) {
-			r.complete(t)
-			r.taskEnded()
+		for _, t := range f.held.TakeAll() {
+			r.end(t)
 		}
 	case n < firstSeries:
-		r.confirm(time.Now())
+		r.saveAll(f.held.TakeAll())
 	default:
 		r.Limits.Suspect(time.Now())
 	}

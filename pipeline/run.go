@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"math"
 	"runtime"
 	"runtime/pprof"
 	"sync/atomic"
@@ -14,7 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/ask"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -22,7 +21,8 @@ import (
 // run is the state that the stages share.
 type run struct {
 	Parts
-	options Options
+	Counters *progress.Counters // those of Parts
+	options  Options
 
 	window  *window
 	pending chan *task // in input order, to the stage flatten
@@ -37,10 +37,10 @@ type run struct {
 	answerSize atomic.Int64 // bytes of recent answers beyond a few entries, on average
 
 	lookupOrder lookupOrder
-	flights     flights
+	joins       joins
 	completion  completion
 	workers     workers
-	parking     parking
+	parked      ask.Parked[*task]
 	rejections  rejections
 	silence     silence
 	lastError   atomic.Pointer[client.Error] // of a failed attempt
@@ -70,20 +70,12 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		err := fmt.Errorf("%d indexes for the %d columns of Schema.Carry", got, want)
 		return writer.Published{}, errors.Join(&OptionError{"Carry", err}, parts.Sink.Abort())
 	}
-	if parts.Log == nil {
-		parts.Log = slog.New(slog.DiscardHandler)
-	}
-	if parts.Attempted == nil {
-		parts.Attempted = func() {}
-	}
-	if parts.Limits == nil {
-		parts.Limits = limits.New(limits.Options{Rate: math.Inf(1), InFlight: defaultInFlight}, time.Now())
-	}
+	parts = parts.withDefaults()
 	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancelCause(hard)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(errInterrupted) })()
-	defer context.AfterFunc(soft, func() { parts.Counters.Finishing.Store(true) })()
+	defer context.AfterFunc(soft, func() { parts.counters.Finishing.Store(true) })()
 	asks, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
 	if parts.Store == nil { // without a store the answers would be lost with the run
@@ -95,16 +87,16 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 
 	admitted := options.Window/taskOverhead + 1 // tasks that the window admits at once, at most
 	r := &run{
-		Parts: parts, options: options,
+		Parts: parts, Counters: parts.counters, options: options,
 		window:      newWindow(options.Window),
 		pending:     make(chan *task, admitted),
 		lookups:     make(chan *task, admitted),
 		work:        make(chan *task, lookupBatch),
-		commits:     make(chan *task, commitBatch),
+		commits:     make(chan *task, commitBounds.Outcomes),
 		rows:        make(chan *rowBatch, 1),
 		written:     make(chan *rowBatch, rowBatches),
 		lookupOrder: newLookupOrder(),
-		flights:     flights{asked: make(map[client.Request]*task)},
+		joins:       joins{asked: make(map[client.Request]*task)},
 		settled:     make(chan struct{}),
 		quiet:       make(chan struct{}),
 		started:     time.Now(),
@@ -112,10 +104,9 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	}
 	r.completion = completion{wake: make(chan struct{}, 1), waiting: r.readAhead}
 	r.workers.init()
-	r.parking.init()
 	r.open.Store(1)
-	parts.Counters.Classifications.Store(int64(len(options.Classifications)))
-	options.manifest.count(parts.Counters)
+	parts.counters.Classifications.Store(int64(len(options.Classifications)))
+	options.manifest.count(parts.counters)
 
 	var published writer.Published
 	write := func() (err error) { published, err = r.write(); return err }

@@ -127,6 +127,7 @@ type testRun struct {
 	service     *service
 	sink        *rows
 	counters    *progress.Counters
+	each        Each
 	categorizer client.Categorizer // nil for service
 	store       *answers.Store
 	limits      limits.Options
@@ -150,7 +151,7 @@ func (x *testRun) run(ctx context.Context) error {
 		categorizer = x.categorizer
 	}
 	_, err := Run(ctx, Parts{
-		Source: x.source, Categorizer: categorizer, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Log: x.log,
+		Source: x.source, Categorizer: categorizer, Sink: x.sink, counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Each: x.each, Log: x.log,
 	}, x.options)
 	return err
 }
@@ -599,7 +600,7 @@ func TestDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := newTestRun("shoe", " shoe", "", "hat", "coat", "hat")
-	got, err := forecast(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options, nil)
+	got, err := forecast(t.Context(), Parts{Source: x.source, Store: store, counters: x.counters}, x.options, nil)
 	want := Forecast{Records: 6, Invalid: 1, Distinct: 3, Answered: 1}
 	if err != nil || got != want || got.ToAsk() != 2 {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)

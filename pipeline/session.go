@@ -130,7 +130,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	if account.Follow(last) {
 		s.warnChanged(account, last)
 	}
-	if s.input.Empty() {
+	if s.isEmpty(ctx) {
 		if err := s.options.Output.checkEmptied(ctx, last); err != nil {
 			return nil, err
 		}
@@ -152,6 +152,12 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 		err = s.removeReadSpool()
 	}
 	return account, err
+}
+
+// isEmpty reports whether the input has no records. It waits for the first, until ctx ends.
+func (s *Session) isEmpty(ctx context.Context) bool {
+	defer context.AfterFunc(ctx, s.endReading)()
+	return s.input.Empty()
 }
 
 // outputGrace is the time after the grace period in which the output, or what is left of it, and the account can still be
@@ -192,7 +198,7 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 	if err != nil {
 		return published, err
 	}
-	parts := Parts{Source: s.input, Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.ask, Counters: s.counters, Log: o.Log}
+	parts := Parts{Source: s.input, Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.ask, Each: o.Each, Log: o.Log, counters: s.counters}
 	if store != nil {
 		defer func() {
 			account.Overlapped = store.Overlapped()

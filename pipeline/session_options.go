@@ -25,7 +25,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// SessionOptions describe a [Session]. Kind, Service, Input.Paths and Output.Path are required.
+// SessionOptions describe a [Session]. Kind, Service, Input.Paths or Input.Records, and Output.Path or Each are required.
 type SessionOptions struct {
 	Kind            client.Kind
 	Classifications []string           // what each record is asked for; default DefaultClassifications
@@ -38,11 +38,17 @@ type SessionOptions struct {
 	Limits  limits.Options     // Learned and CanAsk are set by the session
 	Retry   client.RetryPolicy // default client.DefaultRetryPolicy
 
-	Input   reader.Options // Candidates default to record.InputColumns; ExtraColumns are set by the session
-	NoSpool bool           // keep no copy of standard input beside the output
+	// Candidates default to record.InputColumns; ExtraColumns are set by the session. Input.Records are read once, as standard
+	// input is, so they cannot have a Store.RefreshBudget. A session that is started again needs the same records.
+	Input   reader.Options
+	NoSpool bool // keep no copy of standard input beside the output
 
 	Output OutputOptions
 	Store  StoreOptions
+
+	// Each takes the answer of each record, when it is in the store, with or without an output file. Without an output
+	// nothing is written but the store, and the other Output options are not used. See [Each].
+	Each Each
 
 	Offline   bool          // ask nothing: records without a stored answer are pending
 	Strict    bool          // the first invalid record fails the run
@@ -103,6 +109,8 @@ type OutputOptions struct {
 	Stdout        io.Writer     // default os.Stdout
 
 	EscapeFormulas bool // of CSV and TSV: see writer.Schema
+
+	none bool // nothing is written, as to a stream that nobody reads
 }
 
 // StoreOptions say where answers are stored, and which stored answers count.
@@ -160,8 +168,11 @@ func (o SessionOptions) Check() error {
 	refuse(o.Limit < 0, "Limit", "%d must not be negative", o.Limit)
 	refuse(o.Store.RefreshBudget < 0, "Store.RefreshBudget", "%d must not be negative", o.Store.RefreshBudget)
 	refuse(o.Store.RefreshBudget > 0 && o.readsStdin(), "Store.RefreshBudget", "the input is read twice, and standard input can be read once: name a file")
-	refuse(o.Store.RefreshBudget > 0 && o.Output.Path == "-" && o.Store.Dir == "", "Store.RefreshBudget", "there is no store: name one")
-	refuse(o.Store.Backup != "" && o.Output.Path == "-" && o.Store.Dir == "", "Store.Backup", "there is no store: name one")
+	refuse(o.Store.RefreshBudget > 0 && o.Input.Records != nil, "Store.RefreshBudget", "the input is read twice, and Input.Records are read once: name a file")
+	streams := o.Output.Path == "-" || o.hasNoOutput()
+	refuse(o.Store.RefreshBudget > 0 && streams && o.Store.Dir == "", "Store.RefreshBudget", "there is no store: name one")
+	refuse(o.Store.Backup != "" && streams && o.Store.Dir == "", "Store.Backup", "there is no store: name one")
+	refuse(o.Each != nil && o.Output.Path != "" && o.Output.folder(), "Each", "the records of the parts that the folder %s keeps are not read again: name a file, or no output", o.Output.Path)
 	refuse(o.Store.BackupEvery != 0 && o.Store.BackupEvery < time.Second, "Store.BackupEvery", "must be at least 1s")
 	refuse(o.Output.Levels < LevelsOfTaxonomy || o.Output.Levels > writer.MaxLevels, "Output.Levels", "%d must be 0 to %d, or %d", o.Output.Levels, writer.MaxLevels, LevelsOfTaxonomy)
 	refuse(o.Output.PartRows < 0, "Output.PartRows", "%d must be at least 1", o.Output.PartRows)
@@ -229,8 +240,9 @@ func (o SessionOptions) checkParts() error {
 		{"Kind", o.Kind.Known()},
 		{"Service.Categorizer", o.Service.Categorizer != nil},
 		{"Service.Name", o.Service.Name != ""},
-		{"Input.Paths", len(o.Input.Paths) > 0},
-		{"Output.Path", o.Output.Path != ""},
+		{"Input.Paths", len(o.Input.Paths) > 0 || o.Input.Records != nil},
+		{"Output.Path", o.Output.Path != "" || o.hasNoOutput() && o.Shard == (record.Shard{})},
+		{"Store.Dir", o.Store.Dir != "" || !o.hasNoOutput() || !o.Service.Hosted},
 	} {
 		if !required.given {
 			errs = append(errs, &OptionError{required.option, errors.New("the option is required")})
@@ -243,6 +255,9 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	o = o.withStreams()
 	o, _ = o.settled() // checked by Check
 	o.Input.Storage = storage.Objects{}
+	if o.hasNoOutput() {
+		o.Output = OutputOptions{Path: "-", none: true}
+	}
 	if len(o.Classifications) == 0 {
 		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies)
 	}

@@ -34,17 +34,13 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// hear notes how an attempt ended; err is nil for an answer. The error is an *UnreachableError, or that of the store.
-func (r *run) hear(now time.Time, err error) error {
+// hear notes an attempt that got no answer. The error is an *UnreachableError, or that of the store.
+func (r *run) hear(now time.Time, e *client.Error) error {
 	s := &r.silence
-	e, failed := errors.AsType[*client.Error](err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.never || r.options.reached || r.options.KeepGoing || err != nil && !failed:
-		return nil
-	case err == nil:
-		s.never = true
+	case s.never || r.rejections.answered.Load() || r.options.reached || r.options.KeepGoing:
 		return nil
 	case !isSilent(e):
 		s.since = time.Time{}
@@ -63,14 +59,22 @@ func (r *run) hear(now time.Time, err error) error {
 	return &UnreachableError{Service: r.options.SourceName, Silent: silent, Err: e}
 }
 
-// told says whether the service is known: it has answered, or told its quota.
-func (s *silence) told() bool {
+// end notes that the service has told its quota.
+func (s *silence) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.never
+	s.never = true
 }
 
-// isSilent says whether an attempt got no response, or a page that no service of this kind sends, such as that of a
+// responds reports whether the service is known: it has answered, or told its quota.
+func (r *run) responds() bool {
+	s := &r.silence
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.never || r.rejections.answered.Load()
+}
+
+// isSilent reports whether an attempt got no response, or a page that no service of this kind sends, such as that of a
 // captive portal.
 func isSilent(e *client.Error) bool {
 	return e.Class == client.Transient && (e.Status == 0 || e.Label() == malformed)
@@ -79,7 +83,7 @@ func isSilent(e *client.Error) bool {
 // errFound ends a scan of the store.
 var errFound = errors.New("found")
 
-// neverAnswered says whether the service has given no answer, neither in this run nor in an earlier one.
+// neverAnswered reports whether the service has given no answer, neither in this run nor in an earlier one.
 func (r *run) neverAnswered() (bool, error) {
 	if r.rejections.answered.Load() || r.rejections.known.Load() != nil {
 		return false, nil
@@ -88,10 +92,10 @@ func (r *run) neverAnswered() (bool, error) {
 	return !known, err
 }
 
-// isKnown says whether the service has answered before: the store has an outcome.
+// isKnown reports whether the service has answered before: the store has an outcome.
 func (r *run) isKnown() (bool, error) { return hasAnswers(r.Store, r.options.SourceName) }
 
-// hasAnswers says whether a store, which may be nil, has an outcome of a service.
+// hasAnswers reports whether a store, which may be nil, has an outcome of a service.
 func hasAnswers(store *answers.Store, source string) (bool, error) {
 	if store == nil {
 		return false, nil

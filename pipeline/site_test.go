@@ -167,7 +167,7 @@ func TestDryRunBySite(t *testing.T) {
 		t.Run(fmt.Sprintf("%q by site %v", tt.stored, tt.bySite), func(t *testing.T) {
 			x := newSiteRun(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)
 			x.options.BySite = tt.bySite
-			got, err := forecast(t.Context(), Parts{Source: x.source, Store: x.store, Counters: x.counters}, x.options, nil)
+			got, err := forecast(t.Context(), Parts{Source: x.source, Store: x.store, counters: x.counters}, x.options, nil)
 			if err != nil || got != tt.want {
 				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
 			}

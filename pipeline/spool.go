@@ -21,6 +21,9 @@ const spoolSuffix = ".stdin"
 // readsStdin reports whether standard input is one of the inputs.
 func (o *SessionOptions) readsStdin() bool { return slices.Contains(o.Input.Paths, "-") }
 
+// readsOnce reports whether the input cannot be read a second time.
+func (o *SessionOptions) readsOnce() bool { return o.readsStdin() || o.Input.Records != nil }
+
 // spoolPath is where standard input is kept while the run needs it; "" where no copy is needed:
 // standard input is not read, can be read again, or there is no place beside the output.
 func (o *SessionOptions) spoolPath() string {

@@ -18,6 +18,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 )
@@ -67,7 +68,7 @@ func (s *startedRun) addAnswer() {
 	request := client.Request{Kind: client.Product, Input: "another", Classification: client.ProductTaxonomy}
 	answer, _ := client.ParseAnswer([]byte(fits), client.ProductTaxonomy)
 	batch := s.store.NewBatch()
-	batch.Add(request, outcome(&task{request: request, answer: answer}))
+	batch.Add(request, answers.Outcome{Answer: answer})
 	_ = batch.Commit()
 }
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -18,28 +18,22 @@ import (
 // classifications, and so do their rows; all stages after the reader treat them like tasks of different
 // records. Only the stage that holds the task uses its fields; done hands the task to the writer.
 type task struct {
-	record   reader.Record
-	class    int // index in Options.Classifications
-	request  client.Request
-	size     int64     // bytes of the window
-	digest   digest    // of the input up to the record, for a manifest
-	attempts int       // made so far
-	forgiven int       // attempts that do not count, because they met an outage
-	refusals int       // of the other attempts
-	failed   time.Time // when the last attempt failed; zero once it is known whether the failure counts
-	spent    bool      // no attempt is left if the last failure counts
-	due      time.Time // when the task may be asked again
-	sent     time.Time // when the last attempt began
-	known    bool      // there is no record: the request was answered before, and is repeated as a check
+	record reader.Record
+	class  int    // index in Options.Classifications
+	size   int64  // bytes of the window
+	digest digest // of the input up to the record, for a manifest
+	known  bool   // there is no record: the request was answered before, and is repeated as a check
+
+	ask.Attempts // of the request
 
 	renewal  *renewal // of a stored answer, until the new outcome is stored; nil for other tasks
 	answer   client.Answer
 	recalled bool  // the outcome was stored by an earlier run
 	pending  bool  // not asked, because the run is offline
-	err      error // why there is no answer; of the last attempt, while there may be more attempts
+	err      error // why there is no answer
 	done     atomic.Bool
 
-	duplicates []*task // with an equal request; guarded by flights.mu
+	duplicates []*task // with an equal request; guarded by joins.mu
 }
 
 const (
@@ -75,7 +69,7 @@ func (s *tasks) next(record reader.Record, answerSize int64) *task {
 
 // release drops the contents of a written task: other tasks of the same slab may live longer.
 func (t *task) release() {
-	t.record, t.request, t.answer, t.err = reader.Record{}, client.Request{}, client.Answer{}, nil
+	t.record, t.Attempts, t.answer, t.err = reader.Record{}, ask.Attempts{}, client.Answer{}, nil
 }
 
 // result is the source of the task's rows, without entries and fields.
@@ -122,30 +116,30 @@ func statusOf(err error) writer.Status {
 	return writer.StatusFailed
 }
 
-// flights joins equal requests: the first task is asked, and the tasks that come meanwhile wait for its
+// joins joins equal requests: the first task is asked, and the tasks that come meanwhile wait for its
 // answer.
-type flights struct {
+type joins struct {
 	mu    sync.Mutex
 	asked map[client.Request]*task
 }
 
-// join has t wait for the task with an equal request, and says so; if there is none, others wait for t.
-func (f *flights) join(t *task) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if first, ok := f.asked[t.request]; ok {
+// join has t wait for the task with an equal request, and reports whether there is one; if not, others wait for t.
+func (j *joins) join(t *task) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if first, ok := j.asked[t.Request]; ok {
 		first.duplicates = append(first.duplicates, t)
 		return true
 	}
-	f.asked[t.request] = t
+	j.asked[t.Request] = t
 	return false
 }
 
-// end gives the tasks that wait for t; later tasks do not join t.
-func (f *flights) end(t *task) []*task {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.asked, t.request)
+// end returns the tasks that wait for t; later tasks do not join t.
+func (j *joins) end(t *task) []*task {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.asked, t.Request)
 	duplicates := t.duplicates
 	t.duplicates = nil
 	return duplicates
@@ -170,7 +164,7 @@ func (c *completion) finish(t *task) {
 	}
 }
 
-// await waits until t is done, and says whether t is. The wait ends without t when no stage is left that
+// await waits until t is done, and reports whether t is. The wait ends without t when no stage is left that
 // could finish t (quiet is closed), or when the run has failed.
 func (c *completion) await(ctx context.Context, t *task, quiet <-chan struct{}) bool {
 	if t.done.Load() {

@@ -59,6 +59,9 @@ func (r *run) flatten(hard context.Context) error {
 		if !t.done.Load() && !f.pass() || !r.completion.await(hard, t, r.quiet) {
 			return nil
 		}
+		if err := f.handOut(t); err != nil {
+			return err
+		}
 		f.add(t)
 		if b := f.batch; (len(b.rows) >= rowsPerWrite || b.size >= bytesPerWrite) && !f.pass() {
 			return nil
@@ -175,6 +178,7 @@ func (r *run) write() (writer.Published, error) {
 	if err == nil {
 		err = errIncomplete
 	}
+	r.stop(err) // no more requests are sent while a storage takes its time to abort
 	if aborted := r.Sink.Abort(); aborted != nil {
 		err = errors.Join(err, aborted)
 	}

@@ -75,7 +75,7 @@ func (o *Options) usualColumn(file string, columns []string) (int, error) {
 // warnOfSeveral warns if a file has several columns with usual names, of which the input column is only the first.
 func (r *Reader) warnOfSeveral() {
 	o := &r.options
-	if len(o.Columns) > 0 || o.NoHeader {
+	if len(o.Columns) > 0 || o.NoHeader || o.Records != nil {
 		return
 	}
 	for _, f := range r.files {

@@ -1,6 +1,7 @@
 // Package reader reads the records of a run from its input files.
 //
-// An input is a file, a glob of files, a folder of parts or standard input, in one of the formats of [FormatNames].
+// An input is a file, a glob of files, a folder of parts or standard input, in one of the formats of [FormatNames], or
+// records of the caller: see [Options.Records].
 // Files of other kinds are refused by their first bytes: see [UnsupportedError]. The package
 // decompresses gzip and zstd, which it recognizes by the first bytes, and decodes the text to UTF-8. A file must
 // not change while it is read: see [ChangedError].
@@ -22,6 +23,7 @@
 //
 // A [Reader] has one open file and a buffer of little more than 1 MiB for inputs of any length, or for Parquet one page
 // and one dictionary of each column that is read: 2 to 3 MB for a column of pyarrow or Spark, and at most those of
-// package pages. For Excel it has one row in memory, up to 16 MiB of shared strings, and the others in a temporary file. It starts no
-// goroutine. A [Spool] or a [Pump] reads a pipe in a goroutine, so that a blocked Read can be interrupted.
+// package pages. For Excel it has one row in memory, up to 16 MiB of shared strings, and the others in a temporary file. For
+// files it starts no goroutine. A [Spool] or a [Pump] reads a pipe in a goroutine, and so does a Reader the records of the
+// caller, so that a blocked Read can be interrupted.
 package reader

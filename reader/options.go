@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -14,15 +15,22 @@ import (
 // DefaultJoin is the default of Options.Join.
 const DefaultJoin = " "
 
-// Options describe the inputs. Only Paths is required. The zero value of any other field stands for a default,
+// Options describe the inputs. Only Paths or Records is required. The zero value of any other field stands for a default,
 // which is mostly to examine the input.
 type Options struct {
 	// Paths are files, folders, globs, URLs of these, or "-" (once) for Stdin, read in this order. A path that exists is
 	// not a glob, even if it has glob characters. The files of a glob are sorted by name.
 	Paths []string
+	// Records are the input in place of Paths. They are ranged over once, by another goroutine than that of the caller of
+	// Read, one record ahead. Number is set, and File and Line are set if they are not given. A record with Err, with
+	// another number of Fields than RecordColumns, or with invalid UTF-8 is malformed. An error of the sequence is final.
+	// The options of formats must not be given. The sequence may use the slices of a record again. See [Inputs] for records without fields.
+	Records iter.Seq2[Record, error]
+	// RecordColumns are the names of the Fields of Records. A record without Fields has empty ones.
+	RecordColumns []string
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
-	// Context ends the calls of Storage, and the reads of its objects; nil for none.
+	// Context ends the calls of Storage, the reads of its objects, and the wait for Records; nil for none.
 	Context context.Context
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
@@ -78,6 +86,9 @@ type Options struct {
 
 // check returns the options with defaults and names in lower case. The error is an *OptionError.
 func (o Options) check() (Options, error) {
+	if err := o.checkRecords(); err != nil {
+		return o, err
+	}
 	o.Format = strings.ToLower(o.Format)
 	encoding, knownEncoding := o.Encoding, true
 	if o.Encoding != "" {
@@ -100,7 +111,7 @@ func (o Options) check() (Options, error) {
 		}
 	}
 	switch {
-	case len(o.Paths) == 0:
+	case len(o.Paths) == 0 && o.Records == nil:
 		return o, &OptionError{"Paths", "no input is given; name a file, or - for standard input"}
 	case stdins > 1:
 		return o, &OptionError{"Paths", "standard input (-) can be read only once"}
@@ -116,6 +127,20 @@ func (o Options) check() (Options, error) {
 		return o, &OptionError{"Delimiter", fmt.Sprintf("%q cannot separate fields", o.Delimiter)}
 	}
 	return o, nil
+}
+
+// checkRecords refuses options that are not for the records of the caller.
+func (o *Options) checkRecords() error {
+	formatted := o.Format != "" || len(o.Columns) > 0 || o.Join != "" || o.Sheet != "" || o.Delimiter != 0 || o.StrictCSV || o.NoHeader || o.Encoding != ""
+	switch {
+	case o.Records == nil && len(o.RecordColumns) > 0:
+		return &OptionError{"RecordColumns", "there are no Records"}
+	case o.Records != nil && len(o.Paths) > 0:
+		return &OptionError{"Records", "Paths are given, too"}
+	case o.Records != nil && formatted:
+		return &OptionError{"Records", "the options of formats and columns are for files: leave them out"}
+	}
+	return nil
 }
 
 // namedTwice returns the first name that is there twice; "" if there is none.

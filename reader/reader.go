@@ -34,7 +34,7 @@ type Record struct {
 
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
-	Name   string   // as in Record.File
+	Name   string   // as in Record.File; InMemory for Options.Records, which have no other members
 	Format string   // one of FormatNames, or json for an array or for values of several lines
 	Inputs []string // the names of the input columns; none for txt and for JSONL strings
 	Bytes  int64    // number of bytes read so far, as stored (compressed)
@@ -61,6 +61,7 @@ type Reader struct {
 	number  int64   // number of the last record
 	before  int64   // number of the last record before the current file
 	ahead   *Record // record that Empty has read; nil for none
+	memory  *memory // of Options.Records; nil for files
 	unknown unknownKeys
 	err     error
 }
@@ -104,6 +105,9 @@ func Open(options Options) (*Reader, error) {
 		f.partitions = partitionsOf(options.Paths, name)
 		r.files = append(r.files, f)
 	}
+	if options.Records != nil {
+		r.files = append(r.files, r.ofMemory())
+	}
 	if err := r.unite(); err != nil {
 		r.Close()
 		return nil, err
@@ -130,6 +134,9 @@ func (r *Reader) Read() (Record, error) {
 		return record, nil
 	}
 	for r.err == nil {
+		if r.memory != nil {
+			return r.readMemory()
+		}
 		if r.parser == nil {
 			r.err = r.openNext()
 			continue
@@ -181,11 +188,12 @@ func (r *Reader) UnknownKeys() (names []string, records int64) {
 	return slices.Clone(r.unknown.names), r.unknown.records
 }
 
-// Close closes the open files, but not Options.Stdin. Read then returns fs.ErrClosed, unless it has failed before.
+// Close closes the open files, but not Options.Stdin, and waits until the sequence of Options.Records has returned. Read then returns fs.ErrClosed, unless it has failed before.
 func (r *Reader) Close() error {
 	if r.err == nil {
 		r.err = fs.ErrClosed
 	}
+	r.memory.stop()
 	var err error
 	if r.stream != nil {
 		r.current.info.Bytes, r.current.info.SHA256 = r.stream.raw.digest()

@@ -2,23 +2,17 @@ package gateway
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
 )
 
-const (
-	// commitDelay is how long the first outcome of a group waits for others, so that one fsync carries
-	// more. It is short in relation to the latency of a service.
-	commitDelay = 5 * time.Millisecond
+// commitBounds bound the outcomes that one fsync makes durable. The delay is short in relation to the latency of a
+// service.
+var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 5 * time.Millisecond}
 
-	commitGroup = 1024    // outcomes, at most
-	commitBytes = 4 << 20 // of bodies, at most
-
-	// mostHeld rejections wait for an answer that confirms them. The oldest are given up first.
-	mostHeld = 1000
-)
+// mostHeld rejections wait for an answer that confirms them. The oldest are given up first.
+const mostHeld = 1000
 
 // save has an outcome committed.
 func (g *Gateway) save(ctx context.Context, f *flight) {
@@ -33,12 +27,11 @@ func (g *Gateway) save(ctx context.Context, f *flight) {
 // error is that of the store.
 func (g *Gateway) commit() error {
 	batch := g.options.Store.NewBatch()
-	var held rejections
+	var rejected ask.Rejected[*flight]
 	saving := true // the used quota can be saved
-	for f := range g.commits {
-		group := g.gather(f)
-		for _, f := range held.add(group) {
-			batch.Add(f.request, f.outcome)
+	for group := range ask.Groups(g.commits, commitBounds) {
+		for _, f := range confirmed(&rejected, group) {
+			batch.Add(f.Request, f.outcome)
 		}
 		if err := batch.Commit(); err != nil {
 			return err
@@ -60,24 +53,27 @@ func (g *Gateway) commit() error {
 	return nil
 }
 
-// gather collects outcomes until the delay is over or the group is full.
-func (g *Gateway) gather(first *flight) []*flight {
-	group, bytes := []*flight{first}, len(first.outcome.Answer.Body)
-	timer := time.NewTimer(commitDelay)
-	defer timer.Stop()
-	for len(group) < commitGroup && bytes < commitBytes {
-		select {
-		case f, ok := <-g.commits:
-			if !ok {
-				return group
-			}
-			group = append(group, f)
-			bytes += len(f.outcome.Answer.Body)
-		case <-timer.C:
-			return group
+// BodySize returns the length of the body that is to be stored.
+func (f *flight) BodySize() int { return len(f.outcome.Answer.Body) }
+
+// confirmed returns the flights whose outcomes are to be stored: the answers of a group, and the rejections that these
+// confirm. The requests of the result are distinct: of equal requests the newest outcome counts.
+func confirmed(rejected *ask.Rejected[*flight], group []*flight) (stored []*flight) {
+	var latest time.Time // when the latest answered request was sent
+	for _, f := range group {
+		rejected.Forget(f.Request)
+		if f.outcome.Rejection != nil {
+			rejected.Hold(f)
+			continue
 		}
+		if f.Sent.After(latest) {
+			latest = f.Sent
+		}
+		stored = append(stored, f)
 	}
-	return group
+	stored = append(stored, rejected.Confirm(latest)...)
+	rejected.GiveUp(mostHeld)
+	return stored
 }
 
 func (g *Gateway) endCommitted(f *flight) {
@@ -88,42 +84,4 @@ func (g *Gateway) endCommitted(f *flight) {
 	body := f.outcome.Answer.Body
 	f.outcome.Answer.Release()
 	g.end(f, true, body, nil)
-}
-
-// rejections are flights whose rejections are not stored, because no request that was sent later has been
-// answered.
-type rejections []*flight
-
-// add adds a group of flights, and returns those whose outcomes are to be stored: all answers, and the
-// rejections that the answers confirm. The requests of the result are distinct.
-func (h *rejections) add(group []*flight) (stored []*flight) {
-	var latest time.Time // when the latest answered request was sent
-	seen := map[client.Request]bool{}
-	for _, f := range group {
-		switch {
-		case f.outcome.Rejection != nil:
-			*h = append(*h, f)
-			continue
-		case f.sent.After(latest):
-			latest = f.sent
-		}
-		seen[f.request] = true
-		stored = append(stored, f)
-	}
-	var waiting rejections
-	for i := len(*h) - 1; i >= 0; i-- { // of equal requests the newest outcome counts
-		f := (*h)[i]
-		switch {
-		case seen[f.request]:
-			continue
-		case f.sent.Before(latest):
-			stored = append(stored, f)
-		case len(waiting) < mostHeld:
-			waiting = append(waiting, f)
-		}
-		seen[f.request] = true
-	}
-	slices.Reverse(waiting)
-	*h = waiting
-	return stored
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"time"
@@ -31,77 +30,34 @@ func (g *Gateway) dispatch(soft, hard context.Context) {
 			g.endAll(noUpstreamQuota())
 			<-soft.Done()
 		default:
-			g.sleep(soft, now, d.For, due)
+			g.await(soft, now, d.For, due)
 		}
 	}
 }
 
-// sleep waits for a while (0 for no bound), until a retry is due, or until something happens.
-func (g *Gateway) sleep(ctx context.Context, now time.Time, wait time.Duration, due time.Time) {
-	if untilDue := due.Sub(now); untilDue > 0 && (wait == 0 || untilDue < wait) {
-		wait = untilDue
-	}
-	var over <-chan time.Time
-	if wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		over = timer.C
-	}
+// await waits for a while (0 for no bound), until a retry is due, or until something happens.
+func (g *Gateway) await(ctx context.Context, now time.Time, wait time.Duration, due time.Time) {
 	select {
-	case <-over:
-	case <-g.wake:
+	case <-g.waker.Timer(now, wait, due):
+	case <-g.waker.Woken():
 	case <-ctx.Done():
 	}
 }
 
-// newsDelay is how long a flight without attempts left waits for news of the upstream.
-const newsDelay = 50 * time.Millisecond
-
-// waiting says which flights wait for an attempt, and when the next retry is due; zero for none.
+// waiting returns which flights wait for an attempt, and when the next retry is due; zero for none.
 func (g *Gateway) waiting(now time.Time) (q limits.Queue, due time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	q.First = g.queue.length > 0
-	for len(g.parked) > 0 {
-		f := g.parked[0]
-		if f.due.After(now) {
-			return q, f.due
-		}
-		if g.again(now, f, q) {
-			q.Retry = true
-			return q, f.due
-		}
-	}
-	return q, time.Time{}
-}
-
-// again reports whether a flight that is due is to be asked again. A flight without attempts left ends
-// once an answer has shown that the upstream works. The caller holds mu.
-func (g *Gateway) again(now time.Time, f *flight, q limits.Queue) bool {
-	if f.failed.IsZero() {
-		return true
-	}
-	switch cause := g.limits.CauseOf(now, f.failed, q, f.spent); {
-	case cause == limits.CauseOutage:
-		f.forgiven++
-		f.spent = false
-		if f.reason.Refused() {
-			f.refusals--
-		}
-	case f.spent && cause == limits.CauseUnknown:
-		f.due = now.Add(newsDelay)
-		heap.Fix(&g.parked, 0)
-		return false
-	case f.spent:
-		heap.Pop(&g.parked)
-		err := noAnswer(f.attempts-f.forgiven, f.reason)
-		g.failed.add(now, f.request, err)
+	failed, retry, due := g.parked.Settle(now, g.limits, q)
+	for _, f := range failed {
+		err := noAnswer(f.Counted(), f.Last)
+		g.failed.add(now, f.Request, err)
 		g.metrics.failed.Add(1)
 		g.endLocked(f, false, nil, err)
-		return false
 	}
-	f.failed = time.Time{}
-	return true
+	q.Retry = retry
+	return q, due
 }
 
 // next takes the flight that is asked next; nil if there is none.
@@ -111,27 +67,25 @@ func (g *Gateway) next(action limits.Action) *flight {
 	if action == limits.SendFirst {
 		return g.queue.pop()
 	}
-	if len(g.parked) == 0 {
-		return nil
+	f, ok := g.parked.Take()
+	if ok {
+		g.queue.advance(f.key)
 	}
-	f := heap.Pop(&g.parked).(*flight)
-	g.queue.advance(f.key)
 	return f
 }
 
 // attempt asks the upstream once. Then the flight is committed, parked for a retry, or ended.
 func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) {
-	f.attempts++
-	f.sent = time.Now()
+	f.Begin(time.Now())
 	g.metrics.attempts.Add(1)
-	answer, err := g.options.Upstream.Categorize(ctx, f.request)
-	var e *client.Error
+	answer, err := g.options.Upstream.Categorize(ctx, f.Request)
 	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.fits.Load()) {
 		g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
 		g.endMisfit(ctx, f, err)
 		return
 	}
-	if errors.As(err, &e) && (e.Class == client.Auth || e.Class == client.Fatal) {
+	e, failed := errors.AsType[*client.Error](err)
+	if failed && (e.Class == client.Auth || e.Class == client.Fatal) {
 		passing := *e // the operator can mend it while the gateway runs
 		passing.Class = client.Transient
 		e, err = &passing, &passing
@@ -142,30 +96,33 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 		g.fits.Store(true)
 		f.outcome.Answer = answer
 		g.save(ctx, f)
-	case e == nil: // ctx has ended
+	case failed:
+		g.unanswered(ctx, f, e)
+	default: // ctx has ended
 		g.end(f, false, nil, stopping())
-	case e.Class == client.Rejected:
+	}
+}
+
+// unanswered acts on an attempt without an answer.
+func (g *Gateway) unanswered(ctx context.Context, f *flight, e *client.Error) {
+	switch now := time.Now(); e.Class {
+	case client.Rejected:
 		g.reject(ctx, f, e)
-	case e.Class == client.Unsent:
-		f.attempts--
-		g.park(f, 0)
-	case e.Class == client.Quota:
-		if wait, isNew := g.limits.Exhausted(time.Now(), e.RetryAfter); isNew {
+	case client.Unsent:
+		f.Repeat(now)
+		g.park(f)
+	case client.Quota:
+		if wait, isNew := g.limits.Exhausted(now, e.RetryAfter); isNew {
 			g.log.Warn("the upstream's quota is used up: paid answers wait until there is quota again", "asked_in", wait.Round(time.Second).String(), "error", e)
 		}
 		g.end(f, false, nil, noUpstreamQuota())
 		g.endAll(noUpstreamQuota())
-		g.wakeUp() // to ask for the quota later
+		g.waker.Wake() // to ask for the quota later
 	default:
-		g.log.Debug("attempt failed", "attempt", f.attempts, "error", e)
+		f.Fail(now, e, g.options.Retry)
 		g.lastErr.Store(e)
-		f.reason, f.failed = e, time.Now()
-		if e.Refused() {
-			f.refusals++
-		}
-		wait, again := g.options.Retry.Next(f.attempts-f.forgiven, f.refusals, e)
-		f.spent = !again
-		g.park(f, wait)
+		g.log.Debug("attempt failed", "attempt", f.Made(), "error", e)
+		g.park(f)
 	}
 }
 
@@ -195,9 +152,7 @@ func (g *Gateway) askQuota(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	quota := limits.Quota{Err: err, Transient: isPassing(err)}
-	quota.Left, quota.Metered = usage.Requests()
-	g.report(g.limits.ReportQuota(time.Now(), quota))
+	g.report(g.limits.ReportQuota(time.Now(), client.QuotaOf(usage, err)))
 	if g.Exhausted() {
 		g.endAll(noUpstreamQuota())
 	}
@@ -225,6 +180,6 @@ func (g *Gateway) report(change limits.Change) {
 		g.log.Info("the upstream has quota again")
 	}
 	if change.Wake {
-		g.wakeUp()
+		g.waker.Wake()
 	}
 }

@@ -1,29 +1,19 @@
 package gateway
 
 import (
-	"container/heap"
 	"maps"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
 // flight is a request that is being asked.
 type flight struct {
-	request client.Request
-	key     *embedded.Key // pays for the answer
-	arrived time.Time
-
-	attempts int       // made so far
-	forgiven int       // attempts that do not count, because they met an outage
-	refusals int       // of the other attempts
-	sent     time.Time // when the last attempt began
-	failed   time.Time // when the last attempt failed; zero once it is known whether the failure counts
-	spent    bool      // no attempt is left if the last failure counts
-	due      time.Time // of the next attempt
-	reason   *client.Error
+	ask.Attempts               // at the upstream
+	key          *embedded.Key // pays for the answer
 
 	outcome answers.Outcome // to be committed
 
@@ -44,7 +34,7 @@ func (g *Gateway) join(key *embedded.Key, request client.Request) (f *flight, jo
 	if err := g.admit(now, key, request); err != nil {
 		return nil, false, err
 	}
-	f = &flight{request: request, key: key, arrived: now, done: make(chan struct{})}
+	f = &flight{Attempts: ask.Attempts{Request: request}, key: key, done: make(chan struct{})}
 	g.flights[request] = f
 	return f, false, nil
 }
@@ -95,7 +85,7 @@ func (g *Gateway) enqueue(f *flight) {
 	g.mu.Lock()
 	g.queue.push(f)
 	g.mu.Unlock()
-	g.wakeUp()
+	g.waker.Wake()
 }
 
 // end ends a flight with a body or an error. An answer that was not charged is released.
@@ -106,7 +96,7 @@ func (g *Gateway) end(f *flight, charged bool, body []byte, err error) {
 }
 
 func (g *Gateway) endLocked(f *flight, charged bool, body []byte, err error) {
-	delete(g.flights, f.request)
+	delete(g.flights, f.Request)
 	if !charged {
 		f.key.Release()
 	}
@@ -121,27 +111,17 @@ func (g *Gateway) endAll(err error) {
 	for f := g.queue.pop(); f != nil; f = g.queue.pop() {
 		g.endLocked(f, false, nil, err)
 	}
-	for _, f := range g.parked {
+	for f, ok := g.parked.Take(); ok; f, ok = g.parked.Take() {
 		g.endLocked(f, false, nil, err)
 	}
-	g.parked = nil
 }
 
 // park holds a flight until its next attempt is due.
-func (g *Gateway) park(f *flight, wait time.Duration) {
-	f.due = time.Now().Add(wait)
+func (g *Gateway) park(f *flight) {
 	g.mu.Lock()
-	heap.Push(&g.parked, f)
+	g.parked.Park(f)
 	g.mu.Unlock()
-	g.wakeUp()
-}
-
-// wakeUp has the dispatcher look again.
-func (g *Gateway) wakeUp() {
-	select {
-	case g.wake <- struct{}{}:
-	default:
-	}
+	g.waker.Wake()
 }
 
 // failures are requests whose flights ended without an answer, for a while.
@@ -178,19 +158,4 @@ func (f failures) of(now time.Time, r client.Request) *client.Error {
 		return nil
 	}
 	return e.err
-}
-
-// dueHeap is a heap of flights, the next due first.
-type dueHeap []*flight
-
-func (h dueHeap) Len() int           { return len(h) }
-func (h dueHeap) Less(i, j int) bool { return h[i].due.Before(h[j].due) }
-func (h dueHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *dueHeap) Push(f any)        { *h = append(*h, f.(*flight)) }
-func (h *dueHeap) Pop() any {
-	last := len(*h) - 1
-	f := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return f
 }

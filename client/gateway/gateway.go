@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/internal/room"
 	"github.com/bulkcat/bulkcat/client/limits"
@@ -42,8 +42,8 @@ type Gateway struct {
 	metrics metrics
 	bodies  *room.Room // memory of long answers that clients read
 
-	wake    chan struct{} // of capacity 1: the dispatcher is to look again
-	commits chan *flight  // answered or rejected
+	waker   *ask.Waker   // of the dispatcher
+	commits chan *flight // answered or rejected
 	asking  sync.WaitGroup
 	stopped chan struct{} // closed when no flight ends any more
 
@@ -55,8 +55,8 @@ type Gateway struct {
 
 	mu      sync.Mutex
 	flights map[client.Request]*flight
-	queue   fairQueue // flights that have not been asked
-	parked  dueHeap   // flights that wait for a retry
+	queue   fairQueue           // flights that have not been asked
+	parked  ask.Parked[*flight] // flights that wait for a retry
 	failed  failures
 	down    chan struct{} // closed during an outage
 }
@@ -69,7 +69,7 @@ const commitsQueued = 1024
 func New(ctx context.Context, o Options) (*Gateway, error) {
 	g := &Gateway{
 		options: o, log: o.Logger,
-		bodies: room.New(allBodies), wake: make(chan struct{}, 1), commits: make(chan *flight, commitsQueued), stopped: make(chan struct{}),
+		bodies: room.New(allBodies), waker: ask.NewWaker(), commits: make(chan *flight, commitsQueued), stopped: make(chan struct{}),
 		flights: map[client.Request]*flight{}, queue: newFairQueue(), failed: failures{}, down: make(chan struct{}),
 	}
 	usage, err := g.askUsage(ctx)
@@ -85,7 +85,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, storeErr
 	}
 	l := o.Limits
-	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || isPassing(err), true, learned
+	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || client.QuotaOf(usage, err).Transient, true, learned
 	if l.Rate > 0 { // the operator's rate is used from the start
 		l.Learned.Rate = 0
 	}
@@ -177,11 +177,6 @@ func (g *Gateway) askUsage(ctx context.Context) (client.Usage, error) {
 		g.usage.Store(&usage)
 	}
 	return usage, err
-}
-
-// isPassing reports whether asking for the quota again may succeed.
-func isPassing(err error) bool {
-	return client.ClassOf(err) == client.Transient || errors.Is(err, context.DeadlineExceeded)
 }
 
 // mostMisfits answers of another shape, and none of the expected shape, show that the settings are wrong. As many

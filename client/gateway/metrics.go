@@ -63,7 +63,7 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	g.mu.Lock()
-	waiting := g.queue.length + len(g.parked)
+	waiting := g.queue.length + g.parked.Len()
 	g.mu.Unlock()
 	gauge(waitingDesc, float64(waiting))
 }

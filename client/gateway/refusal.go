@@ -64,5 +64,5 @@ func unavailable(detail string) *client.Error {
 
 // noAnswer is the end of a flight without attempts left.
 func noAnswer(attempts int, last *client.Error) *client.Error {
-	return &client.Error{Class: client.Transient, Status: http.StatusBadGateway, Detail: fmt.Sprintf("the upstream service gave no answer in %d attempts, most lately: %s", attempts, last.Label())}
+	return &client.Error{Class: client.Transient, Status: http.StatusBadGateway, Detail: fmt.Sprintf("the upstream service gave no answer in %d attempts, last error: %s", attempts, last.Label())}
 }

@@ -58,7 +58,6 @@ const (
 	decideAfter   = 8   // failures in an experiment, or expected in it, until it is decided
 	noneAfter     = 5   // expected failures until an experiment without failures is decided
 	relief        = 0.3 // share of the expected failures: at most so many mean that the cut has helped
-	firstShare    = 0.6 // share of the failures before the first cut that is expected after it: those were many by chance
 	halved        = 0.5 // share of failures at most: half of the rate would leave none of them if a limit were the cause
 	backgroundFor = 20  // expected failures until the background is corrected
 
@@ -210,7 +209,7 @@ func (c *Controller) pressed(now time.Time) {
 		c.pace.halve(now)
 		e.begin(now)
 	case t.cuts == 0:
-		*t = experiment{cuts: 1, share: firstShare * e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
+		*t = experiment{cuts: 1, share: e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
 		c.lower(now, c.pace.ceiling == 0) // without a ceiling the rate has just doubled
 	default:
 		if t.deep && t.share <= halved { // under a limit the deep cut would have ended the failures

@@ -42,7 +42,6 @@ const (
 	reordered   = 2 * time.Millisecond // requests that are sent so close together may arrive in another order
 	tripPrice   = 0.02                 // share of the run that may be lost to trips
 	retryAge    = 5                    // times the age of the run until it tries a higher rate again: it knows little at first
-	fewInFlight = 4                    // a limit of connections is not so low
 	short       = 2 * time.Second      // a shorter wait that is stated may mean a fraction of a second
 	longSilence = time.Minute
 	passing     = time.Second // a shorter silence is that of a limiter that serves a rate
@@ -208,7 +207,7 @@ func (c *Controller) tripped(now time.Time, p Permit) {
 		c.resume(now)
 	case silence < passing:
 		c.slowed(now, p)
-	case t.prior.number > 0 && t.rate > 2*c.pace.ceiling && t.first.inFlight > fewInFlight: // so the rate was not the cause of the trip before
+	case t.prior.number > 0 && t.rate > 2*c.pace.ceiling: // so the rate was not the cause of the trip before
 		c.flight.cut(now, t.first.inFlight-2) // a limit of connections may refuse everything until some are closed
 		c.flight.hold = cost
 	case isSame(t.phase.number, t.prior.number):

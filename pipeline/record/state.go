@@ -20,7 +20,7 @@ type Cause string
 
 // The causes of a stop.
 const (
-	Interrupted    Cause = "interrupted" // the caller's context ended
+	Interrupted    Cause = "interrupted" // the caller's context ended, or pipeline.Each returned an error
 	QuotaExhausted Cause = "quota"       // the API key has no requests left
 	Budget         Cause = "budget"      // the limits allow no more requests
 	Deadline       Cause = "deadline"    // pipeline.Options.FinishBy

@@ -10,17 +10,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // pipelineMode runs the packages of bulkcat within this program, in the same way as the command,
@@ -50,39 +46,26 @@ func runPipeline(ctx context.Context, url, input, output string, inFlight int) (
 		return 0, err
 	}
 	defer c.Close()
-	source, err := reader.Open(reader.Options{Paths: []string{input}, Candidates: []string{"url"}})
+	dir, err := os.MkdirTemp(filepath.Dir(output), "run-") // for the files beside the output
 	if err != nil {
 		return 0, err
 	}
-	defer source.Close()
-	store, err := answers.Open(answers.Options{Dir: filepath.Clean(output) + ".answers", Source: c.Source()})
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, store.Close(), os.RemoveAll(output+".answers"), os.Remove(output)) }()
-	schema := writer.Schema{Levels: 4, Carry: source.Columns()}
-	sink, err := writer.Open(writer.Options{Path: output, Schema: schema})
-	if err != nil {
-		return 0, err
-	}
-	parts := pipeline.Parts{
-		Source: source, Categorizer: client.NewDiagnoser(c), Store: store, Sink: sink, Counters: new(progress.Counters),
-		Limits: limits.New(limits.Options{Rate: math.Inf(1), InFlight: inFlight}, time.Now()),
-	}
-	_, err = pipeline.Run(ctx, parts, pipeline.Options{
-		Kind: client.Website, Classifications: []pipeline.Classification{{Name: client.TaxonomyV3}}, SourceName: c.Source(),
-		Retry: client.DefaultRetryPolicy(), Schema: schema, Carry: places(source.Columns()),
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	session, err := pipeline.Open(ctx, pipeline.SessionOptions{
+		Kind: client.Website, Classifications: []string{client.TaxonomyV3},
+		Service: pipeline.HostedService(c), Limits: limits.Options{Rate: math.Inf(1), InFlight: inFlight},
+		Input:  reader.Options{Paths: []string{input}},
+		Output: pipeline.OutputOptions{Path: filepath.Join(dir, filepath.Base(output)), Levels: 4, Carry: "all"},
 	})
-	return parts.Counters.Snapshot().Written, err
-}
-
-// places are the indexes of all columns, to carry them.
-func places(columns []string) []int {
-	all := make([]int, len(columns))
-	for i := range all {
-		all[i] = i
+	if err != nil {
+		return 0, err
 	}
-	return all
+	defer func() { err = errors.Join(err, session.Close()) }()
+	account, err := session.Run(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return account.Counts.Written, nil
 }
 
 // measureAllocations counts the allocations per record in the bare loop and in a run.

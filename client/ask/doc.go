@@ -1,0 +1,25 @@
+// Package ask has the parts of which a run and a gateway make the way of a request to its outcome.
+//
+// # One request
+//
+//	Parked.Settle      which requests wait for a retry? Does the failure of each count?
+//	limits.Next        the permit for one attempt
+//	Attempts.Begin     one attempt: client.Categorizer
+//	Attempts.Fail      failed? Parked until the next attempt is due
+//	Rejected.Hold      rejected? Held until an answer confirms the rejection
+//	Groups             answered, or confirmed: committed with others, by one fsync
+//
+// A request is one allocation of the caller, which embeds [Attempts]. The caller has the order of first attempts, the
+// goroutines, the counters and the log: a run asks in input order, a gateway in a fair order of its keys.
+//
+// # Failures
+//
+// A failed attempt counts if the service has answered since (see package limits). The next attempt of a request is due
+// after the wait of the retry policy, and its failure is settled then. A request whose attempts are used up is parked
+// as well, until an answer shows that the service works: only then has the request failed.
+//
+// # Rejections
+//
+// A rejection is about the input if the service has answered a request that was sent later. Until then the service may
+// reject everything, because a setting is wrong or a proxy is in the way, and the rejection is not stored.
+package ask

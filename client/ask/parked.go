@@ -1,0 +1,108 @@
+package ask
+
+import (
+	"container/heap"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// Parked holds the requests that wait for their next attempt. The zero value is empty. It is safe for concurrent use.
+type Parked[T Asked] struct {
+	due atomic.Int64 // when the first request is due, in Unix nanoseconds; 0 if none is parked
+
+	mu       sync.Mutex
+	requests dueHeap[T]
+	settled  time.Time // of the last Settle
+}
+
+// A request without attempts left waits until another answer shows whether the service is up: newsDelay is the time
+// from one look to the next.
+const newsDelay = 50 * time.Millisecond
+
+// Park holds a request after Fail or Repeat.
+func (p *Parked[T]) Park(t T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a := t.history(); a.due.Before(p.settled) { // else Take would take it in place of the one that Settle has found
+		a.due = p.settled
+	}
+	heap.Push(&p.requests, t)
+	p.update()
+}
+
+// NoneDue reports whether no request is due. It takes no lock.
+func (p *Parked[T]) NoneDue(now time.Time) bool {
+	due := p.due.Load()
+	return due == 0 || now.UnixNano() < due
+}
+
+// Len returns the number of parked requests.
+func (p *Parked[T]) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.requests)
+}
+
+// Settle decides about the requests that are due. It removes those whose attempts are used up, which have failed, and
+// reports whether a request is to be asked again: [Parked.Take] takes it. due is when the first parked request is due;
+// zero if none is parked.
+func (p *Parked[T]) Settle(now time.Time, c *limits.Controller, q limits.Queue) (failed []T, retry bool, due time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.update()
+	p.settled = now
+	for len(p.requests) > 0 {
+		first := p.requests[0].history()
+		if first.due.After(now) {
+			return failed, false, first.due
+		}
+		switch first.settle(now, c, q) {
+		case repeat:
+			return failed, true, first.due
+		case postpone:
+			first.due = now.Add(newsDelay)
+			heap.Fix(&p.requests, 0)
+		case giveUp:
+			failed = append(failed, heap.Pop(&p.requests).(T))
+		}
+	}
+	return failed, false, time.Time{}
+}
+
+// Take takes the request that is due first; false if none is parked.
+func (p *Parked[T]) Take() (t T, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.requests) == 0 {
+		return t, false
+	}
+	defer p.update()
+	return heap.Pop(&p.requests).(T), true
+}
+
+// update keeps due up to date. The caller holds mu.
+func (p *Parked[T]) update() {
+	due := int64(0)
+	if len(p.requests) > 0 {
+		due = p.requests[0].history().due.UnixNano()
+	}
+	p.due.Store(due)
+}
+
+// dueHeap is a heap of requests, the next due first.
+type dueHeap[T Asked] []T
+
+func (h dueHeap[T]) Len() int           { return len(h) }
+func (h dueHeap[T]) Less(i, j int) bool { return h[i].history().due.Before(h[j].history().due) }
+func (h dueHeap[T]) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *dueHeap[T]) Push(t any)        { *h = append(*h, t.(T)) }
+func (h *dueHeap[T]) Pop() any {
+	last := len(*h) - 1
+	t := (*h)[last]
+	clear((*h)[last:])
+	*h = (*h)[:last]
+	return t
+}

@@ -1,0 +1,50 @@
+package pipeline_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+func TestOptionsOfRecordsAndEach(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(o *pipeline.SessionOptions)
+		want   string
+	}{
+		"no input":                {func(o *pipeline.SessionOptions) { o.Input.Records = nil }, "pipeline.Input.Paths"},
+		"paths as well":           {func(o *pipeline.SessionOptions) { o.Input.Paths = []string{"in.csv"} }, "reader.Records"},
+		"a format":                {func(o *pipeline.SessionOptions) { o.Input.Format = "csv" }, "reader.Records"},
+		"an input column":         {func(o *pipeline.SessionOptions) { o.Input.Columns = []string{"title"} }, "reader.Records"},
+		"columns without records": {func(o *pipeline.SessionOptions) { *o = productsWithColumns(t) }, "reader.RecordColumns"},
+		"no such column": {func(o *pipeline.SessionOptions) {
+			o.Output.Path, o.Output.Carry = filepath.Join(t.TempDir(), "out.csv"), "sku"
+		}, "reader.ExtraColumns"},
+		"a refresh":               {func(o *pipeline.SessionOptions) { o.Store.RefreshBudget = 1 }, "pipeline.Store.RefreshBudget"},
+		"neither output nor Each": {func(o *pipeline.SessionOptions) { o.Each = nil }, "pipeline.Output.Path"},
+		"a folder of parts":       {func(o *pipeline.SessionOptions) { o.Output.Path = t.TempDir() + "/" }, "pipeline.Each"},
+		"a shard without output":  {func(o *pipeline.SessionOptions) { o.Shard = record.Shard{Number: 1, Count: 2} }, "pipeline.Output.Path"},
+		"paid answers, no store":  {func(o *pipeline.SessionOptions) { o.Store.Dir = "" }, "pipeline.Store.Dir"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLibrary(t, titles(1, new(bool)))
+			tt.change(&l.options)
+			session, err := pipeline.Open(t.Context(), l.options)
+			var option interface{ OptionName() string }
+			if !errors.As(err, &option) || option.OptionName() != tt.want {
+				t.Errorf("got %v, want an error of %s", err, tt.want)
+			}
+			if err == nil {
+				session.Close()
+			}
+		})
+	}
+}
+
+func productsWithColumns(t *testing.T) pipeline.SessionOptions {
+	o := products(t, new(counting))
+	o.Input.RecordColumns = []string{"sku"}
+	return o
+}

@@ -1,0 +1,137 @@
+package reader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+// InMemory is the name of Options.Records in FileInfo and in errors.
+const InMemory = "(memory)"
+
+// Inputs returns records for Options.Records that have an input and no fields.
+func Inputs(inputs iter.Seq[string]) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for input := range inputs {
+			if !yield(Record{Input: input}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// memory ranges over Options.Records in a goroutine, one record ahead of Read. A Read can then be interrupted while the
+// sequence waits.
+type memory struct {
+	pulled  chan pulled // nil before the first Read; closed when the sequence has ended
+	closing chan struct{}
+	ended   sync.WaitGroup
+}
+
+type pulled struct {
+	record Record
+	err    error
+}
+
+func (m *memory) start(records iter.Seq2[Record, error]) {
+	m.pulled, m.closing = make(chan pulled), make(chan struct{})
+	m.ended.Go(func() {
+		defer close(m.pulled)
+		for record, err := range records {
+			record.Fields, record.Nulls = slices.Clone(record.Fields), slices.Clone(record.Nulls) // the sequence goes on, and may use them again
+			select {
+			case m.pulled <- pulled{record, err}:
+			case <-m.closing:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+}
+
+// next waits for the next record, or for the end of ctx. The error is io.EOF or ErrInterrupted.
+func (m *memory) next(ctx context.Context) (pulled, error) {
+	select {
+	case p, more := <-m.pulled:
+		if !more {
+			return pulled{}, io.EOF
+		}
+		return p, nil
+	case <-ctx.Done():
+		return pulled{}, ErrInterrupted
+	}
+}
+
+// stop ends the sequence and waits until it has returned.
+func (m *memory) stop() {
+	if m != nil && m.pulled != nil {
+		close(m.closing)
+		m.ended.Wait()
+		m.pulled = nil
+	}
+}
+
+// ofMemory is the input of Options.Records. It never counts as read to its end: there are no bytes to be compared later.
+func (r *Reader) ofMemory() *file {
+	f := &file{info: FileInfo{Name: InMemory}, format: new(inputFormat)}
+	for _, name := range columnNames(r.options.RecordColumns) {
+		f.addColumn(Column{Name: name})
+	}
+	r.memory, r.total = new(memory), -1
+	return f
+}
+
+// readMemory reads the next of Options.Records.
+func (r *Reader) readMemory() (Record, error) {
+	if r.memory.pulled == nil {
+		r.memory.start(r.options.Records)
+	}
+	p, err := r.memory.next(r.options.Context)
+	if err == nil && p.err != nil {
+		err = &ReadError{InMemory, r.number + 1, p.err}
+	}
+	if err != nil {
+		r.err = err
+		return Record{}, err
+	}
+	return r.checked(p.record), nil
+}
+
+// checked returns a record of Options.Records as Read promises it.
+func (r *Reader) checked(record Record) Record {
+	r.number++
+	record.Number = r.number
+	record.File, record.Line = cmp.Or(record.File, InMemory), cmp.Or(record.Line, r.number)
+	if reason := r.fault(&record); reason != "" {
+		record.Input, record.Fields, record.Nulls = "", nil, nil
+		record.Err = &RowError{record.File, record.Line, reason}
+	}
+	if len(record.Fields) == 0 {
+		record.Fields = r.blank
+	}
+	return record
+}
+
+// fault returns the reason for which a record of Options.Records is malformed; "" if it is not.
+func (r *Reader) fault(record *Record) string {
+	row, isRow := errors.AsType[*RowError](record.Err)
+	switch {
+	case isRow:
+		return row.Reason
+	case record.Err != nil:
+		return record.Err.Error()
+	case len(record.Fields) != 0 && len(record.Fields) != len(r.columns), len(record.Nulls) != 0 && len(record.Nulls) != len(record.Fields):
+		return fmt.Sprintf("the record has %d fields and %d nulls, and there are %d columns", len(record.Fields), len(record.Nulls), len(r.columns))
+	case !utf8.ValidString(record.Input), slices.ContainsFunc(record.Fields, func(field string) bool { return !utf8.ValidString(field) }):
+		return "invalid UTF-8"
+	}
+	return ""
+}
