@@ -110,7 +110,7 @@ type OutputOptions struct {
 
 	EscapeFormulas bool // of CSV and TSV: see writer.Schema
 
-	none bool // nothing is written, as to a stream that nobody reads
+	none bool // no rows are written: the caller takes the answers by Each
 }
 
 // StoreOptions say where answers are stored, and which stored answers count.

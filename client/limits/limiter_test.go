@@ -125,7 +125,7 @@ func (l *penalty) admit(now time.Time) (bool, int, time.Duration) {
 	return ok, -1, l.until.Sub(now)
 }
 
-// both is two limits at once. A request that one of them refuses may count for the other.
+// both has two limits at once. A request that the second limit refuses still counts for the first.
 type both [2]limiter
 
 func (l both) admit(now time.Time) (bool, int, time.Duration) {

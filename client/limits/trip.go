@@ -14,7 +14,7 @@ type trip struct {
 	lost  int    // refusals of requests since the first
 
 	retries bool // all of them are retries: their inputs may be the cause
-	certain bool // one of them says that the caller asks too much; else the service may be out
+	certain bool // a refusal says that the caller asks too much; without it the service may be out
 
 	at      time.Time     // when the trip was seen; zero if the service does not refuse everything
 	stated  time.Time     // when the service says that it accepts requests again; zero if it does not say
