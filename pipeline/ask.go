@@ -7,6 +7,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // attempt asks once. Then the task is committed, held, or parked for a retry. A quota or service error stops the run
@@ -20,7 +21,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		return r.unanswered(t, permit, err)
 	}
 	r.report(r.Limits.End(time.Now(), permit, client.ResultOf(answer, nil)))
-	r.Counters.countAnswer(answer)
+	r.Counters.CountAnswer(answer)
 	t.answer, t.err = answer, nil
 	r.saveAll(r.rejections.confirmedBy(t)) // these were sent before
 	r.save(t)
@@ -40,9 +41,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		r.Attempted()
 	}()
 	answer, err := r.Categorizer.Categorize(r.asks, t.Request)
-	if d := r.Counters.details; d != nil {
-		d.latency.observe(time.Since(t.Sent))
-	}
+	r.Counters.ObserveAttempt(time.Since(t.Sent))
 	return answer, err
 }
 
@@ -69,7 +68,7 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 	if !ok {
 		end()
 		if r.asks.Err() != nil {
-			r.Counters.attempts.add("canceled")
+			r.Counters.CountCanceled()
 			return nil
 		}
 		return fmt.Errorf("ask for %s: %w", t.Request.Input, err)
@@ -90,7 +89,7 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 
 // failed holds or parks a task by the class of its error, unless the error ends the run.
 func (r *run) failed(t *task, e *client.Error) error {
-	r.Counters.countError(e)
+	r.Counters.CountError(e)
 	switch now := time.Now(); e.Class {
 	case client.Rejected:
 		t.err, t.answer.AnsweredAt = e, now.UTC().Truncate(time.Microsecond)
@@ -138,7 +137,7 @@ func (r *run) giveUp(t *task) {
 // waitForQuota reports whether the run waits until there is quota again; else the run stops.
 func (r *run) waitForQuota(e *client.Error) bool {
 	if !r.options.WaitForQuota {
-		r.stop(&StopError{Cause: QuotaExhausted, Err: e})
+		r.stop(&StopError{Cause: record.QuotaExhausted, Err: e})
 		return false
 	}
 	if wait, isNew := r.Limits.Exhausted(time.Now(), e.RetryAfter); isNew {
@@ -189,10 +188,10 @@ func (r *run) report(change limits.Change) {
 // stopError is the reason for which the limits end the run.
 func (r *run) stopError(err error) error {
 	if _, ok := errors.AsType[*limits.OutageError](err); !ok {
-		return &StopError{Cause: Budget, Err: err}
+		return &StopError{Cause: record.Budget, Err: err}
 	}
 	if last := r.lastError.Load(); last != nil {
 		err = fmt.Errorf("%w, last error: %w", err, last)
 	}
-	return &StopError{Cause: OutageTooLong, Err: err}
+	return &StopError{Cause: record.OutageTooLong, Err: err}
 }

@@ -2,17 +2,12 @@ package pipeline
 
 import (
 	"strings"
-	"sync/atomic"
 
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
-
-// Carried is a carried column in the output. In CSV the values are the text of the type.
-type Carried struct {
-	Name string           `json:"name"`
-	Type writer.ValueType `json:"type"`
-}
 
 // typesInOutput are the types of the input's columns in the output. Lists and structs are text.
 var typesInOutput = map[reader.Type]writer.Type{
@@ -41,26 +36,13 @@ func (s *Session) carryTypes(places []int) []writer.ValueType {
 }
 
 // carriedOf gives the carried columns of a schema.
-func carriedOf(s writer.Schema) []Carried {
+func carriedOf(s writer.Schema) []record.Carried {
 	columns := s.Columns()
-	carried := make([]Carried, len(s.Carry))
+	carried := make([]record.Carried, len(s.Carry))
 	for i, c := range columns[len(columns)-len(s.Carry):] {
-		carried[i] = Carried{c.Name, c.ValueType()}
+		carried[i] = record.Carried{Name: c.Name, Type: c.ValueType()}
 	}
 	return carried
-}
-
-// misfits counts the values of carried columns that do not fit the type of their column, and so are null in Parquet.
-// Types of JSON are those of its first records.
-type misfits struct {
-	count atomic.Int64
-	first atomic.Pointer[misfit]
-}
-
-type misfit struct {
-	place  string // file and line of the record
-	column Carried
-	value  string
 }
 
 // countMisfits counts the values of a record that do not fit.
@@ -75,11 +57,11 @@ func (f *flattening) countMisfits(t *task) (count int64) {
 			continue
 		}
 		count++
-		if m := &f.run.Counters.misfits; m.first.Load() == nil {
-			m.first.Store(&misfit{t.place(), Carried{f.run.options.Schema.Carry[i], typ}, value})
+		if first := &f.run.Counters.FirstMisfit; first.Load() == nil {
+			first.Store(&progress.Misfit{Place: t.place(), Column: record.Carried{Name: f.run.options.Schema.Carry[i], Type: typ}, Value: value})
 		}
 	}
-	f.run.Counters.misfits.count.Add(count)
+	f.run.Counters.Misfits.Add(count)
 	return count
 }
 
@@ -93,13 +75,13 @@ func isNull(record *reader.Record, place int) bool {
 
 // warnMisfits warns of values that are null in the output, and are not null in the input.
 func (s *Session) warnMisfits() {
-	first := s.counters.misfits.first.Load()
+	first := s.counters.FirstMisfit.Load()
 	if first == nil {
 		return
 	}
 	s.options.Log.Warn("some values do not fit the types of their columns, and are null in the output; CSV and JSONL keep them",
-		"values", s.counters.misfits.count.Load(), "first", first.place, "column", first.column.Name,
-		"type", first.column.Type, "value", clipped(first.value))
+		"values", s.counters.Misfits.Load(), "first", first.Place, "column", first.Column.Name,
+		"type", first.Column.Type, "value", clipped(first.Value))
 }
 
 // clipped is the beginning of a long value, for messages.

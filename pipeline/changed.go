@@ -6,13 +6,14 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // warnChanged warns of inputs whose beginning has changed since the last run. The rows follow the
 // present input; answers are stored by input, so none of them is wrong.
-func (s *Session) warnChanged(account, last *Account) {
+func (s *Session) warnChanged(account, last *record.Account) {
 	account.Changed = changedInputs(s.options.Output.Path, last.Inputs)
 	for _, name := range account.Changed {
 		s.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
@@ -22,7 +23,7 @@ func (s *Session) warnChanged(account, last *Account) {
 // changedInputs names the files whose beginning is not what an earlier run has read. A file that only
 // grew at its end has not changed. A file that cannot be read counts as unchanged: to open it gives
 // the error. So does an object, which is not read twice.
-func changedInputs(output string, inputs []Input) []string {
+func changedInputs(output string, inputs []record.Input) []string {
 	var changed []string
 	for _, in := range inputs {
 		if in.SHA256 == "" || in.Name == "-" || storage.IsURL(in.Name) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -106,11 +107,11 @@ func TestClassificationsOfARecordStandTogether(t *testing.T) {
 	}
 }
 
-func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (*rowsShown, *Counters, error) {
+func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (*rowsShown, *progress.Counters, error) {
 	t.Helper()
 	store := openStore(t, files)
 	defer store.Close()
-	sink, counters := new(rowsShown), new(Counters)
+	sink, counters := new(rowsShown), new(progress.Counters)
 	_, err := Run(t.Context(), Parts{
 		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, counters: counters, Store: store,
 		Limits: limits.New(limits.Options{Rate: 1000, Burst: 1, InFlight: 8}, time.Now()),

@@ -7,6 +7,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/ask"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 )
 
 // commitBounds bound a batch, and so the memory for outcomes that are not durable yet. A kill loses the answers of
@@ -81,7 +82,7 @@ func (r *run) complete(t *task) {
 
 // finish counts the outcome of a task's record, and hands the task to the writer.
 func (r *run) finish(t *task) {
-	r.Counters.countSettled(t, t.status(&r.options.Schema))
+	r.Counters.CountSettled(t.status(&r.options.Schema), progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
 	r.completion.finish(t)
 }
 

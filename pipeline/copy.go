@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // backupPlace is the place of the copy of the store. Each shard has a store of its own.
 func (o *SessionOptions) backupPlace() string {
-	if o.Shard == (Shard{}) {
+	if o.Shard == (record.Shard{}) {
 		return o.Store.Backup
 	}
 	return writer.Join(o.Store.Backup, o.Shard.Folder())

@@ -2,8 +2,8 @@
 // input order.
 //
 // A [Session] is a whole run: it locks the output, opens the input and the store, compares the quota with
-// the need, goes on where the same run ended before, and leaves an [Account] beside the output. While the run
-// goes on, a journal ([JournalPath]) keeps its counts and states, and a [Status] tells other programs how far it
+// the need, goes on where the same run ended before, and leaves a [record.Account] beside the output. While the run
+// goes on, a [record.Journal] keeps its counts and states, and a [record.Status] tells other programs how far it
 // is. A [DryRun] says what a session would ask. [Run] is the part in between, over parts that the caller opens.
 //
 // The records of a session are those of files, or of a sequence (Input.Records), and its answers go to an output, to a

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -31,7 +32,7 @@ func (f *flattening) handOut(t *task) error {
 		err = ErrPending
 	}
 	if err = f.run.Each(t.record, t.answer.Entries, err); err != nil {
-		return &StopError{Interrupted, err}
+		return &StopError{record.Interrupted, err}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 func TestOptionsOfRecordsAndEach(t *testing.T) {
@@ -24,7 +25,7 @@ func TestOptionsOfRecordsAndEach(t *testing.T) {
 		"a refresh":               {func(o *pipeline.SessionOptions) { o.Store.RefreshBudget = 1 }, "pipeline.Store.RefreshBudget"},
 		"neither output nor Each": {func(o *pipeline.SessionOptions) { o.Each = nil }, "pipeline.Output.Path"},
 		"a folder of parts":       {func(o *pipeline.SessionOptions) { o.Output.Path = t.TempDir() + "/" }, "pipeline.Each"},
-		"a shard without output":  {func(o *pipeline.SessionOptions) { o.Shard = pipeline.Shard{Number: 1, Count: 2} }, "pipeline.Output.Path"},
+		"a shard without output":  {func(o *pipeline.SessionOptions) { o.Shard = record.Shard{Number: 1, Count: 2} }, "pipeline.Output.Path"},
 		"paid answers, no store":  {func(o *pipeline.SessionOptions) { o.Store.Dir = "" }, "pipeline.Store.Dir"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -68,7 +69,7 @@ func (l *library) take(record reader.Record, entries []client.Entry, err error) 
 }
 
 // run runs a session, and checks that no input has been asked for twice.
-func (l *library) run(t *testing.T, ctx context.Context) (*pipeline.Account, error) {
+func (l *library) run(t *testing.T, ctx context.Context) (*record.Account, error) {
 	t.Helper()
 	session, err := pipeline.Open(ctx, l.options)
 	if err != nil {
@@ -149,7 +150,7 @@ func TestRecordsFromMemory(t *testing.T) {
 			if tt.err == "" && err != nil || tt.err != "" && (err == nil || err.Error() != tt.err) || !slices.Equal(l.handed, tt.want) {
 				t.Errorf("got %q and %v, want %q and %q", l.handed, err, tt.want, tt.err)
 			}
-			if tt.err != "" && (!errors.Is(err, failure) || account.Ending != pipeline.Failed) {
+			if tt.err != "" && (!errors.Is(err, failure) || account.Ending != record.Failed) {
 				t.Errorf("the run ended as %s with %v", account.Ending, err)
 			}
 		})
@@ -246,7 +247,7 @@ func TestSessionWithEachIsResumed(t *testing.T) {
 				tt.stop(l, cancel)
 				_, err := l.run(t, ctx)
 				stop, stopped := errors.AsType[*pipeline.StopError](err)
-				if !stopped || tt.want != nil && (!errors.Is(err, tt.want) || stop.Cause != pipeline.Interrupted || len(l.handed) != at) {
+				if !stopped || tt.want != nil && (!errors.Is(err, tt.want) || stop.Cause != record.Interrupted || len(l.handed) != at) {
 					t.Errorf("got %v after %d records", err, len(l.handed))
 				}
 				if !returned {
@@ -293,7 +294,7 @@ func TestSequenceThatWaits(t *testing.T) {
 				time.Sleep(time.Minute)
 				cancel()
 				stop, stopped := errors.AsType[*pipeline.StopError](<-ended)
-				if !stopped || stop.Cause != pipeline.Interrupted || !slices.Equal(l.handed, inOrder(after)) {
+				if !stopped || stop.Cause != record.Interrupted || !slices.Equal(l.handed, inOrder(after)) {
 					t.Errorf("got %v, handed out %q", stop, l.handed)
 				}
 				time.AfterFunc(time.Second, func() { close(arrives) })
@@ -311,7 +312,7 @@ func TestSessionWithoutOutputWritesTheStoreOnly(t *testing.T) {
 	l := newLibrary(t, titles(2, &returned))
 	l.options.Store.Dir = filepath.Join(dir, "answers")
 	account, err := l.run(t, t.Context())
-	if err != nil || account.Settings.Output != "" || !slices.Equal(account.Settings.Inputs, []string{reader.InMemory}) || account.Inputs[0] != (pipeline.Input{Name: reader.InMemory}) {
+	if err != nil || account.Settings.Output != "" || !slices.Equal(account.Settings.Inputs, []string{reader.InMemory}) || account.Inputs[0] != (record.Input{Name: reader.InMemory}) {
 		t.Errorf("got %+v, %v", account, err)
 	}
 	entries, err := os.ReadDir(dir)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -60,7 +62,7 @@ func TestOnlyWholeOutputsArePublished(t *testing.T) {
 			soft, stop := context.WithCancelCause(context.Background())
 			defer stop(nil)
 			sink := new(endingSink)
-			r := &run{Parts: Parts{Sink: sink}, Counters: new(Counters), soft: soft, stop: stop, pending: make(chan *task), rows: make(chan *rowBatch), written: make(chan *rowBatch, rowBatches)}
+			r := &run{Parts: Parts{Sink: sink}, Counters: new(progress.Counters), soft: soft, stop: stop, pending: make(chan *task), rows: make(chan *rowBatch), written: make(chan *rowBatch, rowBatches)}
 			close(r.pending)
 			r.readAll.Store(tt.readAll)
 			if tt.stopped != nil {
@@ -147,7 +149,7 @@ func TestEndsWhileItWaitsForInput(t *testing.T) {
 	for name, stop := range map[string]func(x *testRun, cancel func()) error{
 		"by a signal": func(x *testRun, cancel func()) error {
 			x.service.answer = func(context.Context, string, int) error { cancel(); return nil }
-			return &StopError{Cause: Interrupted}
+			return &StopError{Cause: record.Interrupted}
 		},
 		"by the service": func(x *testRun, _ func()) error {
 			x.service.answer = func(context.Context, string, int) error { return &client.Error{Class: client.Fatal, Err: failure} }

@@ -5,24 +5,13 @@ import (
 	"fmt"
 
 	"github.com/bulkcat/bulkcat/client"
-)
-
-// Cause is the reason for which a run stopped early. The run can be started again.
-type Cause string
-
-// The causes of a stop.
-const (
-	Interrupted    Cause = "interrupted" // the caller's context ended, or Each returned an error
-	QuotaExhausted Cause = "quota"       // the API key has no requests left
-	Budget         Cause = "budget"      // the limits allow no more requests
-	Deadline       Cause = "deadline"    // Options.FinishBy
-	OutageTooLong  Cause = "outage"      // the service was out for longer than the limits allow
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // StopError says that the run stopped early. All answers are in the store; the same run started again
 // asks only for the rest.
 type StopError struct {
-	Cause Cause
+	Cause record.Cause
 	Err   error // that led to the stop; may be nil
 }
 
@@ -34,6 +23,20 @@ func (e *StopError) Error() string {
 }
 
 func (e *StopError) Unwrap() error { return e.Err }
+
+// errInterrupted is a stop by the caller.
+var errInterrupted = &StopError{Cause: record.Interrupted}
+
+// EndingOf returns the ending of a run with this error; nil is Complete.
+func EndingOf(err error) record.Ending {
+	if err == nil {
+		return record.Complete
+	}
+	if stop, stopped := errors.AsType[*StopError](err); stopped {
+		return record.Ending(stop.Cause)
+	}
+	return record.Failed
+}
 
 // ServiceError says that the service cannot be used with these settings. No record failed; the run
 // ended.

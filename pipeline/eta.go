@@ -1,12 +1,12 @@
 package pipeline
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // eta estimates when a run ends. The time left is that of the requests to come, at the rate at which requests
@@ -15,7 +15,7 @@ import (
 // not lower the rate. The first requests after an outage, which are slow, do not count either.
 type eta struct {
 	mu      sync.Mutex
-	state   State
+	state   record.State
 	since   time.Time
 	slow    time.Time     // until then the pace recovers from an outage
 	asking  time.Duration // time in which the run has asked
@@ -54,7 +54,7 @@ func (e *eta) estimate(p *Progress, now time.Time, status limits.Status, o *Sess
 	defer e.mu.Unlock()
 	e.enter(p.State, now, status.Since)
 	p.Since = e.since
-	if p.State.waits() {
+	if waits(p.State) {
 		return
 	}
 	e.add(now, p.Counts.SettledNow(), p.Counts.Ended)
@@ -66,7 +66,7 @@ func (e *eta) estimate(p *Progress, now time.Time, status limits.Status, o *Sess
 	p.Rate = float64(last.settled-first.settled) / asking.Seconds()
 	p.Requests = float64(last.ended-first.ended) / asking.Seconds()
 	rate := min(p.Requests, status.Most)
-	if p.Total == 0 || p.State == Finishing || asking < leastAsking || last.ended-first.ended < leastEnded {
+	if p.Total == 0 || p.State == record.Finishing || asking < leastAsking || last.ended-first.ended < leastEnded {
 		return
 	}
 	p.Left = time.Duration(requestsLeft(&p.Counts, p.Total) / rate * float64(time.Second))
@@ -75,18 +75,18 @@ func (e *eta) estimate(p *Progress, now time.Time, status limits.Status, o *Sess
 
 // enter begins a state. Out is when the service last answered before an outage: the time since then lowers no
 // rate.
-func (e *eta) enter(state State, now, out time.Time) {
-	if state.waits() {
+func (e *eta) enter(state record.State, now, out time.Time) {
+	if waits(state) {
 		e.at = now
 	}
 	if state == e.state {
 		return
 	}
-	if e.state == Outage {
+	if e.state == record.Outage {
 		e.slow = now.Add(recovery)
 	}
 	e.state, e.since = state, now
-	if state != Outage {
+	if state != record.Outage {
 		return
 	}
 	e.since = out
@@ -138,7 +138,7 @@ func (e *eta) leaveOut(settled, ended int64) {
 }
 
 // requestsLeft is the number of requests without an outcome, estimated for records that are not looked up yet.
-func requestsLeft(c *Snapshot, total int64) float64 {
+func requestsLeft(c *record.Snapshot, total int64) float64 {
 	records := max(0, total*max(1, c.Classifications)-c.LookedUp)
 	return float64(c.Needed-c.Ended) + float64(records)*c.New
 }
@@ -146,7 +146,7 @@ func requestsLeft(c *Snapshot, total int64) float64 {
 // bound shortens the time left if the quota, another limit of the requests, or the deadline ends the requests
 // before the last.
 func (p *Progress) bound(rate float64, now time.Time, o *SessionOptions) {
-	end := func(left time.Duration, cause Cause) {
+	end := func(left time.Duration, cause record.Cause) {
 		if left = max(left, 1); left < p.Left {
 			p.Left, p.Stop = left, cause
 		}
@@ -155,62 +155,16 @@ func (p *Progress) bound(rate float64, now time.Time, o *SessionOptions) {
 		return time.Duration(float64(max(0, requests)) / rate * float64(time.Second))
 	}
 	if p.Metered {
-		end(seconds(p.Quota), QuotaExhausted)
+		end(seconds(p.Quota), record.QuotaExhausted)
 	}
 	if p.Metered && o.Limits.KeepReserve {
-		end(seconds(p.Quota-o.Limits.Reserve), Budget)
+		end(seconds(p.Quota-o.Limits.Reserve), record.Budget)
 	}
 	if most := o.Limits.MaxRequests; most > 0 { // counts each attempt
 		attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
-		end(seconds(int64(float64(most-p.Counts.Requests)/attempts)), Budget)
+		end(seconds(int64(float64(most-p.Counts.Requests)/attempts)), record.Budget)
 	}
 	if !o.FinishBy.IsZero() {
-		end(o.FinishBy.Sub(now), Deadline)
+		end(o.FinishBy.Sub(now), record.Deadline)
 	}
-}
-
-// share estimates the share of records that need a request. The beginning of a list may have all its answers in
-// the store and the rest none, so the estimate begins anew when a block of records differs from those before.
-type share struct {
-	mu              sync.Mutex
-	records, needed float64 // since the last change
-	blockRecords    float64
-	blockNeeded     float64
-}
-
-const (
-	shareBlock  = 200  // records
-	shareChange = 4    // standard deviations: chance alone hardly ever makes a block differ by so much
-	shareSpread = 0.01 // least variance of a record: lists are sorted, and so no chance samples
-)
-
-// add adds records that were looked up, in input order.
-func (s *share) add(records, needed int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.blockRecords += float64(records)
-	s.blockNeeded += float64(needed)
-	if s.blockRecords < shareBlock {
-		return
-	}
-	if s.records > 0 {
-		p := s.needed / s.records
-		deviation := math.Sqrt((p*(1-p) + shareSpread) / s.blockRecords)
-		if math.Abs(s.blockNeeded/s.blockRecords-p) > shareChange*deviation {
-			s.records, s.needed = 0, 0
-		}
-	}
-	s.records += s.blockRecords
-	s.needed += s.blockNeeded
-	s.blockRecords, s.blockNeeded = 0, 0
-}
-
-// value is 1 before any record.
-func (s *share) value() float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.records == 0 {
-		return 1
-	}
-	return s.needed / s.records
 }

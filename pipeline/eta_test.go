@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -155,7 +156,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 			slower: func() { service.set(second, false) },
 			out:    func() { service.set(second, true) },
 			up: func() {
-				if s := readStatus(t, o.Output.Path); s.State != Outage || time.Since(s.Updated) > 2*time.Second || s.Ends != nil {
+				if s := readStatus(t, o.Output.Path); s.State != record.Outage || time.Since(s.Updated) > 2*time.Second || s.Ends != nil {
 					t.Errorf("the status in the outage: %+v", s)
 				}
 				service.set(second, false)
@@ -187,7 +188,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 		check(60, slower-1, 0.1, func(s seen) float64 { return left(s) / fast })
 		check(slower+60, out-1, 0.1, func(s seen) float64 { return left(s) / slow })
 		const last = 20 // seconds: the few requests at the end say nothing about the rate
-		back := up + slices.IndexFunc(all[up-1:], func(s seen) bool { return !s.State.waits() })
+		back := up + slices.IndexFunc(all[up-1:], func(s seen) bool { return !waits(s.State) })
 		if back < up || back > up+20 {
 			t.Fatalf("the outage ends after %d s, the run asks again after %d s", up, back)
 		}
@@ -196,7 +197,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 
 		for _, s := range all[out+20-1 : up-1] {
 			since := s.Since.Sub(all[0].Since) - out*time.Second
-			if s.State != Outage || s.Left != 0 || s.Rate != 0 || since.Abs() > 5*time.Second {
+			if s.State != record.Outage || s.Left != 0 || s.Rate != 0 || since.Abs() > 5*time.Second {
 				t.Fatalf("after %d s: %s since %v after the service went down, %v left", s.second, s.State, since, s.Left)
 			}
 		}
@@ -204,9 +205,9 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 	})
 }
 
-func readStatus(t *testing.T, output string) (s Status) {
+func readStatus(t *testing.T, output string) (s record.Status) {
 	t.Helper()
-	text, err := os.ReadFile(StatusPath(output))
+	text, err := os.ReadFile(record.StatusPath(output))
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
@@ -219,28 +220,28 @@ func readStatus(t *testing.T, output string) (s Status) {
 // checkStates wants the journal of two starts to have the outage, and a line a second.
 func checkStates(t *testing.T, output string, outage time.Time) {
 	t.Helper()
-	text, err := os.ReadFile(JournalPath(output))
+	text, err := os.ReadFile(record.JournalPath(output))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var states []State
+	var states []record.State
 	lines, starts := strings.Split(strings.TrimSpace(string(text)), "\n"), 0
 	for _, text := range lines {
-		var line journalLine
+		var line record.JournalLine
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 		switch {
-		case line.Event == journalStart:
+		case line.Event == record.JournalStart:
 			starts++
-		case line.State == Outage && !line.Since.Equal(outage):
+		case line.State == record.Outage && !line.Since.Equal(outage):
 			t.Errorf("an outage since %v, want %v", line.Since, outage)
 		}
 		if n := len(states); n == 0 || states[n-1] != line.State {
 			states = append(states, line.State)
 		}
 	}
-	if n := len(states); starts != 2 || !slices.Contains(states, Outage) || n > 16 || states[n-1] != Ended {
+	if n := len(states); starts != 2 || !slices.Contains(states, record.Outage) || n > 16 || states[n-1] != record.Ended {
 		t.Errorf("%d starts with the states %v", starts, states)
 	}
 	t.Logf("the journal has %d lines of %d bytes on average", len(lines), len(text)/len(lines))

@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -44,7 +45,7 @@ func Example() {
 		panic(err)
 	}
 	fmt.Printf("%s: %d records, %d without an answer\n", account.Ending, account.Counts.Settled(), account.Counts.Unanswered())
-	fmt.Println(filepath.Base(account.Outputs[0].Name), "and", filepath.Base(pipeline.AccountPath(output)))
+	fmt.Println(filepath.Base(account.Outputs[0].Name), "and", filepath.Base(record.AccountPath(output)))
 	// Output:
 	// complete: 2 records, 0 without an answer
 	// categories.csv and categories.csv.run.json
@@ -132,7 +133,7 @@ func ExampleSessionOptions_Check() {
 // The ending of a run is in the account, and follows from the error of Run.
 func ExampleEndingOf() {
 	fmt.Println(pipeline.EndingOf(nil))
-	fmt.Println(pipeline.EndingOf(&pipeline.StopError{Cause: pipeline.Deadline}))
+	fmt.Println(pipeline.EndingOf(&pipeline.StopError{Cause: record.Deadline}))
 	fmt.Println(pipeline.EndingOf(errors.New("the disk is full")))
 	// Output:
 	// complete

@@ -21,6 +21,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // wholeRun is a run against a faulty service, with limits, retries and a store.
@@ -32,7 +34,7 @@ type wholeRun struct {
 	pause   time.Duration // before each input is read
 	files   vfs.FS        // of the store
 
-	counters *Counters
+	counters *progress.Counters
 	sink     *rows
 	client   *client.HTTP
 	control  *limits.Controller
@@ -65,7 +67,7 @@ func (n *wholeRun) runAt(t *testing.T, baseURL string, dial client.Dialer) error
 		t.Fatal(err)
 	}
 	defer store.Close()
-	n.counters, n.sink, n.client, n.control = new(Counters), new(rows), c, limits.New(n.limits, time.Now())
+	n.counters, n.sink, n.client, n.control = new(progress.Counters), new(rows), c, limits.New(n.limits, time.Now())
 	parts := Parts{
 		Source: &records{inputs: n.inputs, pause: n.pause}, Categorizer: client.NewDiagnoser(c), Store: store, Sink: n.sink, counters: n.counters,
 		Limits: n.control, Usage: c.Usage,
@@ -238,7 +240,7 @@ func TestQuotaInEveryGuise(t *testing.T) {
 				}, inputs)
 				n.limits.Rate, n.limits.InFlight = 400, 32
 				stop, ok := errors.AsType[*StopError](n.run(t))
-				if !ok || stop.Cause != QuotaExhausted {
+				if !ok || stop.Cause != record.QuotaExhausted {
 					t.Fatalf("got %v", stop)
 				}
 				first := n.server.Audit()
@@ -383,7 +385,7 @@ func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
 		n := newWholeRun(clienttest.Options{Down: func() bool { return true }}, 100)
 		start := time.Now()
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != OutageTooLong || !strings.Contains(stop.Error(), "out for 6h0m0s") || !strings.Contains(stop.Error(), "HTTP 503") {
+		if !ok || stop.Cause != record.OutageTooLong || !strings.Contains(stop.Error(), "out for 6h0m0s") || !strings.Contains(stop.Error(), "HTTP 503") {
 			t.Errorf("got %v", stop)
 		}
 		if took := time.Since(start); took < 6*time.Hour || took > 6*time.Hour+time.Minute {
@@ -455,7 +457,7 @@ func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
 		n.limits.Rate = 1000
 		n.limits.MaxRequests = 321
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != Budget || !strings.Contains(stop.Error(), "limit of 321 requests") {
+		if !ok || stop.Cause != record.Budget || !strings.Contains(stop.Error(), "limit of 321 requests") {
 			t.Errorf("got %v", stop)
 		}
 		if made := len(n.server.Audit().Arrivals); made != 321 {
@@ -496,7 +498,7 @@ func TestReserveIsNeverTouched(t *testing.T) {
 		n.limits.Rate = 1000
 		n.limits.KeepReserve, n.limits.Reserve = true, 200
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != Budget || !strings.Contains(stop.Error(), "reserve of 200 requests") {
+		if !ok || stop.Cause != record.Budget || !strings.Contains(stop.Error(), "reserve of 200 requests") {
 			t.Errorf("got %v", stop)
 		}
 		// What is refused or fails costs nothing here, so that exactly 200 can be left.
@@ -513,7 +515,7 @@ func TestDeadlineStopsInTime(t *testing.T) {
 		start := time.Now()
 		x.options.FinishBy = start.Add(10 * time.Minute)
 		stop, ok := errors.AsType[*StopError](x.run(t.Context()))
-		if took := time.Since(start); !ok || stop.Cause != Deadline || took > 10*time.Minute || took < 9*time.Minute {
+		if took := time.Since(start); !ok || stop.Cause != record.Deadline || took > 10*time.Minute || took < 9*time.Minute {
 			t.Errorf("got %v after %v", stop, took)
 		}
 	})

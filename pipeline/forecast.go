@@ -80,7 +80,7 @@ func (s *Session) forecast(ctx context.Context, parts Parts) (Forecast, error) {
 	if o.Store.RefreshBudget == 0 || parts.Store == nil || o.Offline {
 		return forecast(ctx, parts, o.requests(), nil)
 	}
-	r, err := refresh.Begin(parts.Store, s.newAccount().run(), o.Store.RefreshBudget, time.Now())
+	r, err := refresh.Begin(parts.Store, s.newAccount().RunID(), o.Store.RefreshBudget, time.Now())
 	if err != nil {
 		return Forecast{}, err
 	}
@@ -153,7 +153,7 @@ func forecast(ctx context.Context, parts Parts, options Options, offer func(clie
 	split := options.splitter()
 	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {
 		if ctx.Err() != nil {
-			return f, &StopError{Cause: Interrupted}
+			return f, errInterrupted
 		}
 		record, err := parts.Source.Read()
 		if err == io.EOF {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -70,7 +71,7 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 				if text := fmt.Sprint(err); !strings.Contains(text, tt.want) || strings.Contains(text, "account that cannot be read") {
 					t.Errorf("got %v, want %q", err, tt.want)
 				}
-				if isStop && stop.Cause != pipeline.Interrupted || !isStop && !errors.Is(err, context.Canceled) {
+				if isStop && stop.Cause != record.Interrupted || !isStop && !errors.Is(err, context.Canceled) {
 					t.Errorf("the run does not count as interrupted: %v", err)
 				}
 			})
@@ -102,7 +103,7 @@ func TestInterruptedWhileTheCopyHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer session.Close()
-		var account *pipeline.Account
+		var account *record.Account
 		ended := make(chan error)
 		go func() {
 			account, err = session.Run(ctx)

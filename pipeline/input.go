@@ -4,20 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
-
-// InputColumns are the names that the input column may have if the user does not name it.
-func InputColumns(kind client.Kind) []string {
-	switch kind {
-	case client.Website:
-		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url"}
-	case client.Product:
-		return []string{"title", "product_title", "product", "name", "query", "product_name"}
-	}
-	return nil
-}
 
 // openInput opens the input. What waits for a pipe ends with ctx, and with the run.
 func (s *Session) openInput(ctx context.Context) (err error) {
@@ -58,13 +47,13 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 // readInputs says what was read of each file.
-func (s *Session) readInputs() []Input {
+func (s *Session) readInputs() []record.Input {
 	files := s.input.Files()
-	inputs := make([]Input, len(files))
+	inputs := make([]record.Input, len(files))
 	for i, file := range files {
-		inputs[i] = Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
+		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
 		if s.options.Input.Records == nil {
-			inputs[i].Path = seenFrom(s.options.Output.Path, file.Name)
+			inputs[i].Path = record.SeenFrom(s.options.Output.Path, file.Name)
 		}
 	}
 	return inputs

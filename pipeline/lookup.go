@@ -123,7 +123,7 @@ func (l *lookups) resolve() error {
 			l.missed = append(l.missed, t)
 		}
 	}
-	r.Counters.countLookups(records, len(l.missed))
+	r.Counters.CountLookups(records, len(l.missed))
 	return nil
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -44,7 +46,7 @@ func TestDigestTellsEveryChange(t *testing.T) {
 
 // publish writes parts of one row a record into a folder and gives the manifest of it. All
 // records are ok, unless others says otherwise.
-func publish(t *testing.T, folder string, account *Account, parts []int64, others ...recordEnd) {
+func publish(t *testing.T, folder string, account *record.Account, parts []int64, others ...recordEnd) {
 	t.Helper()
 	m, err := openManifest(t.Context(), folder, account, true, nil)
 	if err != nil {
@@ -72,7 +74,7 @@ func publish(t *testing.T, folder string, account *Account, parts []int64, other
 }
 
 func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
-	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
+	account := record.NewAccount("dev", "http://service", record.Settings{Kind: "product", PartRows: 10})
 	for _, tt := range []struct {
 		name   string
 		damage func(folder string) error
@@ -98,7 +100,7 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 			if err != nil || len(m.keptFiles()) != tt.kept {
 				t.Fatalf("%d parts are kept, want %d (%v)", len(m.keptFiles()), tt.kept, err)
 			}
-			var c Counters
+			var c progress.Counters
 			if m.count(&c); c.OK.Load() != m.keptRecords() || c.Written.Load() != m.keptRecords() {
 				t.Errorf("%d records count as ok of %d", c.OK.Load(), m.keptRecords())
 			}
@@ -108,11 +110,11 @@ func TestManifestKeepsWholePartsFromTheBeginning(t *testing.T) {
 
 // Parts are kept only if the next run would give all their records the same status.
 func TestManifestKeepsSettledParts(t *testing.T) {
-	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 2})
-	noneRejected := func(s statuses) bool { return s.Rejected == 0 }
+	account := record.NewAccount("dev", "http://service", record.Settings{Kind: "product", PartRows: 2})
+	noneRejected := func(s record.Statuses) bool { return s.Rejected == 0 }
 	for _, tt := range []struct {
 		status  writer.Status // of the first record of the second part
-		settled func(statuses) bool
+		settled func(record.Statuses) bool
 		kept    int
 	}{
 		{writer.StatusOK, nil, 3},
@@ -122,7 +124,7 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 		{writer.StatusPending, nil, 1},
 		{writer.StatusRejected, nil, 3},
 		{writer.StatusRejected, noneRejected, 1},
-		{writer.StatusOK, func(statuses) bool { return false }, 0},
+		{writer.StatusOK, func(record.Statuses) bool { return false }, 0},
 	} {
 		folder := t.TempDir()
 		publish(t, folder, account, []int64{2, 2, 2}, recordEnd{record: 3, status: tt.status})
@@ -136,7 +138,7 @@ func TestManifestKeepsSettledParts(t *testing.T) {
 // A part has all its records, however they are divided into calls. Of the records before the last call only
 // the sum is held.
 func TestManifestCountsRecordsOfParts(t *testing.T) {
-	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 1000})
+	account := record.NewAccount("dev", "http://service", record.Settings{Kind: "product", PartRows: 1000})
 	m, err := openManifest(t.Context(), t.TempDir(), account, false, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +160,7 @@ func TestManifestCountsRecordsOfParts(t *testing.T) {
 	if err := m.addPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []publishedPart{{Digest: digest(504).String(), Statuses: statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: statuses{OK: 496}}} {
+	for i, want := range []record.Part{{Digest: digest(504).String(), Statuses: record.Statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: record.Statuses{OK: 496}}} {
 		if got := m.Parts[i]; got.Digest != want.Digest || got.Statuses != want.Statuses {
 			t.Errorf("part %d: got %+v, want %+v", i, got, want)
 		}
@@ -166,11 +168,11 @@ func TestManifestCountsRecordsOfParts(t *testing.T) {
 }
 
 func TestManifestRefuses(t *testing.T) {
-	account := newAccount("dev", "http://service", Settings{Kind: "product", PartRows: 10})
+	account := record.NewAccount("dev", "http://service", record.Settings{Kind: "product", PartRows: 10})
 	folder := t.TempDir()
 	publish(t, folder, account, []int64{10, 10})
 
-	other := newAccount("dev", "http://service", Settings{Kind: "website", PartRows: 10})
+	other := record.NewAccount("dev", "http://service", record.Settings{Kind: "website", PartRows: 10})
 	var taken *OutputTakenError
 	if _, err := openManifest(t.Context(), folder, other, false, nil); !errors.As(err, &taken) {
 		t.Errorf("other settings: got %v", err)
@@ -195,7 +197,7 @@ func TestManifestRefuses(t *testing.T) {
 	if err := m.checkEnd(20); err != nil {
 		t.Errorf("an input of the same length: got %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, manifestName), []byte("{"), 0o666); err != nil {
+	if err := os.WriteFile(record.ManifestPath(folder), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openManifest(t.Context(), folder, account, false, nil); !errors.As(err, &taken) {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -14,13 +15,13 @@ import (
 // error of the disk is a warning, once for each, and the run goes on.
 type monitor struct {
 	session *Session
-	account *Account
+	account *record.Account
 	shown   time.Time // when the status was written
 
 	statusless bool // the place of the status has another file
 
 	mu       sync.Mutex      // not held while the disk syncs
-	journal  *journal        // nil if it cannot be opened
+	journal  *record.Journal // nil if it cannot be opened
 	last     Progress        // in a line that stays
 	warned   map[string]bool // by path
 	recorded atomic.Int64    // requests in the journal
@@ -36,24 +37,24 @@ const (
 
 // newMonitor opens the journal for a start, whose account gets the earlier starts. It is nil for standard output.
 // The methods of a nil monitor do nothing.
-func newMonitor(s *Session, account *Account) *monitor {
+func newMonitor(s *Session, account *record.Account) *monitor {
 	if s.lock == nil {
 		return nil
 	}
 	m := &monitor{session: s, account: account, warned: make(map[string]bool), done: make(chan struct{})}
-	status := StatusPath(s.options.Output.Path)
-	m.warn(status, checkStatus(status))
+	status := record.StatusPath(s.options.Output.Path)
+	m.warn(status, record.CheckStatus(status))
 	writer.RemoveDrafts(status)
 	m.statusless = len(m.warned) > 0
-	path := JournalPath(s.options.Output.Path)
-	journal, starts, err := openJournal(path, account.run())
+	path := record.JournalPath(s.options.Output.Path)
+	journal, starts, err := record.OpenJournal(path, account.RunID())
 	if err != nil {
 		m.warn(path, err)
 		return m
 	}
-	account.addStarts(starts)
+	account.AddStarts(starts)
 	m.journal = journal
-	m.append(journalLine{At: account.Started, Event: journalStart, Run: account.run(), Bulkcat: account.Bulkcat, PID: os.Getpid()})
+	m.append(record.JournalLine{At: account.Started, Event: record.JournalStart, Run: account.RunID(), Bulkcat: account.Bulkcat, PID: os.Getpid()})
 	m.sync()
 	return m
 }
@@ -99,7 +100,7 @@ func (m *monitor) look(now time.Time) {
 	m.mu.Lock()
 	p.Counts = m.session.counters.Snapshot() // not fewer than a worker has recorded
 	m.last = p
-	m.append(lineOf(journalCounts, p, now))
+	m.append(lineOf(record.JournalCounts, p, now))
 	m.mu.Unlock()
 	m.sync()
 }
@@ -121,8 +122,8 @@ func (m *monitor) attempted() {
 		return
 	}
 	p := Progress{State: m.last.State, Since: m.last.Since, Counts: c.Snapshot()}
-	_, err := m.journal.write(lineOf(journalCounts, p, time.Now()))
-	m.warnLocked(m.journal.file.Name(), err)
+	err := m.journal.Replace(lineOf(record.JournalCounts, p, time.Now()))
+	m.warnLocked(m.journal.Name(), err)
 	m.recorded.Store(p.Counts.Requests)
 }
 
@@ -134,43 +135,43 @@ func (m *monitor) end(err error) {
 	now := time.Now()
 	p, ending := m.session.ended(err)
 	m.show(p, ending, now)
-	line := lineOf(journalEnd, p, now)
+	line := lineOf(record.JournalEnd, p, now)
 	line.Ending = ending
 	m.append(line)
 	m.sync()
 	if m.journal != nil {
-		m.warn(m.journal.file.Name(), m.journal.close())
+		m.warn(m.journal.Name(), m.journal.Close())
 	}
 }
 
-func lineOf(event journalEvent, p Progress, now time.Time) journalLine {
-	return journalLine{
+func lineOf(event record.JournalEvent, p Progress, now time.Time) record.JournalLine {
+	return record.JournalLine{
 		At: now.UTC(), Event: event, State: p.State, Since: p.Since.UTC(),
 		Records: p.Counts.Settled(), Requests: p.Counts.Requests, Retries: p.Counts.Retries, Rechecks: p.Counts.Rechecks,
 		Outcomes: p.Counts.Attempts,
 	}
 }
 
-func (m *monitor) show(p Progress, ending Ending, now time.Time) {
-	path, status := StatusPath(m.session.options.Output.Path), newStatus(m.account, p, now)
+func (m *monitor) show(p Progress, ending record.Ending, now time.Time) {
+	path, status := record.StatusPath(m.session.options.Output.Path), newStatus(m.account, p, now)
 	status.Ending = ending
 	if !m.statusless {
-		m.warn(path, status.write(path))
+		m.warn(path, status.Write(path))
 	}
 }
 
 // append appends a line to the journal. The caller holds the mutex once the run has workers.
-func (m *monitor) append(line journalLine) {
+func (m *monitor) append(line record.JournalLine) {
 	if m.journal == nil {
 		return
 	}
-	m.warnLocked(m.journal.file.Name(), m.journal.append(line))
+	m.warnLocked(m.journal.Name(), m.journal.Append(line))
 	m.recorded.Store(line.Requests)
 }
 
 func (m *monitor) sync() {
 	if m.journal != nil {
-		m.warn(m.journal.file.Name(), m.journal.sync())
+		m.warn(m.journal.Name(), m.journal.Sync())
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -32,7 +34,7 @@ type Options struct {
 	KeepGoing    bool          // every rejection is about the input, even if the service rejects every input; a service that has never answered is waited for
 	Strict       bool          // the first invalid record fails the run
 	Limit        int64         // records read at most; 0 for all
-	Shard        Shard         // the records to ask for; zero for all
+	Shard        record.Shard  // the records to ask for; zero for all
 	Window       int64         // bytes of records between reading and writing; default 128 MiB
 	WaitForQuota bool          // when the quota is used up, wait until there is quota again, instead of stopping
 	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
@@ -72,7 +74,7 @@ type Parts struct {
 	Each        Each   // takes the answers in input order; may be nil
 	Attempted   func() // called after each attempt, by several goroutines; may be nil
 
-	counters *Counters // of the session; nil for new ones
+	counters *progress.Counters // of the session; nil for new ones
 }
 
 const (
@@ -86,7 +88,7 @@ const (
 
 func (p Parts) withDefaults() Parts {
 	if p.counters == nil {
-		p.counters = new(Counters)
+		p.counters = new(progress.Counters)
 	}
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)

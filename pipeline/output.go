@@ -11,39 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
-
-// AccountPath is the path of the account beside an output, OUTPUT.run.json; "" for standard output,
-// which has no account.
-func AccountPath(output string) string { return beside(output, ".run.json") }
-
-// The other files beside an output have names as below. For an output in object storage they are beside
-// storage.Local.
-
-// JournalPath is the path of the journal beside an output, OUTPUT.run.journal; "" for standard output. The
-// journal is JSON lines, but no pattern for inputs, such as *.jsonl, matches its name.
-func JournalPath(output string) string { return besideLocal(output, ".run.journal") }
-
-// StatusPath is the path of the status beside an output, OUTPUT.status.json; "" for standard output.
-func StatusPath(output string) string { return besideLocal(output, ".status.json") }
-
-func beside(output, suffix string) string {
-	if output == "-" {
-		return ""
-	}
-	output = writer.Clean(output)
-	if _, ok := ShardOf(output); ok { // within the folder, under a name that query engines ignore
-		return writer.Join(output, "_"+strings.TrimPrefix(suffix, "."))
-	}
-	return output + suffix
-}
-
-func besideLocal(output, suffix string) string {
-	return beside(storage.Local(output), suffix)
-}
 
 // folder says whether the output is a folder of parts: its path ends in "/", or the folder exists. In object storage
 // only the "/" counts, for a folder does not exist without objects.
@@ -74,18 +46,9 @@ func (o *OutputOptions) format() (writer.Format, error) {
 	return writer.FormatOf(o.Path)
 }
 
-// namedColumns gives the carried columns that are named one by one.
-func namedColumns(carry string) []string {
-	switch carry {
-	case "all", "none", "":
-		return nil
-	}
-	return strings.Split(carry, ",")
-}
-
 // resolve replaces the names of carried columns by those of the input's columns that they fit.
 func (o *OutputOptions) resolve(input *reader.Reader) {
-	names, columns := namedColumns(o.Carry), input.Columns()
+	names, columns := record.Settings{Carry: o.Carry}.NamedColumns(), input.Columns()
 	for i, name := range names {
 		if place, found := input.Place(name); found {
 			names[i] = columns[place]
@@ -98,7 +61,7 @@ func (o *OutputOptions) resolve(input *reader.Reader) {
 
 // carried gives the names of the carried columns and their places among the input's.
 func (o *OutputOptions) carried(columns []string) (names []string, places []int, err error) {
-	names = namedColumns(o.Carry)
+	names = record.Settings{Carry: o.Carry}.NamedColumns()
 	if o.Carry == "all" {
 		names = columns
 	}
@@ -132,7 +95,7 @@ func (o *OutputOptions) open(ctx context.Context, schema writer.Schema, metadata
 }
 
 // manifest is nil unless the output is a folder.
-func (o *OutputOptions) manifest(ctx context.Context, account *Account, store *StoreOptions) (*manifest, error) {
+func (o *OutputOptions) manifest(ctx context.Context, account *record.Account, store *StoreOptions) (*manifest, error) {
 	if !o.folder() {
 		return nil, nil
 	}
@@ -145,7 +108,7 @@ func (o *OutputOptions) manifest(ctx context.Context, account *Account, store *S
 
 // makeFolder makes the folder of all shards, unless it exists, and wants other folders to exist.
 func (o *SessionOptions) makeFolder() error {
-	if o.Shard == (Shard{}) {
+	if o.Shard == (record.Shard{}) {
 		return o.Output.checkFolder()
 	}
 	all := OutputOptions{Path: o.folderOfShards()}
@@ -181,35 +144,35 @@ func (o *OutputOptions) checkFolder() error {
 // claim refuses to replace an output that another run, or another program, has written. The same run
 // started again writes its own output anew; the lock names the run even after a kill between the output
 // and its account.
-func (o *OutputOptions) claim(ctx context.Context, account *Account, lock *writer.Lock) error {
+func (o *OutputOptions) claim(ctx context.Context, account *record.Account, lock *writer.Lock) error {
 	if lock == nil {
 		return nil
 	}
 	if o.folder() {
-		switch shards, err := ReadShards(ctx, o.Path); {
+		switch shards, err := record.ReadShards(ctx, o.Path); {
 		case err != nil:
 			return err
 		case shards != nil:
 			return fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path)
 		}
 	}
-	if _, err := ReadAccount(ctx, AccountPath(o.Path)); err != nil && !o.Overwrite {
+	if _, err := record.ReadAccount(ctx, record.AccountPath(o.Path)); err != nil && !o.Overwrite {
 		return unreadableAccount(o.Path, err) // it may be another file
 	}
 	occupied, err := o.occupied(ctx)
 	if err != nil {
 		return err
 	}
-	if !o.Overwrite && occupied && lock.Claimed() != account.run() {
+	if !o.Overwrite && occupied && lock.Claimed() != account.RunID() {
 		if err := o.checkOwner(ctx, account); err != nil {
 			return err
 		}
 	}
-	return lock.Claim(account.run())
+	return lock.Claim(account.RunID())
 }
 
 // checkEmptied refuses to replace rows by none, when the input has no records any more.
-func (o *OutputOptions) checkEmptied(ctx context.Context, last *Account) error {
+func (o *OutputOptions) checkEmptied(ctx context.Context, last *record.Account) error {
 	if o.Overwrite || o.Path == "-" {
 		return nil
 	}
@@ -217,18 +180,18 @@ func (o *OutputOptions) checkEmptied(ctx context.Context, last *Account) error {
 	if err != nil {
 		return err
 	}
-	if !occupied || last != nil && last.records() == 0 {
+	if !occupied || last != nil && last.Records() == 0 {
 		return nil
 	}
 	return &OutputTakenError{Path: o.Path, Reason: "has rows, and the input has no records any more"}
 }
 
 // checkOwner looks for the run that has written the output.
-func (o *OutputOptions) checkOwner(ctx context.Context, account *Account) error {
+func (o *OutputOptions) checkOwner(ctx context.Context, account *record.Account) error {
 	if o.folder() && hasManifest(ctx, writer.Clean(o.Path)) {
 		return nil // the manifest is looked at later
 	}
-	last, err := ReadAccount(ctx, AccountPath(o.Path))
+	last, err := record.ReadAccount(ctx, record.AccountPath(o.Path))
 	switch {
 	case err != nil:
 		return unreadableAccount(o.Path, err)
@@ -237,8 +200,19 @@ func (o *OutputOptions) checkOwner(ctx context.Context, account *Account) error 
 	case last == nil:
 		return &OutputTakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
 	}
-	return account.takenBy(last, o.Path)
+	return takenBy(account, last, o.Path)
 }
+
+// takenBy is the error of an output that another run has written, whose account is last; nil if it was
+// the same run.
+func takenBy(account, last *record.Account, output string) error {
+	if changes := account.Changes(last.Service, last.Settings); len(changes) > 0 {
+		return &OutputTakenError{Path: output, Reason: writtenByAnother, Changes: changes}
+	}
+	return nil
+}
+
+const writtenByAnother = "was written by another run"
 
 // unreadableAccount is the error of an output whose account is damaged or another file, or the error of the storage,
 // which says nothing about the account.
@@ -253,15 +227,15 @@ func unreadableAccount(output string, err error) error {
 func (o *OutputOptions) occupied(ctx context.Context) (bool, error) {
 	if o.folder() && !storage.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)
-		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != shardStore }), nil
+		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != record.ShardStore }), nil
 	}
 	return storage.Exists(ctx, o.Path)
 }
 
-func (s *Session) newAccount() *Account {
+func (s *Session) newAccount() *record.Account {
 	o := &s.options
 	format, _ := o.Output.format() // checked by Open
-	settings := Settings{
+	settings := record.Settings{
 		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","),
 		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders,
 		Output: o.Output.Path, OutputFormat: string(format),
@@ -276,7 +250,7 @@ func (s *Session) newAccount() *Account {
 		settings.Join = cmp.Or(o.Input.Join, reader.DefaultJoin)
 	}
 	for _, path := range o.Input.Paths {
-		settings.InputPaths = append(settings.InputPaths, seenFrom(o.Output.Path, path)) // does not depend on the working folder
+		settings.InputPaths = append(settings.InputPaths, record.SeenFrom(o.Output.Path, path)) // does not depend on the working folder
 	}
 	if o.Input.Records != nil {
 		settings.Inputs = []string{reader.InMemory}
@@ -284,11 +258,11 @@ func (s *Session) newAccount() *Account {
 	if o.Output.none {
 		settings.Output, settings.OutputFormat = "", ""
 	}
-	if o.Dedupe == DedupeExact {
+	if o.Dedupe == record.DedupeExact {
 		settings.Dedupe = o.Dedupe
 	}
 	if o.Output.folder() {
 		settings.PartRows = o.Output.PartRows
 	}
-	return newAccount(o.Program, o.Service.Name, settings)
+	return record.NewAccount(o.Program, o.Service.Name, settings)
 }

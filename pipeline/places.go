@@ -1,14 +1,16 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/places"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 // A run writes several files and folders: places. None may be another, under any name, and none may be within the folder
@@ -37,7 +39,7 @@ func (o *SessionOptions) checkPlaces() error {
 	if err := o.Output.checkKind(); err != nil {
 		return err
 	}
-	if o.Store.Dir != "" && o.Shard == (Shard{}) {
+	if o.Store.Dir != "" && o.Shard == (record.Shard{}) {
 		if err := answers.CheckFolder(o.Store.Dir); err != nil {
 			return &OptionError{"Store.Dir", err}
 		}
@@ -46,12 +48,12 @@ func (o *SessionOptions) checkPlaces() error {
 	all := append(append(o.files(), stores...), copies...)
 	for i, a := range all {
 		for _, store := range stores {
-			if a != store && IsWithin(a.path, store.path) {
+			if a != store && places.IsWithin(a.path, store.path) {
 				return &ClashError{a.what, a.path, store.what, store.path, true}
 			}
 		}
 		for _, b := range all[:i] {
-			if a != b && isSamePlace(a.path, b.path) {
+			if a != b && places.IsSame(a.path, b.path) {
 				return &ClashError{What: b.what, Path: b.path, Other: a.what, There: a.path}
 			}
 		}
@@ -101,9 +103,9 @@ func (o *SessionOptions) files() (list []place) {
 	}
 	if output := o.Output.Path; output != "" && output != "-" {
 		add("the output", output)
-		add("the account", AccountPath(output))
-		add("the journal", JournalPath(output))
-		add("the status", StatusPath(output))
+		add("the account", record.AccountPath(output))
+		add("the journal", record.JournalPath(output))
+		add("the status", record.StatusPath(output))
 		add("the copy of standard input", o.spoolPath())
 	}
 	for _, path := range o.Writes {
@@ -112,12 +114,42 @@ func (o *SessionOptions) files() (list []place) {
 	return list
 }
 
-// isSamePlace reports whether two paths name one file, which may not exist yet.
-func isSamePlace(a, b string) bool {
-	if resolved(a) == resolved(b) {
-		return true
+// protect refuses to write where the session reads.
+func (o *SessionOptions) protect() error {
+	var paths []string
+	var opened []places.OpenFile
+	for _, path := range o.Input.Paths {
+		if path == "-" {
+			opened = append(opened, places.RegularFile("standard input", o.Input.Stdin)...)
+			continue
+		}
+		if storage.IsURL(path) {
+			if err := places.ProtectObject(o.Output.Path, o.Output.folder(), path); err != nil {
+				return err
+			}
+			continue
+		}
+		if files, err := reader.Expand(path, nil); err == nil { // to open the path gives the error
+			paths = append(paths, files...)
+		}
 	}
-	first, err := os.Stat(a)
-	second, otherErr := os.Stat(b)
-	return errors.Join(err, otherErr) == nil && os.SameFile(first, second)
+	return o.targets().Protect(append(paths, o.Reads...), opened...)
+}
+
+// targets are all places that the session writes.
+func (o *SessionOptions) targets() places.Targets {
+	t := places.Targets{Files: append([]string{o.spoolPath()}, o.Writes...)}
+	if stored, ok := o.stored(); ok {
+		t.Folders = stored.Folders()
+	}
+	switch {
+	case o.Output.Path == "-":
+		t.Opened = places.RegularFile("standard output", o.Output.Stdout)
+	case o.Output.Path != "":
+		t.Files = append(t.Files, storage.Local(o.Output.Path), record.AccountPath(o.Output.Path), record.JournalPath(o.Output.Path), record.StatusPath(o.Output.Path))
+	}
+	if o.Output.Path != "" && o.Output.folder() && !storage.IsURL(o.Output.Path) {
+		t.Folders = append(t.Folders, o.Output.Path)
+	}
+	return t
 }

@@ -5,49 +5,35 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // Progress says how far a run is.
 type Progress struct {
-	State State
+	State record.State
 	Since time.Time // when State began; of an outage, when the service last answered before it
 
-	Counts   Snapshot
+	Counts   record.Snapshot
 	Total    int64         // records of the input; 0 if unknown
 	About    bool          // Total is estimated from the bytes read
 	Rate     float64       // records a second that this run has settled lately; 0 while the run waits
 	Requests float64       // requests a second that have ended lately with an outcome; 0 while the run waits
 	Allowed  float64       // requests a second that the run may send at present, as learned so far; +Inf without a limit
 	Left     time.Duration // until the last request has an outcome, or until Stop; 0 if unknown
-	Stop     Cause         // what ends the requests before the last: QuotaExhausted, Budget or Deadline; "" if nothing does
+	Stop     record.Cause  // what ends the requests before the last: QuotaExhausted, Budget or Deadline; "" if nothing does
 	Quota    int64         // requests that the API key may still make
 	Metered  bool          // Quota is known
 }
 
-// State is what a run is doing.
-type State string
-
-// The states of a run.
-const (
-	Starting   State = "starting" // nothing can be asked yet: the store is being opened, for example
-	Asking     State = "asking"
-	Congested  State = "congested"   // nothing has succeeded for a while, or the service asks to wait: one request is sent at a time
-	Limited    State = "limited"     // the service refuses all requests for a while, and the run waits
-	Outage     State = "outage"      // nothing succeeds, even with one request at a time
-	QuotaPause State = "quota_pause" // the quota is used up, and the run waits
-	Finishing  State = "finishing"   // no request is begun any more; outcomes are stored and rows written
-	Ended      State = "ended"       // only in the journal and the status
-)
-
-// waits reports whether the run sends no requests but to find out whether it can go on.
-func (s State) waits() bool { return s == Outage || s == QuotaPause }
+// waits reports whether a run in this state sends no requests but to find out whether it can go on.
+func waits(s record.State) bool { return s == record.Outage || s == record.QuotaPause }
 
 // Progress says how far the run is. It may be called from several goroutines and at any time; before the call of Watch
 // the state is Starting. The rates are measured from call to call. During a run that asks, the service is asked for the
 // quota each minute, in the background.
 func (s *Session) Progress() Progress {
 	if !s.asking.Load() {
-		return Progress{State: Starting, Since: s.opened, Counts: s.counters.Snapshot(), Allowed: math.Inf(1)}
+		return Progress{State: record.Starting, Since: s.opened, Counts: s.counters.Snapshot(), Allowed: math.Inf(1)}
 	}
 	read, total := s.input.Progress()
 	status := s.limits.Status()
@@ -55,26 +41,26 @@ func (s *Session) Progress() Progress {
 	p.Quota, p.Metered = s.quotaLeft()
 	p.State = stateOf(status, p.Counts.Finishing)
 	p.Total, p.About = s.records.of(estimateTotal(p.Counts.Read+p.Counts.Others, read, total, s.options.Limit), s.options.Limit)
-	p.Total, p.About = p.Counts.ofShard(p.Total), p.About || p.Counts.Others > 0
+	p.Total, p.About = ofShard(&p.Counts, p.Total), p.About || p.Counts.Others > 0
 	s.total.Store(p.Total)
 	s.eta.estimate(&p, time.Now(), status, &s.options)
 	return p
 }
 
-func stateOf(s limits.Status, finishing bool) State {
+func stateOf(s limits.Status, finishing bool) record.State {
 	switch {
 	case finishing:
-		return Finishing
+		return record.Finishing
 	case s.Empty:
-		return QuotaPause
+		return record.QuotaPause
 	case s.State == limits.Out:
-		return Outage
+		return record.Outage
 	case s.State == limits.Limited:
-		return Limited
+		return record.Limited
 	case s.State == limits.Doubt:
-		return Congested
+		return record.Congested
 	}
-	return Asking
+	return record.Asking
 }
 
 // estimateTotal estimates the records of the input from the records and bytes read so far.
@@ -90,7 +76,7 @@ func estimateTotal(records, read, total, limit int64) int64 {
 }
 
 // ofShard is the shard's part of so many records of the input, estimated from the records read so far.
-func (s *Snapshot) ofShard(records int64) int64 {
+func ofShard(s *record.Snapshot, records int64) int64 {
 	if s.Others == 0 {
 		return records
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -62,16 +64,16 @@ func TestCountRecords(t *testing.T) {
 }
 
 func TestStates(t *testing.T) {
-	for want, tt := range map[State]struct {
+	for want, tt := range map[record.State]struct {
 		status    limits.Status
 		finishing bool
 	}{
-		Asking:     {limits.Status{State: limits.Up}, false},
-		Congested:  {limits.Status{State: limits.Doubt}, false},
-		Outage:     {limits.Status{State: limits.Out}, false},
-		Limited:    {limits.Status{State: limits.Limited}, false},
-		QuotaPause: {limits.Status{State: limits.Out, Empty: true}, false},
-		Finishing:  {limits.Status{State: limits.Out, Empty: true}, true},
+		record.Asking:     {limits.Status{State: limits.Up}, false},
+		record.Congested:  {limits.Status{State: limits.Doubt}, false},
+		record.Outage:     {limits.Status{State: limits.Out}, false},
+		record.Limited:    {limits.Status{State: limits.Limited}, false},
+		record.QuotaPause: {limits.Status{State: limits.Out, Empty: true}, false},
+		record.Finishing:  {limits.Status{State: limits.Out, Empty: true}, true},
 	} {
 		if got := stateOf(tt.status, tt.finishing); got != want {
 			t.Errorf("%+v: got %s, want %s", tt.status, got, want)
@@ -81,16 +83,16 @@ func TestStates(t *testing.T) {
 
 // estimator makes an estimate each second.
 type estimator struct {
-	eta     eta
-	now     time.Time
-	options SessionOptions
-	status  limits.Status
-	share   share
-	p       Progress
+	eta      eta
+	now      time.Time
+	options  SessionOptions
+	status   limits.Status
+	counters progress.Counters
+	p        Progress
 }
 
 func newEstimator() *estimator {
-	x := &estimator{now: time.Now(), status: limits.Status{Most: math.Inf(1)}, p: Progress{State: Asking, Counts: Snapshot{Classifications: 1}}}
+	x := &estimator{now: time.Now(), status: limits.Status{Most: math.Inf(1)}, p: Progress{State: record.Asking, Counts: record.Snapshot{Counts: record.Counts[int64]{Classifications: 1}}}}
 	x.estimate()
 	return x
 }
@@ -106,9 +108,9 @@ func (x *estimator) second(lookedUp, needed, ended int64) Progress {
 	c := &x.p.Counts
 	x.now = x.now.Add(time.Second)
 	for block := lookedUp; block > 0; block -= lookupBatch {
-		x.share.add(int(min(block, lookupBatch)), int(min(block, lookupBatch)*needed/lookedUp))
+		x.counters.CountLookups(int(min(block, lookupBatch)), int(min(block, lookupBatch)*needed/lookedUp))
 	}
-	c.New = x.share.value()
+	c.New = x.counters.Snapshot().New
 	c.LookedUp += lookedUp
 	c.Needed += needed
 	c.Ended += ended
@@ -118,7 +120,7 @@ func (x *estimator) second(lookedUp, needed, ended int64) Progress {
 	return x.estimate()
 }
 
-func wantLeft(t *testing.T, p Progress, want time.Duration, stop Cause) {
+func wantLeft(t *testing.T, p Progress, want time.Duration, stop record.Cause) {
 	t.Helper()
 	if math.Abs((p.Left-want).Seconds()) > 0.02*want.Seconds() || p.Stop != stop {
 		t.Errorf("%v left, then %q; want %v and %q", p.Left, p.Stop, want, stop)
@@ -193,18 +195,18 @@ func TestWhatEndsTheRequestsFirst(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(x *estimator)
 		want   time.Duration
-		stop   Cause
+		stop   record.Cause
 	}{
 		"nothing":      {func(x *estimator) {}, 940 * time.Second, ""},
 		"enough quota": {func(x *estimator) { x.p.Metered, x.p.Quota = true, 9_400 }, 940 * time.Second, ""},
-		"quota":        {func(x *estimator) { x.p.Metered, x.p.Quota = true, 1_000 }, 100 * time.Second, QuotaExhausted},
+		"quota":        {func(x *estimator) { x.p.Metered, x.p.Quota = true, 1_000 }, 100 * time.Second, record.QuotaExhausted},
 		"reserve": {func(x *estimator) {
 			x.p.Metered, x.p.Quota = true, 1_000
 			x.options.Limits.KeepReserve, x.options.Limits.Reserve = true, 500
-		}, 50 * time.Second, Budget},
-		"most requests":  {func(x *estimator) { x.options.Limits.MaxRequests = 1_600 }, 100 * time.Second, Budget},
-		"with retries":   {func(x *estimator) { x.options.Limits.MaxRequests = 3_200; x.p.Counts.Requests *= 2 }, 100 * time.Second, Budget},
-		"deadline":       {func(x *estimator) { x.options.FinishBy = x.now.Add(time.Minute) }, time.Minute, Deadline},
+		}, 50 * time.Second, record.Budget},
+		"most requests":  {func(x *estimator) { x.options.Limits.MaxRequests = 1_600 }, 100 * time.Second, record.Budget},
+		"with retries":   {func(x *estimator) { x.options.Limits.MaxRequests = 3_200; x.p.Counts.Requests *= 2 }, 100 * time.Second, record.Budget},
+		"deadline":       {func(x *estimator) { x.options.FinishBy = x.now.Add(time.Minute) }, time.Minute, record.Deadline},
 		"later deadline": {func(x *estimator) { x.options.FinishBy = x.now.Add(time.Hour) }, 940 * time.Second, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

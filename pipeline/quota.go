@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // quota knows what the API key of a hosted service may still ask, as of a minute ago at most while the
@@ -17,7 +19,7 @@ import (
 type quota struct {
 	askUsage func(context.Context) (client.Usage, error)
 	watched  bool // the quota is checked before the run, and shown during the run
-	counters *Counters
+	counters *progress.Counters
 	log      *slog.Logger
 
 	mu       sync.Mutex
@@ -35,7 +37,7 @@ const (
 	lastTimeout   = 3 * time.Second  // the summary waits for the answer
 )
 
-func newQuota(service Service, counters *Counters, log *slog.Logger) *quota {
+func newQuota(service Service, counters *progress.Counters, log *slog.Logger) *quota {
 	q := &quota{askUsage: service.Usage, watched: service.Hosted && service.Usage != nil, counters: counters, log: log}
 	if q.askUsage == nil {
 		q.askUsage = func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "unlimited"}, nil }
@@ -90,7 +92,7 @@ func (q *quota) warnUnclear() {
 }
 
 // answersOf is the number of requests that got an answer.
-func answersOf(s Snapshot) int64 {
+func answersOf(s record.Snapshot) int64 {
 	return s.Requests - s.InFlight - s.Rejections - s.Transient
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 )
 
 // TestFinalQuota asks how much quota is left after the run.
@@ -36,7 +37,7 @@ func TestFinalQuota(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			q := newQuota(Service{Usage: c.Usage, Hosted: true}, new(Counters), slog.New(slog.DiscardHandler))
+			q := newQuota(Service{Usage: c.Usage, Hosted: true}, new(progress.Counters), slog.New(slog.DiscardHandler))
 			if err := q.check(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +54,7 @@ func TestFinalQuota(t *testing.T) {
 
 // TestQuotaMeanwhile subtracts the answers since the service told its quota.
 func TestQuotaMeanwhile(t *testing.T) {
-	counters := new(Counters)
+	counters := new(progress.Counters)
 	q := newQuota(Service{}, counters, nil)
 	counters.Requests.Store(100)
 	q.usage, q.answers = client.Usage{Remaining: "99,752"}, answersOf(counters.Snapshot())

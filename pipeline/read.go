@@ -23,7 +23,7 @@ func (r *run) read() error {
 		}
 		// By the caller, unless the run has stopped already. A sequence of the caller may see the end of a context first.
 		if errors.Is(err, reader.ErrInterrupted) || errors.Is(err, context.Canceled) {
-			r.stop(&StopError{Cause: Interrupted})
+			r.stop(errInterrupted)
 			return nil
 		}
 		if err != nil {

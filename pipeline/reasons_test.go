@@ -12,8 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // TestReasons wants each class of errors once, with its count and its first record.
@@ -36,47 +35,16 @@ func TestReasons(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := x.counters.Snapshot().Reasons
-		want := []Reason{
-			{Status: "failed", Class: "503", Text: "HTTP 503 Service Unavailable", Records: 1, File: "in.txt", Line: 5, first: 5},
-			{Status: "failed", Class: "no response", Text: "no response", Example: "dial tcp: refused", Records: 1, File: "in.txt", Line: 6, first: 6},
-			{Status: "invalid", Class: "input", Text: "the input is empty", Records: 2, File: "in.txt", Line: 2, first: 2},
-			{Status: "rejected", Class: "404", Text: "HTTP 404 Not Found", Example: "no refused 1", Records: 3, File: "in.txt", Line: 3, first: 3},
+		want := []record.Reason{
+			{Status: "failed", Class: "503", Text: "HTTP 503 Service Unavailable", Records: 1, File: "in.txt", Line: 5},
+			{Status: "failed", Class: "no response", Text: "no response", Example: "dial tcp: refused", Records: 1, File: "in.txt", Line: 6},
+			{Status: "invalid", Class: "input", Text: "the input is empty", Records: 2, File: "in.txt", Line: 2},
+			{Status: "rejected", Class: "404", Text: "HTTP 404 Not Found", Example: "no refused 1", Records: 3, File: "in.txt", Line: 3},
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
 	})
-}
-
-// TestReasonsAreBounded wants numbers to make no class, and the memory of endless classes to
-// stay bounded, with no record lost.
-func TestReasonsAreBounded(t *testing.T) {
-	const records = 1000
-	for name, tt := range map[string]struct {
-		text    func(i int) string
-		classes int
-	}{
-		"numbers": {func(i int) string { return fmt.Sprintf("%d fields, want 4", i) }, 1},
-		"texts":   {func(i int) string { return strings.Repeat("x", i) }, mostReasons + 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var s reasons
-			for i := records; i > 0; i-- { // tasks end in any order
-				row := &reader.RowError{File: "in.csv", Line: int64(i), Reason: tt.text(i)}
-				s.add(writer.StatusInvalid, &task{record: reader.Record{Number: int64(i), File: "in.csv", Line: int64(i)}, err: row})
-			}
-			list, total := s.list(), int64(0)
-			for _, r := range list {
-				total += r.Records
-			}
-			if len(list) != tt.classes || total != records {
-				t.Errorf("%d classes of %d records, want %d of %d", len(list), total, tt.classes, records)
-			}
-			if list[0].Line != 1 {
-				t.Errorf("the first record of the most frequent class is that of line %d, want 1", list[0].Line)
-			}
-		})
-	}
 }
 
 // TestSettledRecordsCountAtOnce has the first record wait for its retry.

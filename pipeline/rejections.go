@@ -210,10 +210,10 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	}
 	switch {
 	case failed:
-		r.Counters.countError(e)
+		r.Counters.CountError(e)
 		r.lastError.Store(e)
 	case err == nil:
-		r.Counters.countAnswer(answer)
+		r.Counters.CountAnswer(answer)
 		answer.Release()
 		r.checked() // before another request is sent
 	}
@@ -223,7 +223,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	case failed && isMisfit(e):
 		return &ServiceError{Input: t.Request.Input, Err: original}
 	case !failed:
-		r.Counters.attempts.add("canceled")
+		r.Counters.CountCanceled()
 	case refused && !r.rejections.answered.Load():
 		return &MisconfiguredError{Inputs: r.rejections.held.Len(), Err: e}
 	case e.Class == client.Quota:

@@ -13,13 +13,15 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // run is the state that the stages share.
 type run struct {
 	Parts
-	Counters *Counters // those of Parts
+	Counters *progress.Counters // those of Parts
 	options  Options
 
 	window  *window
@@ -72,7 +74,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancelCause(hard)
 	defer stop(nil)
-	defer context.AfterFunc(ctx, func() { stop(&StopError{Cause: Interrupted}) })()
+	defer context.AfterFunc(ctx, func() { stop(errInterrupted) })()
 	defer context.AfterFunc(soft, func() { parts.counters.Finishing.Store(true) })()
 	asks, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
@@ -168,7 +170,7 @@ func (r *run) finishBy() error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		r.stop(&StopError{Cause: Deadline})
+		r.stop(&StopError{Cause: record.Deadline})
 	case <-r.quiet:
 	case <-r.soft.Done():
 	}

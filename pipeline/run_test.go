@@ -21,6 +21,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/answers/archive"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -124,7 +126,7 @@ type testRun struct {
 	source      *records
 	service     *service
 	sink        *rows
-	counters    *Counters
+	counters    *progress.Counters
 	each        Each
 	categorizer client.Categorizer // nil for service
 	store       *answers.Store
@@ -137,7 +139,7 @@ func newTestRun(inputs ...string) *testRun {
 	retry := client.DefaultRetryPolicy()
 	retry.MaxAttempts = 3
 	return &testRun{
-		source: &records{inputs: inputs}, service: new(service), sink: new(rows), counters: new(Counters),
+		source: &records{inputs: inputs}, service: new(service), sink: new(rows), counters: new(progress.Counters),
 		options: Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}}, Retry: retry},
 		limits:  limits.Options{Rate: math.Inf(1), InFlight: 4},
 	}
@@ -384,7 +386,7 @@ func TestInterruptedRunDrainsAndResumes(t *testing.T) {
 		}
 		err := x.run(ctx)
 		var stop *StopError
-		if !errors.As(err, &stop) || stop.Cause != Interrupted {
+		if !errors.As(err, &stop) || stop.Cause != record.Interrupted {
 			t.Fatalf("got %v", err)
 		}
 		if x.sink.closed || !x.sink.aborted {
@@ -462,7 +464,7 @@ func TestErrorsThatEndTheRun(t *testing.T) {
 	}{
 		{"quota", func(x *testRun) { x.service.answer = refuse(client.Quota) }, func(err error) bool {
 			stop, ok := errors.AsType[*StopError](err)
-			return ok && stop.Cause == QuotaExhausted
+			return ok && stop.Cause == record.QuotaExhausted
 		}},
 		{"auth", func(x *testRun) { x.service.answer = refuse(client.Auth) }, isServiceError},
 		{"fatal", func(x *testRun) { x.service.answer = refuse(client.Fatal) }, isServiceError},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -27,22 +29,22 @@ type Session struct {
 	spool     *reader.Spool // nil unless standard input is a pipe that is kept
 	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
 	stopReads func()        // ends the reads of object storage
-	counters  *Counters
+	counters  *progress.Counters
 	quota     *quota
 	limits    *limits.Controller
 	eta       eta
 	monitor   *monitor // nil until the output is claimed, and for standard output
 	claimed   bool     // this run may write the output
 	opened    time.Time
-	asking    atomic.Bool // account and limits are set
-	account   *Account    // nil before Run
-	final     atomic.Pointer[Status]
+	asking    atomic.Bool     // account and limits are set
+	account   *record.Account // nil before Run
+	final     atomic.Pointer[record.Status]
 	records   total        // of the input
 	total     atomic.Int64 // see Progress.Total, as estimated last
 }
 
 // Open checks the options, locks the output and opens the input. Nothing is asked and no output is
-// touched. The errors are *OptionError (several may be joined), *OverwriteError, *writer.BusyError
+// touched. The errors are *OptionError (several may be joined), *places.OverwriteError, *writer.BusyError
 // while another process writes the output, and those of reader.Open. When ctx ends while Open waits
 // for a pipe, the error is ctx's cause. The caller closes the session.
 func Open(ctx context.Context, options SessionOptions) (*Session, error) {
@@ -57,10 +59,10 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 }
 
 func newSession(options SessionOptions) *Session {
-	s := &Session{options: options.withDefaults().inShard(), counters: new(Counters), opened: time.Now()}
+	s := &Session{options: options.withDefaults().inShard(), counters: new(progress.Counters), opened: time.Now()}
 	s.options.shareQuota()
 	if options.Details {
-		s.counters.details = newDetails()
+		s.counters.GatherDetails()
 	}
 	s.quota = newQuota(s.options.Service, s.counters, s.options.Log)
 	return s
@@ -108,10 +110,10 @@ func (s *Session) Close() error {
 // flight get the grace period, and their answers are stored.
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
-// *[OutputTakenError], a *[ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
+// *[OutputTakenError], a *[record.ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
 // *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those of the store, the input and the output. With a
-// nil error the output is complete; records may still be without an answer: see [Snapshot.Unanswered].
-func (s *Session) Run(ctx context.Context) (*Account, error) {
+// nil error the output is complete; records may still be without an answer: see [record.Snapshot.Unanswered].
+func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	account := s.newAccount()
 	options, err := s.runOptions(account.Settings)
 	if err != nil {
@@ -121,11 +123,11 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	s.account = account
 	out, cancel := s.outputContext(ctx)
 	defer cancel()
-	last, err := ReadAccount(ctx, AccountPath(s.options.Output.Path))
+	last, err := record.ReadAccount(ctx, record.AccountPath(s.options.Output.Path))
 	if err != nil {
 		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
 	}
-	if account.follow(last) {
+	if account.Follow(last) {
 		s.warnChanged(account, last)
 	}
 	if s.isEmpty(ctx) {
@@ -139,7 +141,7 @@ func (s *Session) Run(ctx context.Context) (*Account, error) {
 	}
 	account.Inputs = s.readInputs()
 	err = givenUp(out, err)
-	account.finish(err, s.counters.Snapshot(), published)
+	account.Finish(EndingOf(err), err, s.counters.Snapshot(), published)
 	if !isReplaced(err) { // else the account there is that of the output
 		err = errors.Join(err, givenUp(out, s.publish(out, account)))
 	}
@@ -169,7 +171,7 @@ func (s *Session) outputContext(ctx context.Context) (context.Context, context.C
 	most := cmp.Or(s.options.Grace, defaultGrace) + outputGrace
 	context.AfterFunc(ctx, func() {
 		end := time.AfterFunc(most, func() {
-			cancel(&StopError{Interrupted, fmt.Errorf("the storage did not answer within %v of the interruption", most)})
+			cancel(&StopError{record.Interrupted, fmt.Errorf("the storage did not answer within %v of the interruption", most)})
 		})
 		context.AfterFunc(out, func() { end.Stop() })
 	})
@@ -187,7 +189,7 @@ func givenUp(out context.Context, err error) error {
 }
 
 // ask opens the store, claims the output and runs the stages.
-func (s *Session) ask(ctx, out context.Context, account *Account, options Options) (published writer.Published, err error) {
+func (s *Session) ask(ctx, out context.Context, account *record.Account, options Options) (published writer.Published, err error) {
 	o := &s.options
 	if err := s.joinShards(ctx, account); err != nil {
 		return published, err
@@ -216,7 +218,7 @@ func (s *Session) ask(ctx, out context.Context, account *Account, options Option
 	if o.Service.Hosted {
 		parts.Attempted = s.monitor.attempted
 	}
-	if options.refresh, err = s.startRefresh(ctx, parts.Store, options, account.run()); err != nil {
+	if options.refresh, err = s.startRefresh(ctx, parts.Store, options, account.RunID()); err != nil {
 		return published, err
 	}
 	if !options.Offline {
@@ -255,7 +257,7 @@ func (s *Session) ask(ctx, out context.Context, account *Account, options Option
 }
 
 // claim makes the output and the copy of standard input this run's.
-func (s *Session) claim(ctx context.Context, account *Account) error {
+func (s *Session) claim(ctx context.Context, account *record.Account) error {
 	if err := s.options.Output.claim(ctx, account, s.lock); err != nil {
 		return err
 	}
@@ -266,7 +268,7 @@ func (s *Session) claim(ctx context.Context, account *Account) error {
 	return nil
 }
 
-func (s *Session) runOptions(settings Settings) (Options, error) {
+func (s *Session) runOptions(settings record.Settings) (Options, error) {
 	o := &s.options
 	carry, places, err := o.Output.carried(s.input.Columns())
 	if err != nil {
@@ -359,11 +361,11 @@ func (s *Session) keepLearned(parts Parts) error {
 }
 
 // publish leaves the account, which from then on says which run has written the output.
-func (s *Session) publish(ctx context.Context, account *Account) error {
+func (s *Session) publish(ctx context.Context, account *record.Account) error {
 	if s.lock == nil {
 		return nil
 	}
-	err := account.write(ctx, AccountPath(s.options.Output.Path))
+	err := account.Write(ctx, record.AccountPath(s.options.Output.Path))
 	if err == nil {
 		s.lock.Settle()
 	}
@@ -394,13 +396,13 @@ func (s *Session) warnUnknownKeys() {
 }
 
 // AccountPath is the path of the run's account; "" if the run leaves none.
-func (s *Session) AccountPath() string { return AccountPath(s.options.Output.Path) }
+func (s *Session) AccountPath() string { return record.AccountPath(s.options.Output.Path) }
 
 // Shard is the shard that the run is; zero for a run of its own.
-func (s *Session) Shard() Shard { return s.options.Shard }
+func (s *Session) Shard() record.Shard { return s.options.Shard }
 
 // Counts gives the run's counters. Counts may be called while the run goes on.
-func (s *Session) Counts() Snapshot { return s.counters.Snapshot() }
+func (s *Session) Counts() record.Snapshot { return s.counters.Snapshot() }
 
 // LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service
 // said last, with the time since: 0 if the service has just said so. In a hurry the service is not asked. The usage is zero if the service

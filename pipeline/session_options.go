@@ -18,6 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -37,7 +38,7 @@ type SessionOptions struct {
 	Limits  limits.Options     // Learned and CanAsk are set by the session
 	Retry   client.RetryPolicy // default client.DefaultRetryPolicy
 
-	// Candidates default to InputColumns; ExtraColumns are set by the session. Input.Records are read once, as standard
+	// Candidates default to record.InputColumns; ExtraColumns are set by the session. Input.Records are read once, as standard
 	// input is, so they cannot have a Store.RefreshBudget. A session that is started again needs the same records.
 	Input   reader.Options
 	NoSpool bool // keep no copy of standard input beside the output
@@ -53,7 +54,7 @@ type SessionOptions struct {
 	Strict    bool          // the first invalid record fails the run
 	KeepGoing bool          // go on though the service rejects every input, or has never answered
 	Limit     int64         // records read at most; 0 for all
-	Shard     Shard         // the run is one of the shards in the folder Output.Path; zero for a run of its own
+	Shard     record.Shard  // the run is one of the shards in the folder Output.Path; zero for a run of its own
 	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
 	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
 
@@ -140,7 +141,7 @@ func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
 
 // Check finds options that cannot be used. Required options may still be missing. The error joins an
 // *OptionError for each, and a *writer.FormatError if the extension of Output.Path names no format; or
-// it is an *OverwriteError if the session would write where it reads.
+// it is an *places.OverwriteError if the session would write where it reads.
 func (o SessionOptions) Check() error {
 	var errs []error
 	o, err := o.settled()
@@ -157,8 +158,8 @@ func (o SessionOptions) Check() error {
 		refuse(err != nil, "Classifications", "%w", err)
 	}
 	refuse(o.Scheme != "" && o.Scheme != "https" && o.Scheme != "http", "Scheme", "%q must be https or http", o.Scheme)
-	refuse(o.Dedupe != "" && o.Dedupe != DedupeSite && o.Dedupe != DedupeExact, "Dedupe", "%q must be %s or %s", o.Dedupe, DedupeSite, DedupeExact)
-	err = o.Shard.check()
+	refuse(o.Dedupe != "" && o.Dedupe != record.DedupeSite && o.Dedupe != record.DedupeExact, "Dedupe", "%q must be %s or %s", o.Dedupe, record.DedupeSite, record.DedupeExact)
+	err = o.Shard.Check()
 	refuse(err != nil, "Shard", "%w", err)
 	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.folder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
 	refuse(o.Shard.Count > 0 && o.Store.Dir != "" && answers.IsStore(o.Store.Dir), "Store.Dir", "%s is a store, which only one process can open: name a folder for the stores of all shards", o.Store.Dir)
@@ -240,7 +241,7 @@ func (o SessionOptions) checkParts() error {
 		{"Service.Categorizer", o.Service.Categorizer != nil},
 		{"Service.Name", o.Service.Name != ""},
 		{"Input.Paths", len(o.Input.Paths) > 0 || o.Input.Records != nil},
-		{"Output.Path", o.Output.Path != "" || o.hasNoOutput() && o.Shard == (Shard{})},
+		{"Output.Path", o.Output.Path != "" || o.hasNoOutput() && o.Shard == (record.Shard{})},
 		{"Store.Dir", o.Store.Dir != "" || !o.hasNoOutput() || !o.Service.Hosted},
 	} {
 		if !required.given {
@@ -264,7 +265,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 		o.Scheme = "https"
 	}
 	if o.Kind == client.Website && o.Dedupe == "" {
-		o.Dedupe = DedupeSite
+		o.Dedupe = record.DedupeSite
 	}
 	o.Output.Shape = cmp.Or(o.Output.Shape, writer.ShapeLong)
 	if o.Output.PartRows == 0 {
@@ -280,10 +281,10 @@ func (o SessionOptions) withDefaults() SessionOptions {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if len(o.Input.Candidates) == 0 {
-		o.Input.Candidates = InputColumns(o.Kind)
+		o.Input.Candidates = record.InputColumns(o.Kind)
 	}
 	o.Input.Missing = o.normalizer().IsMissing
-	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = namedColumns(o.Output.Carry), o.Output.Carry != "all", o.Log
+	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies)
 	}
@@ -307,7 +308,7 @@ func (o *SessionOptions) normalizer() client.Normalizer {
 func (o *SessionOptions) requests() Options {
 	options := Options{
 		Kind: o.Kind, Normalizer: o.normalizer(),
-		BySite: o.Dedupe == DedupeSite, Limit: o.Limit, Shard: o.Shard,
+		BySite: o.Dedupe == record.DedupeSite, Limit: o.Limit, Shard: o.Shard,
 	}
 	for _, name := range o.Classifications {
 		options.Classifications = append(options.Classifications, o.classification(name))
@@ -332,7 +333,7 @@ func (o *SessionOptions) stored() (stores.Options, bool) {
 		}
 		output = filepath.Join(folder, "-")
 	}
-	if o.Shard != (Shard{}) && o.Output.Path != "" {
+	if o.Shard != (record.Shard{}) && o.Output.Path != "" {
 		dir = o.Shard.Store(dir, o.Output.Path)
 	}
 	return stores.Options{
@@ -348,6 +349,6 @@ func (o *SessionOptions) keepsAnswers() bool {
 }
 
 // keeps says whether stored answers to these records count.
-func (o *StoreOptions) keeps(s statuses) bool {
+func (o *StoreOptions) keeps(s record.Statuses) bool {
 	return o.MaxAge == 0 && o.RefreshBudget == 0 && !(o.RetryRejected && s.Rejected > 0)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -38,7 +39,7 @@ func products(t *testing.T, service *counting) pipeline.SessionOptions {
 	return o
 }
 
-func runSession(t *testing.T, o pipeline.SessionOptions) (*pipeline.Account, error) {
+func runSession(t *testing.T, o pipeline.SessionOptions) (*record.Account, error) {
 	t.Helper()
 	session, err := pipeline.Open(t.Context(), o)
 	if err != nil {
@@ -84,7 +85,7 @@ func TestSessionLeavesTheOutputOfAnotherRun(t *testing.T) {
 	o.Output.Levels = 2
 	account, err := runSession(t, o)
 	taken, _ := errors.AsType[*pipeline.OutputTakenError](err)
-	want := []pipeline.Change{{Setting: "levels", Then: "1", Now: "2"}}
+	want := []record.Change{{Setting: "levels", Then: "1", Now: "2"}}
 	if account != nil || taken == nil || !slices.Equal(taken.Changes, want) {
 		t.Errorf("got the account %v and %v", account, err)
 	}
@@ -146,10 +147,10 @@ func TestStatusBeforeRun(t *testing.T) {
 	defer session.Close()
 	check := func() {
 		t.Helper()
-		if p := session.Progress(); p.State != pipeline.Starting || p.Since.IsZero() {
+		if p := session.Progress(); p.State != record.Starting || p.Since.IsZero() {
 			t.Errorf("got the progress %+v", p)
 		}
-		if s := session.Status(); s.State != pipeline.Starting || s.Output != o.Output.Path || s.Started.IsZero() || s.Details == nil || s.Details.Settings.Kind != "product" {
+		if s := session.Status(); s.State != record.Starting || s.Output != o.Output.Path || s.Started.IsZero() || s.Details == nil || s.Details.Settings.Kind != "product" {
 			t.Errorf("got the status %+v", s)
 		}
 	}
@@ -187,7 +188,7 @@ func TestStatusWhileRunBegins(t *testing.T) {
 	}
 	close(ended)
 	<-asked
-	if s := session.Status(); s.State != pipeline.Ended {
+	if s := session.Status(); s.State != record.Ended {
 		t.Errorf("after the run: %s", s.State)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // engine is a way in which a scheduler tells a task its place.
@@ -34,7 +36,7 @@ var engines = []engine{
 // a Cloud Run job. The variables BULKCAT_SHARD_INDEX, from 0, and BULKCAT_SHARD_COUNT stand for those of other
 // schedulers; the count is also needed where the scheduler tells none, as with Kubernetes. The generic index
 // comes before that of a scheduler. Getenv is os.Getenv.
-func ShardFromEnvironment(getenv func(string) string) (Shard, error) {
+func ShardFromEnvironment(getenv func(string) string) (record.Shard, error) {
 	var found []engine
 	for _, e := range engines {
 		if text := getenv(e.index); text != "" {
@@ -43,18 +45,18 @@ func ShardFromEnvironment(getenv func(string) string) (Shard, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return Shard{}, fmt.Errorf("the environment names no task of an array: set %s, from 0, and %s, or name the shard, such as 3/16", shardIndexVariable, shardCountVariable)
+		return record.Shard{}, fmt.Errorf("the environment names no task of an array: set %s, from 0, and %s, or name the shard, such as 3/16", shardIndexVariable, shardCountVariable)
 	case len(found) > 1 && found[0].index != shardIndexVariable:
 		var names []string
 		for _, e := range found {
 			names = append(names, e.index)
 		}
-		return Shard{}, fmt.Errorf("the environment names tasks of several schedulers (%s): set %s, from 0, and %s, or name the shard, such as 3/16", strings.Join(names, ", "), shardIndexVariable, shardCountVariable)
+		return record.Shard{}, fmt.Errorf("the environment names tasks of several schedulers (%s): set %s, from 0, and %s, or name the shard, such as 3/16", strings.Join(names, ", "), shardIndexVariable, shardCountVariable)
 	}
 	return found[0].shard(getenv)
 }
 
-func (e engine) shard(getenv func(string) string) (Shard, error) {
+func (e engine) shard(getenv func(string) string) (record.Shard, error) {
 	var errs []error
 	number := func(variable string, otherwise int) int {
 		text := getenv(variable)
@@ -70,19 +72,19 @@ func (e engine) shard(getenv func(string) string) (Shard, error) {
 	index, first, step := number(e.index, 0), number(e.first, 0), number(e.step, 1)
 	count, generic := number(e.count, 0), number(shardCountVariable, 0)
 	if err := errors.Join(errs...); err != nil {
-		return Shard{}, err
+		return record.Shard{}, err
 	}
 	switch {
 	case count == 0 && generic == 0:
-		return Shard{}, fmt.Errorf("%s is %d, but the number of shards is not known: set %s", e.index, index, shardCountVariable)
+		return record.Shard{}, fmt.Errorf("%s is %d, but the number of shards is not known: set %s", e.index, index, shardCountVariable)
 	case count == 0:
 		count = generic
 	case generic != 0 && generic != count:
-		return Shard{}, fmt.Errorf("%s is %d and %s is %d: a task that is started again alone is not told the count of the array, so name its shard, such as 3/%d", e.count, count, shardCountVariable, generic, generic)
+		return record.Shard{}, fmt.Errorf("%s is %d and %s is %d: a task that is started again alone is not told the count of the array, so name its shard, such as 3/%d", e.count, count, shardCountVariable, generic, generic)
 	}
-	s := Shard{Number: (index-first)/max(1, step) + 1, Count: count}
+	s := record.Shard{Number: (index-first)/max(1, step) + 1, Count: count}
 	if index < first || (index-first)%max(1, step) != 0 || s.Number > count {
-		return Shard{}, fmt.Errorf("%s is %d, which is not one of %d indexes from %d: the indexes of the array must follow each other; or name the shard, such as 3/16", e.index, index, count, first)
+		return record.Shard{}, fmt.Errorf("%s is %d, which is not one of %d indexes from %d: the indexes of the array must follow each other; or name the shard, such as 3/16", e.index, index, count, first)
 	}
-	return s, s.check()
+	return s, s.Check()
 }

@@ -16,7 +16,7 @@ import (
 func (s *Session) shareLimits() {
 	o, shards := &s.options, s.options.Shard.Count
 	if o.Limits.MaxRequests > 0 && shards > 0 {
-		o.Limits.MaxRequests = o.Shard.part(o.Limits.MaxRequests)
+		o.Limits.MaxRequests = o.Shard.Part(o.Limits.MaxRequests)
 	}
 	usage := s.quota.lastUsage()
 	switch limited := o.Limits.Rate > 0 && !math.IsInf(o.Limits.Rate, 1); {

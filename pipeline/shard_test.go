@@ -9,49 +9,9 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
-
-func TestParseShard(t *testing.T) {
-	for text, want := range map[string]struct {
-		shard  Shard
-		folder string // "" if the text is refused
-	}{
-		"3/16":      {Shard{3, 16}, "shard=03-of-16"},
-		"1/1":       {Shard{1, 1}, "shard=01-of-1"},
-		"7/1000":    {Shard{7, 1000}, "shard=0007-of-1000"},
-		"9999/9999": {Shard{9999, 9999}, "shard=9999-of-9999"},
-		"0/4":       {},
-		"5/4":       {},
-		"1/10000":   {},
-		"-1/4":      {},
-		"3":         {},
-		"3/":        {},
-		"a/b":       {},
-		"":          {},
-	} {
-		t.Run(text, func(t *testing.T) {
-			s, err := ParseShard(text)
-			if (err == nil) != (want.folder != "") {
-				t.Fatalf("got %v, %v", s, err)
-			}
-			if err != nil {
-				return
-			}
-			if s != want.shard || s.Folder() != want.folder || s.String() != text {
-				t.Errorf("got %+v in %s", s, s.Folder())
-			}
-			if of, ok := ShardOf("out/" + want.folder + "/"); !ok || of != s {
-				t.Errorf("the folder is of %v, %v", of, ok)
-			}
-		})
-	}
-	for _, name := range []string{"shard=3-of-16", "shard=03-of-16x", "shard=17-of-16", "shard=00-of-16", "out", "", "shard=-1-of--1"} {
-		if s, ok := ShardOf(name); ok {
-			t.Errorf("%q is the folder of %v", name, s)
-		}
-	}
-}
 
 func TestShardFromEnvironment(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -102,16 +62,16 @@ func errorText(err error) string {
 }
 
 // shardOf is the number of the shard that holds a record.
-func shardOf(t *testing.T, kind client.Kind, count int, record reader.Record) int {
+func shardOf(t *testing.T, kind client.Kind, count int, r reader.Record) int {
 	t.Helper()
 	found := 0
 	for n := range count {
-		o := Options{Kind: kind, Shard: Shard{n + 1, count}}
-		if !o.splitter().holds(&record) {
+		o := Options{Kind: kind, Shard: record.Shard{Number: n + 1, Count: count}}
+		if !o.splitter().holds(&r) {
 			continue
 		}
 		if found != 0 {
-			t.Errorf("%q is in the shards %d and %d", record.Input, found, n+1)
+			t.Errorf("%q is in the shards %d and %d", r.Input, found, n+1)
 		}
 		found = n + 1
 	}
@@ -147,7 +107,7 @@ func TestSplitIsStable(t *testing.T) {
 			}
 		})
 	}
-	if splitName != "xxh64-site-1" {
+	if record.SplitRule != "xxh64-site-1" {
 		t.Error("a new rule needs a new name, and the old rule must stay")
 	}
 }
@@ -165,7 +125,7 @@ func TestShardsAreOfEqualSize(t *testing.T) {
 	const inputs, count = 100_000, 16
 	var sizes [count]int
 	for n := range count {
-		o := Options{Kind: client.Website, Shard: Shard{n + 1, count}}
+		o := Options{Kind: client.Website, Shard: record.Shard{Number: n + 1, Count: count}}
 		split := o.splitter()
 		for i := range inputs {
 			if split.holds(&reader.Record{Input: fmt.Sprintf("shop-%d.example.com", i)}) {
@@ -185,28 +145,10 @@ func TestShardsAreOfEqualSize(t *testing.T) {
 	}
 }
 
-func TestPartsOfATotal(t *testing.T) {
-	for _, total := range []int64{0, 1, 7, 16, 1000, math.MaxInt64} {
-		for _, count := range []int{1, 3, 16} {
-			var sum int64
-			for n := range count {
-				part := Shard{n + 1, count}.part(total)
-				if rest := part - total/int64(count); rest != 0 && rest != 1 {
-					t.Errorf("part %d of %d of %d is %d", n+1, count, total, part)
-				}
-				sum += part
-			}
-			if sum != total {
-				t.Errorf("the %d parts of %d are %d", count, total, sum)
-			}
-		}
-	}
-}
-
 // TestShardLimits has the limits of a shard with and without a gateway.
 func TestShardLimits(t *testing.T) {
 	for name, tt := range map[string]struct {
-		shard   Shard
+		shard   record.Shard
 		usage   client.Usage
 		reserve int64 // -1 for none
 
@@ -214,12 +156,12 @@ func TestShardLimits(t *testing.T) {
 		requests     int64
 		left         string
 	}{
-		"no shard":            {Shard{}, client.Usage{Remaining: "1000"}, -1, 100, 50, 1000, "1000"},
-		"without a gateway":   {Shard{2, 4}, client.Usage{Remaining: "1000"}, -1, 25, 12.5, 250, "250"},
-		"with a reserve":      {Shard{2, 4}, client.Usage{Remaining: "1000"}, 200, 25, 12.5, 250, "400"},
-		"less than a reserve": {Shard{2, 4}, client.Usage{Remaining: "100"}, 200, 25, 12.5, 250, "100"},
-		"without a quota":     {Shard{2, 4}, client.Usage{Remaining: "unlimited"}, -1, 25, 12.5, 250, "unlimited"},
-		"with a gateway":      {Shard{2, 4}, client.Usage{Remaining: "1000", Gateway: true}, -1, 100, 50, 250, "1000"},
+		"no shard":            {record.Shard{}, client.Usage{Remaining: "1000"}, -1, 100, 50, 1000, "1000"},
+		"without a gateway":   {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000"}, -1, 25, 12.5, 250, "250"},
+		"with a reserve":      {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000"}, 200, 25, 12.5, 250, "400"},
+		"less than a reserve": {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "100"}, 200, 25, 12.5, 250, "100"},
+		"without a quota":     {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "unlimited"}, -1, 25, 12.5, 250, "unlimited"},
+		"with a gateway":      {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000", Gateway: true}, -1, 100, 50, 250, "1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSession(SessionOptions{

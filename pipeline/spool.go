@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -35,7 +36,7 @@ func (o *SessionOptions) spoolPath() string {
 // spoolPlace is the path of the spool. The folder of a shard does not exist yet when the spool is made.
 func (o *SessionOptions) spoolPlace() string {
 	path := storage.Local(o.Output.Path) + spoolSuffix
-	if o.Shard != (Shard{}) {
+	if o.Shard != (record.Shard{}) {
 		path = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)) // query engines ignore the name
 	}
 	return path
@@ -77,7 +78,7 @@ func (s *Session) checkSpool(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	last, err := ReadAccount(ctx, AccountPath(s.options.Output.Path))
+	last, err := record.ReadAccount(ctx, record.AccountPath(s.options.Output.Path))
 	if err == nil && last != nil && slices.Contains(last.Settings.Inputs, "-") {
 		return nil
 	}

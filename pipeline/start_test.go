@@ -20,6 +20,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 )
 
 // transport is a service in memory: the number of the request, from 1, and its classification.
@@ -165,7 +166,7 @@ func TestShapeAfterAnEarlierRun(t *testing.T) {
 				if name == "only odd" || name == "changed" {
 					more = 6
 				}
-				x.source, x.sink, x.counters = &records{inputs: numbered(more)}, new(rows), new(Counters)
+				x.source, x.sink, x.counters = &records{inputs: numbered(more)}, new(rows), new(progress.Counters)
 				var requests atomic.Int64
 				x.categorizer = x.asking(t, func(input string) string { requests.Add(1); return tt.now(input) })
 				err := x.run(t.Context())

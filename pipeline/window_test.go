@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -59,7 +60,7 @@ func TestWindow(t *testing.T) {
 
 // After long answers the next tasks take more room in the window.
 func TestAnswersCountInTheWindow(t *testing.T) {
-	r := &run{Counters: new(Counters), rows: make(chan *rowBatch, 1), written: make(chan *rowBatch, 1)}
+	r := &run{Counters: new(progress.Counters), rows: make(chan *rowBatch, 1), written: make(chan *rowBatch, 1)}
 	r.options.Classifications = []Classification{{Name: client.ProductTaxonomy}}
 	f := flattening{run: r, hard: t.Context(), batch: new(rowBatch)}
 	var tasks tasks

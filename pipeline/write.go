@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -28,11 +29,11 @@ type rowBatch struct {
 	nulls   []bool   // of the fields
 	levels  []string // of the entries
 
-	records  int64       // number of records whose last rows are in the batch
-	statuses statuses    // of the records
-	written  []recordEnd // of the records, for a manifest
-	size     int64       // bytes of the window that the records take
-	excess   int64       // bytes of the answers beyond a few entries each
+	records  int64           // number of records whose last rows are in the batch
+	statuses record.Statuses // of the records
+	written  []recordEnd     // of the records, for a manifest
+	size     int64           // bytes of the window that the records take
+	excess   int64           // bytes of the answers beyond a few entries each
 }
 
 // reset empties the batch but keeps its memory.
@@ -103,7 +104,7 @@ func (f *flattening) pass() bool {
 		return true
 	}
 	size := &f.run.answerSize
-	size.Store((3*size.Load() + f.batch.excess/max(1, f.batch.statuses.sum())) / 4)
+	size.Store((3*size.Load() + f.batch.excess/max(1, f.batch.statuses.Sum())) / 4)
 	select {
 	case f.run.rows <- f.batch:
 	case <-f.hard.Done():
@@ -128,14 +129,14 @@ func (f *flattening) add(t *task) {
 		if classification.Category != nil {
 			id, known = classification.Category(e.Value)
 		}
-		f.run.Counters.Drift.observe(e.Confidence, known)
+		f.run.Counters.CountDrift(e.Confidence, known)
 		first := len(b.levels)
 		b.levels = o.Schema.AppendLevels(b.levels, classification.Name, e.Value)
 		b.entries = append(b.entries, writer.Entry{Value: e.Value, ID: id, Title: e.Title, Confidence: e.Confidence, Levels: b.levels[first:]})
 	}
-	f.run.Counters.Drift.drop(t.answer.Dropped)
-	if d := f.run.Counters.details; d != nil && len(t.answer.Entries) > 0 {
-		d.answered(t.answer.Entries[0])
+	f.run.Counters.CountDropped(t.answer.Dropped)
+	if len(t.answer.Entries) > 0 {
+		f.run.Counters.ObserveAnswer(t.answer.Entries[0])
 	}
 	result.Entries = b.entries[start:]
 	start = len(b.fields)
@@ -148,7 +149,7 @@ func (f *flattening) add(t *task) {
 	}
 	result.Fields, result.Nulls = b.fields[start:], b.nulls[start:]
 	b.rows = o.Schema.Flatten(b.rows, result)
-	b.statuses.add(result.Status)
+	b.statuses.Add(result.Status)
 	misfits := int64(0)
 	if t.class == 0 {
 		misfits = f.countMisfits(t)
@@ -193,7 +194,7 @@ func (r *run) writeRows() error {
 		if err := r.Sink.Write(b.rows); err != nil {
 			return err
 		}
-		r.Counters.countWritten(b.records, len(b.rows))
+		r.Counters.CountWritten(b.records, len(b.rows))
 		r.window.release(b.size)
 		b.reset()
 		r.written <- b

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/places"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -100,7 +102,7 @@ func flagged(err error) error {
 		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf[e.OptionName()], e.Option), e.Err)}
 	case *reader.OptionError:
 		return &usageError{fmt.Errorf("%s: %s", firstOf(flagOf[e.OptionName()], "option "+e.Option), e.Reason)}
-	case *pipeline.OverwriteError:
+	case *places.OverwriteError:
 		return &usageError{fmt.Errorf("%w; --overwrite replaces no input", err)}
 	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError:
 		return &usageError{advised(err)}
@@ -108,7 +110,7 @@ func flagged(err error) error {
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))
 	case *pipeline.ShardsTakenError:
 		return &usageError{errors.New(e.Describe(changedFlags(e.Changes)))}
-	case *pipeline.ShardCountError:
+	case *record.ShardCountError:
 		return &usageError{fmt.Errorf("%w: a task that is started again alone is not told the count of its array, so name its shard with --shard K/%d; 'bulkcat finish %s' names the shards that are missing", err, e.Count, e.Folder)}
 	case *pipeline.InputChangedError:
 		return fmt.Errorf("%w: use --overwrite to write the folder anew", err)
@@ -122,7 +124,7 @@ func flagged(err error) error {
 	return advised(err)
 }
 
-func changedFlags(changes []pipeline.Change) []string {
+func changedFlags(changes []record.Change) []string {
 	var texts []string
 	for _, c := range changes {
 		switch c.Setting {

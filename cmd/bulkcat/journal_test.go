@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
@@ -47,7 +47,7 @@ func TestAccountAfterKills(t *testing.T) {
 		arrived = append(arrived, len(service.Audit().Arrivals))
 	}
 	wantStatus(t, run(20*rate), exitComplete)
-	account, err := pipeline.ReadAccount(t.Context(), filepath.Join(dir, "out.csv.run.json"))
+	account, err := record.ReadAccount(t.Context(), filepath.Join(dir, "out.csv.run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestAccountAfterKills(t *testing.T) {
 		asked += e.Counts.Requests
 		missing := arrived[i+1] - arrived[i] - int(e.Counts.Requests)
 		least, most = min(least, missing), max(most, missing)
-		if e.Ending != pipeline.Killed || max(missing, -missing) > workers {
+		if e.Ending != record.Killed || max(missing, -missing) > workers {
 			t.Errorf("start %d (%s): %d of %d requests are not in the account", i+1, e.Ending, missing, arrived[i+1]-arrived[i])
 		}
 	}
@@ -92,17 +92,17 @@ func checkJournal(t *testing.T, path string, starts int) {
 }
 
 // checkStatus wants the status of a complete run.
-func checkStatus(t *testing.T, path string, account *pipeline.Account) {
+func checkStatus(t *testing.T, path string, account *record.Account) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s pipeline.Status
+	var s record.Status
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
-	if s.State != pipeline.Ended || s.Ending != pipeline.Complete || s.Records != account.Counts.Settled() || s.Requests != account.Counts.Requests {
+	if s.State != record.Ended || s.Ending != record.Complete || s.Records != account.Counts.Settled() || s.Requests != account.Counts.Requests {
 		t.Errorf("got\n%s", text)
 	}
 	if bytes.Contains(text, []byte(testKey)) {

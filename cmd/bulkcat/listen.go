@@ -50,7 +50,7 @@ func (f *listenFlags) watch(session *pipeline.Session) (ended func()) {
 	if f.server == nil {
 		return func() {}
 	}
-	f.server.Show(live.NewRun(session))
+	f.server.Show(live.NewRun(session.Status))
 	return f.server.Watch()
 }
 

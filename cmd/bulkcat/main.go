@@ -11,6 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 func main() {
@@ -44,7 +45,7 @@ const memoryOfShard = 4 << 20
 
 // boundMemoryOf raises the memory limit if the output is a folder of shards, which are read at the same time.
 func boundMemoryOf(ctx context.Context, output string) {
-	shards, err := pipeline.ReadShards(ctx, output) // the command gives the error
+	shards, err := record.ReadShards(ctx, output) // the command gives the error
 	if err == nil && shards != nil && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit + int64(shards.Count)*memoryOfShard)
 	}
@@ -106,7 +107,7 @@ func exitStatus(err error, signal os.Signal) int {
 		return exitUsage
 	case errors.Is(err, errUnanswered):
 		return exitUnanswered
-	case errors.As(err, &ended), errors.As(err, &stop) && stop.Cause == pipeline.Interrupted:
+	case errors.As(err, &ended), errors.As(err, &stop) && stop.Cause == record.Interrupted:
 		return exitStatusOf(signal)
 	case errors.As(err, &stop), errors.Is(err, errPending):
 		return exitStopped

@@ -11,10 +11,11 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 func TestExitStatus(t *testing.T) {
-	stop := func(cause pipeline.Cause) error { return fmt.Errorf("run: %w", &pipeline.StopError{Cause: cause}) }
+	stop := func(cause record.Cause) error { return fmt.Errorf("run: %w", &pipeline.StopError{Cause: cause}) }
 	for _, tt := range []struct {
 		name   string
 		err    error
@@ -25,9 +26,9 @@ func TestExitStatus(t *testing.T) {
 		{"failed", errors.New("disk full"), nil, 1},
 		{"usage", &usageError{errors.New("no output")}, nil, 2},
 		{"unanswered", errUnanswered, nil, 3},
-		{"quota", stop(pipeline.QuotaExhausted), nil, 75},
-		{"interrupted", stop(pipeline.Interrupted), syscall.SIGINT, 130},
-		{"terminated", stop(pipeline.Interrupted), syscall.SIGTERM, 143},
+		{"quota", stop(record.QuotaExhausted), nil, 75},
+		{"interrupted", stop(record.Interrupted), syscall.SIGINT, 130},
+		{"terminated", stop(record.Interrupted), syscall.SIGTERM, 143},
 		{"failed while stopping", errors.Join(errors.New("disk full")), syscall.SIGINT, 1},
 		{"service", &pipeline.ServiceError{Err: &client.Error{Class: client.Auth}}, nil, 1},
 	} {

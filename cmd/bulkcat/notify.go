@@ -12,6 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/notify"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // notifyFlags say when and where a message about a run is posted, and which command runs at its end.
@@ -127,12 +128,12 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 	}
 }
 
-func endingOf(err error) pipeline.Ending {
+func endingOf(err error) record.Ending {
 	if isReported(err) {
-		return pipeline.Complete
+		return record.Complete
 	}
 	if _, ended := errors.AsType[*signalError](err); ended {
-		return pipeline.Ending(pipeline.Interrupted)
+		return record.Ending(record.Interrupted)
 	}
 	return pipeline.EndingOf(err)
 }

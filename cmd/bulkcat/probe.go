@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -53,7 +53,7 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	if err := pipeline.Protect([]string{f.profile}, f.service.files()); err != nil {
+	if err := places.Protect([]string{f.profile}, f.service.files()); err != nil {
 		return &usageError{fmt.Errorf("--profile: %w", err)}
 	}
 	isProfile := func(text []byte) bool { _, err := client.ParseProfile(text); return err == nil }

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -99,7 +99,7 @@ func notOver(path, output string, parts []outputs.Part) error {
 	if path == "-" {
 		return nil
 	}
-	for _, other := range []string{output, pipeline.AccountPath(output), pipeline.JournalPath(output), pipeline.StatusPath(output)} {
+	for _, other := range []string{output, record.AccountPath(output), record.JournalPath(output), record.StatusPath(output)} {
 		parts = append(parts, outputs.Part{Path: other})
 	}
 	info, err := os.Stat(path)
@@ -129,7 +129,7 @@ func writeReport(r report.Report, path, format string, s streams) error {
 
 // writeRunReport writes the report of a run that has ended. The rows of an output are read if this run has published
 // them.
-func (f *runFlags) writeRunReport(ctx context.Context, account *pipeline.Account) error {
+func (f *runFlags) writeRunReport(ctx context.Context, account *record.Account) error {
 	if f.report == "" || account == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (f *runFlags) writeRunReport(ctx context.Context, account *pipeline.Account
 		return err
 	}
 	build := report.Build
-	if account.Ending != pipeline.Complete {
+	if account.Ending != record.Complete {
 		build = report.OfRun
 	}
 	r, err := build(ctx, f.Output.Path)

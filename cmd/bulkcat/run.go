@@ -20,6 +20,7 @@ import (
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -91,7 +92,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.AskPlaceholders, "ask-placeholders", false, "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise")
 	if f.Kind == client.Website {
 		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and with --dedupe site of all websites: https or http")
-		flags.StringVar(&f.Dedupe, "dedupe", pipeline.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")
+		flags.StringVar(&f.Dedupe, "dedupe", record.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")
 	}
 }
 
@@ -136,14 +137,14 @@ func (f *runFlags) complete() error {
 	return err
 }
 
-func parseShard(text string) (pipeline.Shard, error) {
+func parseShard(text string) (record.Shard, error) {
 	switch text {
 	case "":
-		return pipeline.Shard{}, nil
+		return record.Shard{}, nil
 	case "auto":
 		return pipeline.ShardFromEnvironment(os.Getenv)
 	}
-	return pipeline.ParseShard(text)
+	return record.ParseShard(text)
 }
 
 // run runs the session and reports.
@@ -224,7 +225,7 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 }
 
 // ending gives the error that decides the exit status.
-func (f *runFlags) ending(account *pipeline.Account, err error) error {
+func (f *runFlags) ending(account *record.Account, err error) error {
 	switch {
 	case err != nil:
 		return err

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/places"
 )
 
 // serveFlags are the flags of `serve`.
@@ -145,7 +145,7 @@ func (f *serveFlags) ledger(log *slog.Logger) (*embedded.Ledger, error) {
 		return nil, nil
 	}
 	written := []string{f.state, f.state + ".lock"}
-	if err := pipeline.Protect(written, append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
+	if err := places.Protect(written, append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
 		return nil, &usageError{fmt.Errorf("--state: %w", err)}
 	}
 	ledger, err := embedded.OpenLedger(vfs.Default, f.state)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
@@ -78,7 +78,7 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 		t.Errorf("the second says\n%s", told)
 	}
 	for name, want := range map[string]string{"first.csv": "bulkcat.answers", "second.csv": "bulkcat.answers.2"} {
-		account, err := pipeline.ReadAccount(t.Context(), filepath.Join(f.dir, name+".run.json"))
+		account, err := record.ReadAccount(t.Context(), filepath.Join(f.dir, name+".run.json"))
 		if err != nil || account.Store != want || !account.Overlapped {
 			t.Errorf("the account of %s: %+v, %v", name, account, err)
 		}
@@ -95,7 +95,7 @@ func TestTwoRunsShareAFolder(t *testing.T) {
 	if f.there("bulkcat.answers.2") {
 		t.Error("the second store is still there")
 	}
-	if account, err := pipeline.ReadAccount(t.Context(), filepath.Join(f.dir, "third.csv.run.json")); err != nil || account.Overlapped {
+	if account, err := record.ReadAccount(t.Context(), filepath.Join(f.dir, "third.csv.run.json")); err != nil || account.Overlapped {
 		t.Errorf("the account of the third: %+v, %v", account, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -18,13 +19,13 @@ const reasonsShown = 3
 
 // summary reports a run.
 type summary struct {
-	account *pipeline.Account
+	account *record.Account
 	left    string // of the quota; "" if unknown
 	resume  string // the command that goes on; "" if none can
 	spool   string // the file that keeps standard input; "" for none
 }
 
-func newSummary(session *pipeline.Session, account *pipeline.Account, err error) *summary {
+func newSummary(session *pipeline.Session, account *record.Account, err error) *summary {
 	s := &summary{account: account, resume: resumeCommand(session, err), spool: session.SpoolPath()}
 	switch usage, since := session.LastUsage(); {
 	case since > 0:
@@ -81,7 +82,7 @@ func (s *summary) print(out io.Writer) {
 	if s.left != "" {
 		line("quota", "%s", s.left)
 	}
-	if a.Ending == pipeline.Complete {
+	if a.Ending == record.Complete {
 		line("output", "%s (%d rows)", place(a.Settings.Output), c.Rows)
 	}
 	if s.resume != "" {
@@ -92,7 +93,7 @@ func (s *summary) print(out io.Writer) {
 }
 
 // drift tells each departure of the answers from the interface.
-func drift(d pipeline.DriftCount) (list []string) {
+func drift(d record.Drift[int64]) (list []string) {
 	for _, departure := range []struct {
 		count int64
 		text  string
@@ -116,7 +117,7 @@ func (s *summary) attributes() []any {
 			list = append(list, more[0], more[1])
 		}
 	}
-	if a.Ending == pipeline.Complete {
+	if a.Ending == record.Complete {
 		list = append(list, "output", a.Settings.Output)
 	}
 	return list
@@ -126,11 +127,11 @@ func (s *summary) took() time.Duration { return s.account.Ended.Sub(s.account.St
 
 func (s *summary) headline() string {
 	switch a := s.account; {
-	case a.Ending == pipeline.Failed:
+	case a.Ending == record.Failed:
 		return "Failed"
-	case a.Ending == pipeline.Complete && a.Counts.Pending > 0:
+	case a.Ending == record.Complete && a.Counts.Pending > 0:
 		return "Partial"
-	case a.Ending == pipeline.Complete:
+	case a.Ending == record.Complete:
 		return "Complete"
 	case s.resume == "":
 		return "Stopped (" + string(a.Ending) + ")"
@@ -140,7 +141,7 @@ func (s *summary) headline() string {
 
 // printReasons prints the most frequent reasons of each status, each with the place of one record, and
 // advice.
-func printReasons(line func(name, format string, args ...any), c pipeline.Snapshot) {
+func printReasons(line func(name, format string, args ...any), c record.Snapshot) {
 	for _, status := range []writer.Status{writer.StatusInvalid, writer.StatusRejected, writer.StatusFailed} {
 		shown, more := 0, int64(0)
 		name, advised := string(status), ""
@@ -165,7 +166,7 @@ func printReasons(line func(name, format string, args ...any), c pipeline.Snapsh
 }
 
 // told is a reason with the service's words and the place of the first record.
-func told(r pipeline.Reason) string {
+func told(r record.Reason) string {
 	text := r.Text + adviceOf[r.Option]
 	if r.Example != "" {
 		text += ", such as " + strconv.Quote(r.Example)
@@ -182,9 +183,9 @@ func told(r pipeline.Reason) string {
 const wrongColumn = 10
 
 // advice says what helps against a reason; "" if there is no advice.
-func advice(r pipeline.Reason, c pipeline.Snapshot) string {
+func advice(r record.Reason, c record.Snapshot) string {
 	switch {
-	case r.Class == pipeline.ClassInput && r.Records*wrongColumn >= c.Settled():
+	case r.Class == record.ClassInput && r.Records*wrongColumn >= c.Settled():
 		return "if the inputs are in another column, name it with --column"
 	case r.Status == writer.StatusRejected:
 		return "to ask again for rejected inputs, add --retry-rejected"
@@ -206,7 +207,7 @@ func inSeveral(classifications []string) string {
 	return fmt.Sprintf(" in %d classifications", len(classifications))
 }
 
-func byStatus(c pipeline.Snapshot) string {
+func byStatus(c record.Snapshot) string {
 	var parts []string
 	for _, s := range []struct {
 		n    int64

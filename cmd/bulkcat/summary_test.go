@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // TestDriftTold wants a line for each departure that has occurred.
 func TestDriftTold(t *testing.T) {
 	for name, tt := range map[string]struct {
-		drift pipeline.DriftCount
+		drift record.Drift[int64]
 		want  []string // the beginnings of the lines
 	}{
-		"none":       {pipeline.DriftCount{}, nil},
-		"categories": {pipeline.DriftCount{Category: 9776}, []string{"9776 entries of answers name a category that is not in the taxonomy as bulkcat knows it"}},
-		"others":     {pipeline.DriftCount{Confidence: 2, Dropped: 1}, []string{"2 entries of answers have no confidence", "1 entries of answers have no category"}},
+		"none":       {record.Drift[int64]{}, nil},
+		"categories": {record.Drift[int64]{Category: 9776}, []string{"9776 entries of answers name a category that is not in the taxonomy as bulkcat knows it"}},
+		"others":     {record.Drift[int64]{Confidence: 2, Dropped: 1}, []string{"2 entries of answers have no confidence", "1 entries of answers have no category"}},
 	} {
 		got := drift(tt.drift)
 		if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
@@ -29,34 +29,34 @@ func TestDriftTold(t *testing.T) {
 
 // TestReasonsTold wants the three most frequent reasons of a status, and advice against the most frequent.
 func TestReasonsTold(t *testing.T) {
-	reason := func(status writer.Status, class, text, example string, records int64) pipeline.Reason {
-		return pipeline.Reason{Status: status, Class: class, Text: text, Example: example, Records: records, File: "in.csv", Line: 7}
+	reason := func(status writer.Status, class, text, example string, records int64) record.Reason {
+		return record.Reason{Status: status, Class: class, Text: text, Example: example, Records: records, File: "in.csv", Line: 7}
 	}
 	for name, tt := range map[string]struct {
-		reasons []pipeline.Reason
+		reasons []record.Reason
 		want    []string
 	}{
 		"none": {nil, nil},
 		"slow service": {
-			[]pipeline.Reason{reason("failed", "timeout", "timeout", "the service did not answer in time", 4)},
+			[]record.Reason{reason("failed", "timeout", "timeout", "the service did not answer in time", 4)},
 			[]string{`failed 4: timeout, such as "the service did not answer in time" (in.csv:7)`, " to wait longer for an answer, raise --timeout; the next run asks again"},
 		},
 		"too fast": {
-			[]pipeline.Reason{reason("failed", "429", "HTTP 429 Too Many Requests", "", 4), reason("failed", "503", "HTTP 503 Service Unavailable", "", 2)},
+			[]record.Reason{reason("failed", "429", "HTTP 429 Too Many Requests", "", 4), reason("failed", "503", "HTTP 503 Service Unavailable", "", 2)},
 			[]string{"failed 4: HTTP 429 Too Many Requests (in.csv:7)", " 2: HTTP 503 Service Unavailable (in.csv:7)", " to ask more slowly, lower --rate; the next run asks again"},
 		},
 		"a few wrong inputs": {
-			[]pipeline.Reason{reason("invalid", pipeline.ClassInput, "the input is empty", "", 9)},
+			[]record.Reason{reason("invalid", record.ClassInput, "the input is empty", "", 9)},
 			[]string{"invalid 9: the input is empty (in.csv:7)"},
 		},
 		"a wrong column": {
-			[]pipeline.Reason{reason("invalid", pipeline.ClassInput, "not a website", "", 50)},
+			[]record.Reason{reason("invalid", record.ClassInput, "not a website", "", 50)},
 			[]string{"invalid 50: not a website (in.csv:7)", " if the inputs are in another column, name it with --column"},
 		},
 		"many": {
-			[]pipeline.Reason{
-				reason("invalid", pipeline.ClassRow, "a", "", 9), reason("invalid", pipeline.ClassRow, "b", "", 8), reason("invalid", pipeline.ClassRow, "c", "", 7),
-				reason("invalid", pipeline.ClassRow, "d", "", 6), reason("invalid", pipeline.ClassRow, "e", "", 5), reason("rejected", "404", "HTTP 404 Not Found", "no \x1b such", 2),
+			[]record.Reason{
+				reason("invalid", record.ClassRow, "a", "", 9), reason("invalid", record.ClassRow, "b", "", 8), reason("invalid", record.ClassRow, "c", "", 7),
+				reason("invalid", record.ClassRow, "d", "", 6), reason("invalid", record.ClassRow, "e", "", 5), reason("rejected", "404", "HTTP 404 Not Found", "no \x1b such", 2),
 			},
 			[]string{
 				"invalid 9: a (in.csv:7)", " 8: b (in.csv:7)", " 7: c (in.csv:7)", " 11 for other reasons: see the column error",
@@ -66,7 +66,7 @@ func TestReasonsTold(t *testing.T) {
 	} {
 		var got []string
 		line := func(name, format string, args ...any) { got = append(got, name+" "+fmt.Sprintf(format, args...)) }
-		printReasons(line, pipeline.Snapshot{OK: 100, Reasons: tt.reasons})
+		printReasons(line, record.Snapshot{Counts: record.Counts[int64]{OK: 100}, Reasons: tt.reasons})
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tt.want)
 		}

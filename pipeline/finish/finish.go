@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/places"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
@@ -27,16 +28,16 @@ type Options struct {
 type NoShardsError struct{ Folder string }
 
 func (e *NoShardsError) Error() string {
-	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, pipeline.ShardsPath(e.Folder))
+	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, record.ShardsPath(e.Folder))
 }
 
 // Run verifies the shards of a folder: see verify.RunShards. If the report is balanced, Run publishes the file with
 // the rows and its account, if Options ask for that, and then the file _SUCCESS in the folder. Otherwise Run removes a
 // _SUCCESS. No shard can be written meanwhile by a process of this machine. Errors are *NoShardsError, *writer.BusyError if a shard or the file is being
-// written, *pipeline.OverwriteError, *writer.FormatError, and those of reading and writing files.
+// written, *places.OverwriteError, *writer.FormatError, and those of reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	o.Folder = writer.Clean(o.Folder)
-	shards, err := pipeline.ReadShards(ctx, o.Folder)
+	shards, err := record.ReadShards(ctx, o.Folder)
 	if err != nil {
 		return report, err
 	}
@@ -57,8 +58,8 @@ func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 // finishing is the state of Run.
 type finishing struct {
 	Options
-	shards   *pipeline.Shards
-	accounts []*pipeline.Account
+	shards   *record.Shards
+	accounts []*record.Account
 	locks    []*writer.Lock
 	sink     writer.Sink // nil before the first row
 }
@@ -99,7 +100,7 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 	if err := writer.Shape(f.shards.Settings.Shape).CheckFormat(format); err != nil {
 		return err
 	}
-	if err := pipeline.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {
+	if err := places.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {
 		return err
 	}
 	switch {
@@ -124,7 +125,7 @@ func isWithin(path, folder string) bool {
 	if storage.IsURL(path) || storage.IsURL(folder) {
 		return strings.HasPrefix(path+"/", folder+"/")
 	}
-	return pipeline.IsWithin(path, folder)
+	return places.IsWithin(path, folder)
 }
 
 func (f *finishing) format() (writer.Format, error) {
@@ -149,7 +150,7 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	if report, err = verify.RunShards(ctx, options); err != nil {
 		return report, err
 	}
-	success := pipeline.SuccessPath(f.Folder)
+	success := record.SuccessPath(f.Folder)
 	if !report.Balanced {
 		return report, storage.Remove(ctx, success)
 	}
@@ -158,7 +159,7 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	}
 	if !storage.IsURL(f.Folder) {
 		// A shard that was killed as it started may have left a draft. No shard can remove it: it may be another's.
-		_, shards := writer.Split(pipeline.ShardsPath(f.Folder))
+		_, shards := writer.Split(record.ShardsPath(f.Folder))
 		writer.Local.RemoveDrafts(ctx, f.Folder, func(name string) bool { return name == shards })
 	}
 	return report, storage.Publish(ctx, success, nil)

@@ -18,6 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
@@ -101,7 +102,7 @@ func (s *sharded) run(number, count int, output string) error {
 		Limits: limits.Options{Rate: math.Inf(1)},
 	}
 	if count > 0 {
-		options.Shard = pipeline.Shard{Number: number, Count: count}
+		options.Shard = record.Shard{Number: number, Count: count}
 	}
 	session, err := pipeline.Open(s.t.Context(), options)
 	if err != nil {
@@ -134,7 +135,7 @@ func (s *sharded) finish(output string) (verify.Report, error) {
 // finished reports whether the folder has the file that says so.
 func (s *sharded) finished() bool {
 	s.t.Helper()
-	found, err := storage.Exists(s.t.Context(), pipeline.SuccessPath(s.folder))
+	found, err := storage.Exists(s.t.Context(), record.SuccessPath(s.folder))
 	s.check(err)
 	return found
 }
@@ -152,8 +153,8 @@ func TestMerge(t *testing.T) {
 			if !bytes.Equal(s.read(merged), s.read(s.beside("whole.csv"))) {
 				s.t.Errorf("%s: the rows are not those of a run over the whole input", merged)
 			}
-			account, err := pipeline.ReadAccount(s.t.Context(), pipeline.AccountPath(merged))
-			if err != nil || account == nil || account.Ending != pipeline.Complete || account.Counts.Written != 40 {
+			account, err := record.ReadAccount(s.t.Context(), record.AccountPath(merged))
+			if err != nil || account == nil || account.Ending != record.Complete || account.Counts.Written != 40 {
 				s.t.Errorf("%s: the account is %+v, %v", merged, account, err)
 			}
 		}
@@ -223,7 +224,7 @@ func TestShardsStartedAgain(t *testing.T) {
 		if err != nil || !report.Balanced || !s.finished() {
 			s.t.Errorf("%+v, %v", report, err)
 		}
-		var other *pipeline.ShardCountError
+		var other *record.ShardCountError
 		if err := s.run(2, shards+1, s.folder+"/"); !errors.As(err, &other) || other.Count != shards || !s.finished() {
 			s.t.Errorf("a shard of another count: %v", err)
 		}
@@ -235,7 +236,7 @@ func TestShardOnTwoMachines(t *testing.T) {
 	s := newSharded(t, inObjects(t))
 	s.runAll()
 	shard, _ := writer.Split(s.part(2))
-	account := pipeline.AccountPath(shard + "/")
+	account := record.AccountPath(shard + "/")
 	theirs, rows := s.read(account), s.read(s.part(2))
 	for _, path := range []string{account, s.part(2), writer.Join(shard, "_manifest.json")} {
 		s.check(storage.Remove(s.t.Context(), path))
@@ -262,7 +263,7 @@ func TestFirstShardFixesTheCount(t *testing.T) {
 		}
 		started := 0
 		for range 4 {
-			var other *pipeline.ShardCountError
+			var other *record.ShardCountError
 			if err := <-errs; err == nil {
 				started++
 			} else if !errors.As(err, &other) {
@@ -289,7 +290,7 @@ func TestShardsStartTogether(t *testing.T) {
 		s.check(s.run(1, 2, s.folder+"/"))
 		return fs.ErrNotExist
 	})
-	if err := s.run(1, 3, s.folder+"/"); errorAs[*pipeline.ShardCountError](err) == nil {
+	if err := s.run(1, 3, s.folder+"/"); errorAs[*record.ShardCountError](err) == nil {
 		t.Errorf("got %v", err)
 	}
 }
@@ -313,7 +314,7 @@ func TestManifestsAreChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, func(s *sharded) {
 				s.runAll()
-				s.check(damage(s, pipeline.ManifestPath(writer.Join(s.folder, pipeline.Shard{Number: 2, Count: shards}.Folder()))))
+				s.check(damage(s, record.ManifestPath(writer.Join(s.folder, record.Shard{Number: 2, Count: shards}.Folder()))))
 				report, err := s.finish("")
 				s.check(err)
 				if report.Balanced || s.finished() || len(report.Findings) != 1 || report.Findings[0].What != "manifest" {
@@ -329,7 +330,7 @@ func TestLinksIntoTheFolder(t *testing.T) {
 	s := newSharded(t, inFiles(t))
 	s.runAll()
 	s.check(os.Symlink(s.folder, s.beside("link")))
-	s.check(os.Symlink(filepath.Join(s.folder, pipeline.Shard{Number: 2, Count: shards}.Folder()), s.beside("deep")))
+	s.check(os.Symlink(filepath.Join(s.folder, record.Shard{Number: 2, Count: shards}.Folder()), s.beside("deep")))
 	for _, output := range []string{"link/rows.csv", "deep/rows.csv", "link/../out/rows.csv"} {
 		if _, err := s.finish(filepath.Dir(s.folder) + "/" + output); err == nil || !strings.Contains(err.Error(), "would read its rows twice") {
 			t.Errorf("%s: got %v", output, err)

@@ -13,21 +13,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // Run is the source of a run. The session gathers details (pipeline.SessionOptions.Details).
 type Run struct {
-	status  func() pipeline.Status
+	status  func() record.Status
 	metrics *prometheus.Registry
 	mu      sync.Mutex
 	history History
 }
 
-// NewRun makes the source of a session that has begun.
-func NewRun(s *pipeline.Session) *Run { return newRun(s.Status) }
-
-func newRun(status func() pipeline.Status) *Run {
+// NewRun makes the source of a session that has begun, by its method Status.
+func NewRun(status func() record.Status) *Run {
 	r := &Run{status: status, metrics: prometheus.NewRegistry()}
 	r.metrics.MustRegister(r)
 	return r
@@ -36,14 +34,14 @@ func newRun(status func() pipeline.Status) *Run {
 // Metrics has the figures of the status.
 func (r *Run) Metrics() prometheus.Gatherer { return r.metrics }
 
-// Status is a pipeline.Status.
+// Status is a record.Status.
 func (r *Run) Status() any { return r.status() }
 
 // stateWords are the states in words.
-var stateWords = map[pipeline.State]string{
-	pipeline.Starting: "starting", pipeline.Asking: "asking", pipeline.Congested: "congested: one request is sent at a time",
-	pipeline.Limited: "limited, waiting", pipeline.Outage: "outage: waiting for the service", pipeline.QuotaPause: "waiting for quota",
-	pipeline.Finishing: "finishing: storing answers and writing rows",
+var stateWords = map[record.State]string{
+	record.Starting: "starting", record.Asking: "asking", record.Congested: "congested: one request is sent at a time",
+	record.Limited: "limited, waiting", record.Outage: "outage: waiting for the service", record.QuotaPause: "waiting for quota",
+	record.Finishing: "finishing: storing answers and writing rows",
 }
 
 // View shows the status, and adds it to the history.
@@ -51,12 +49,12 @@ func (r *Run) View() View {
 	s := r.status()
 	d := s.Details
 	v := View{
-		Title: s.Output, State: stateWords[s.State], Since: s.Since, Ended: s.State == pipeline.Ended, Done: s.Records, Total: s.Total,
-		Trouble: s.State == pipeline.Outage || s.State == pipeline.QuotaPause || s.State == pipeline.Congested || s.State == pipeline.Limited,
+		Title: s.Output, State: stateWords[s.State], Since: s.Since, Ended: s.State == record.Ended, Done: s.Records, Total: s.Total,
+		Trouble: s.State == record.Outage || s.State == record.QuotaPause || s.State == record.Congested || s.State == record.Limited,
 		Figures: figures(s), Settings: settings(s),
 	}
 	if v.Ended {
-		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != pipeline.Complete
+		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != record.Complete
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +66,7 @@ func (r *Run) View() View {
 	return v
 }
 
-func figures(s pipeline.Status) []Figure {
+func figures(s record.Status) []Figure {
 	all := []Figure{
 		{"Records", group(s.Records), fmt.Sprintf("%s a second", number(s.RecordsPerSecond))},
 		{"Requests", group(s.Requests), fmt.Sprintf("%s a second", number(s.RequestsPerSecond))},
@@ -81,7 +79,7 @@ func figures(s pipeline.Status) []Figure {
 	}
 	if s.Quota != nil {
 		detail := ""
-		if s.Stop == pipeline.QuotaExhausted && s.Ends != nil {
+		if s.Stop == record.QuotaExhausted && s.Ends != nil {
 			detail = "used up at " + s.Ends.Local().Format("Jan 2 15:04")
 		}
 		all = append(all, Figure{"Quota left", group(*s.Quota), detail})
@@ -154,7 +152,7 @@ func sum(counts map[string]int64) (n int64) {
 	return n
 }
 
-func tables(s pipeline.Status) []Table {
+func tables(s record.Status) []Table {
 	d := s.Details
 	outcomes := Table{Title: "Outcomes of requests", Columns: []string{"outcome", "requests"}, Empty: "No request has ended yet."}
 	for _, name := range slices.Sorted(maps.Keys(s.Outcomes)) {
@@ -188,7 +186,7 @@ func tables(s pipeline.Status) []Table {
 }
 
 // settings are the members of the settings as JSON names them.
-func settings(s pipeline.Status) [][2]string {
+func settings(s record.Status) [][2]string {
 	list := [][2]string{{"service", s.Details.Service}, {"started", s.Started.Local().Format("Jan 2 15:04:05")}, {"process", fmt.Sprint(s.PID)}}
 	text, err := json.Marshal(s.Details.Settings)
 	var members map[string]any

@@ -14,36 +14,36 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // hostile is text that would end an element, if the page did not escape it.
 const hostile = `</td><script>alert("x")</script>`
 
-func statusOf(state pipeline.State) pipeline.Status {
+func statusOf(state record.State) record.Status {
 	quota := int64(1234)
-	return pipeline.Status{
+	return record.Status{
 		Output: "out.csv", State: state, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Updated: time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC),
-		Records: 40, Total: 100, Requests: 50, Outcomes: pipeline.Attempts{"answered": 48, "limited": 2}, Allowed: 10, Quota: &quota,
-		Details: &pipeline.Details{
+		Records: 40, Total: 100, Requests: 50, Outcomes: record.Attempts{"answered": 48, "limited": 2}, Allowed: 10, Quota: &quota,
+		Details: &record.Details{
 			Service:    "https://api.example.com",
-			Settings:   pipeline.Settings{Kind: "website", Output: "out.csv"},
-			Attempts:   pipeline.Latency{Bounds: []float64{0.1, 1}, Counts: []int64{40, 9, 1}, Seconds: 6},
-			Categories: []pipeline.CategoryCount{{Name: hostile, Records: 30}},
+			Settings:   record.Settings{Kind: "website", Output: "out.csv"},
+			Attempts:   record.Latency{Bounds: []float64{0.1, 1}, Counts: []int64{40, 9, 1}, Seconds: 6},
+			Categories: []record.CategoryCount{{Name: hostile, Records: 30}},
 			Confidence: []int64{0, 0, 0, 0, 0, 0, 0, 10, 20, 10},
 			Learned:    "10 requests/s, 600 requests in 1m0s",
-			Failures:   []pipeline.Failure{{File: "in.txt", Line: 7, Input: hostile, Status: "rejected", Reason: "HTTP 404"}},
+			Failures:   []record.Failure{{File: "in.txt", Line: 7, Input: hostile, Status: "rejected", Reason: "HTTP 404"}},
 		},
 	}
 }
 
-func serve(t *testing.T, status func() pipeline.Status) *Server {
+func serve(t *testing.T, status func() record.Status) *Server {
 	t.Helper()
 	s, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Show(newRun(status))
+	s.Show(NewRun(status))
 	t.Cleanup(func() { _ = s.http.Close() })
 	return s
 }
@@ -63,7 +63,7 @@ func get(t *testing.T, s *Server, path string) (string, *http.Response) {
 }
 
 func TestPageEscapesInputsAndLoadsNothingElsewhere(t *testing.T) {
-	s := serve(t, func() pipeline.Status { return statusOf(pipeline.Asking) })
+	s := serve(t, func() record.Status { return statusOf(record.Asking) })
 	text, response := get(t, s, "")
 	if strings.Contains(text, "<script>alert") || !strings.Contains(text, "&lt;script&gt;alert") {
 		t.Error("the page does not escape a category and an input")
@@ -81,9 +81,9 @@ func TestPageEscapesInputsAndLoadsNothingElsewhere(t *testing.T) {
 }
 
 func TestEveryPathHasTheSameFigures(t *testing.T) {
-	s := serve(t, func() pipeline.Status { return statusOf(pipeline.Outage) })
+	s := serve(t, func() record.Status { return statusOf(record.Outage) })
 	text, _ := get(t, s, "status.json")
-	var status pipeline.Status
+	var status record.Status
 	if err := json.Unmarshal([]byte(text), &status); err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +112,8 @@ func TestEveryPathHasTheSameFigures(t *testing.T) {
 
 func TestEventsEndWithTheRun(t *testing.T) {
 	var state atomic.Value
-	state.Store(pipeline.Asking)
-	s := serve(t, func() pipeline.Status { return statusOf(state.Load().(pipeline.State)) })
+	state.Store(record.Asking)
+	s := serve(t, func() record.Status { return statusOf(state.Load().(record.State)) })
 	stop := s.Watch()
 	response, err := http.Get(s.URL() + "events")
 	if err != nil {
@@ -140,7 +140,7 @@ func TestEventsEndWithTheRun(t *testing.T) {
 	if event := next(); event.Ended || !strings.Contains(event.Parts["state"], "asking") {
 		t.Errorf("first event: %+v", event)
 	}
-	state.Store(pipeline.Ended)
+	state.Store(record.Ended)
 	stop()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -227,8 +227,8 @@ func TestChartsWithGapsAndStacks(t *testing.T) {
 
 func TestMetricsAreDescribed(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	for _, state := range []pipeline.State{pipeline.Asking, pipeline.Ended} {
-		run := newRun(func() pipeline.Status { return statusOf(state) })
+	for _, state := range []record.State{record.Asking, record.Ended} {
+		run := NewRun(func() record.Status { return statusOf(state) })
 		if err := registry.Register(run); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 }
 
 func BenchmarkView(b *testing.B) {
-	run := newRun(func() pipeline.Status { return statusOf(pipeline.Asking) })
+	run := NewRun(func() record.Status { return statusOf(record.Asking) })
 	for i := range mostSamples {
 		run.history.Add(Sample{At: time.Unix(int64(i), 0), Counts: map[string]int64{"answered": int64(i), "limited": 1}})
 	}

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -44,8 +44,8 @@ var (
 // Find returns the files of an output, as List does, and the account beside the output, which says the format of a file
 // with another extension. The account, or the folder itself, also says whether text is escaped. The account is nil if it
 // is missing. If only the files are missing, the account is returned with an error that is fs.ErrNotExist.
-func Find(ctx context.Context, output string) ([]Part, *pipeline.Account, error) {
-	account, err := pipeline.ReadAccount(ctx, pipeline.AccountPath(output))
+func Find(ctx context.Context, output string) ([]Part, *record.Account, error) {
+	account, err := record.ReadAccount(ctx, record.AccountPath(output))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,10 +64,10 @@ func Find(ctx context.Context, output string) ([]Part, *pipeline.Account, error)
 }
 
 // markEscaped sets Escaped of the files of an output. The folder decides, for its account may be that of an earlier run.
-func markEscaped(ctx context.Context, output string, parts []Part, account *pipeline.Account) (err error) {
-	var settings *pipeline.Settings
+func markEscaped(ctx context.Context, output string, parts []Part, account *record.Account) (err error) {
+	var settings *record.Settings
 	if len(parts) > 0 && parts[0].Number > 0 {
-		if settings, err = pipeline.FolderSettings(ctx, output); err != nil {
+		if settings, err = record.FolderSettings(ctx, output); err != nil {
 			return err
 		}
 	}

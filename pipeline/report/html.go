@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 //go:embed report.html
@@ -31,7 +31,7 @@ var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	"at":             func(i int, c Classification) placed { return placed{c, i} },
 	"bars":           bars,
 	"clock":          clock,
-	"complete":       func(e pipeline.Ending) bool { return e == pipeline.Complete },
+	"complete":       func(e record.Ending) bool { return e == record.Complete },
 	"confidence":     confidenceOf,
 	"confidenceText": confidenceText,
 	"count":          count,
@@ -95,7 +95,7 @@ func (r Report) headline() string {
 	text := "The run is unknown: there is no account beside the output."
 	if r.Run != nil {
 		text = fmt.Sprintf("The run of %s ended %s: %s.", r.Run.Settings.Kind+"s", clock(r.Run.Ended), r.Run.Ending)
-		if r.Run.Ending != pipeline.Complete && r.Summary != nil {
+		if r.Run.Ending != record.Complete && r.Summary != nil {
 			text += " It has not published the rows below: an earlier run has."
 		}
 	}
@@ -189,9 +189,9 @@ func newChart(spans []Span) *chart {
 		}
 		class := ""
 		switch s.State {
-		case pipeline.Outage:
+		case record.Outage:
 			class, height = "out", max(height, 4)
-		case pipeline.QuotaPause, pipeline.Congested, pipeline.Limited:
+		case record.QuotaPause, record.Congested, record.Limited:
 			class, height = "waiting", max(height, 4)
 		}
 		bar := newRect(x, width, height)
@@ -199,7 +199,7 @@ func newChart(spans []Span) *chart {
 		c.Bars, x = append(c.Bars, bar), x+width
 		if n := len(c.Changes); n > 0 && c.Changes[n-1].Start == s.Start && c.Changes[n-1].State == s.State && c.Changes[n-1].Ending == "" {
 			joined := c.Changes[n-1]
-			joined.Outcomes = pipeline.Attempts{}
+			joined.Outcomes = record.Attempts{}
 			joined.join(Span{From: s.From, To: s.To, State: s.State, Ending: s.Ending, Records: s.Records, Requests: s.Requests, Outcomes: s.Outcomes})
 			for class, n := range c.Changes[n-1].Outcomes {
 				joined.Outcomes[class] += n
@@ -254,7 +254,7 @@ type bar struct {
 	Share float64
 }
 
-func bars(a pipeline.Attempts) (list []bar) {
+func bars(a record.Attempts) (list []bar) {
 	total := int64(0)
 	for name, n := range a {
 		list, total = append(list, bar{Name: name, N: n}), total+n
@@ -266,7 +266,7 @@ func bars(a pipeline.Attempts) (list []bar) {
 	return list
 }
 
-func outcomes(a pipeline.Attempts) string {
+func outcomes(a record.Attempts) string {
 	var list []string
 	for _, b := range bars(a) {
 		list = append(list, count(b.N)+" "+b.Name)

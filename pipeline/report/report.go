@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // Report describes an output and the run that has written it.
@@ -21,50 +21,50 @@ type Report struct {
 
 // Run is what the account says. Counts are of all starts of the run.
 type Run struct {
-	Bulkcat  string            `json:"bulkcat"`
-	Service  string            `json:"service"`
-	Settings pipeline.Settings `json:"settings"`
-	Started  time.Time         `json:"started"` // of the first start
-	Ended    time.Time         `json:"ended"`
-	Ending   pipeline.Ending   `json:"ending"`
-	Error    string            `json:"error,omitempty"`
-	Starts   []Start           `json:"starts"` // the first one first
-	Cost     Cost              `json:"cost"`
-	Counts   pipeline.Snapshot `json:"counts"` // of the last start
-	Files    []pipeline.Output `json:"files"`
-	Inputs   []pipeline.Input  `json:"inputs"`
+	Bulkcat  string          `json:"bulkcat"`
+	Service  string          `json:"service"`
+	Settings record.Settings `json:"settings"`
+	Started  time.Time       `json:"started"` // of the first start
+	Ended    time.Time       `json:"ended"`
+	Ending   record.Ending   `json:"ending"`
+	Error    string          `json:"error,omitempty"`
+	Starts   []Start         `json:"starts"` // the first one first
+	Cost     Cost            `json:"cost"`
+	Counts   record.Snapshot `json:"counts"` // of the last start
+	Files    []record.Output `json:"files"`
+	Inputs   []record.Input  `json:"inputs"`
 }
 
 // Start is one start of a run.
 type Start struct {
-	Started  time.Time       `json:"started"`
-	Ended    time.Time       `json:"ended"`
-	Ending   pipeline.Ending `json:"ending"`
-	Requests int64           `json:"requests"`
-	Error    string          `json:"error,omitempty"`
+	Started  time.Time     `json:"started"`
+	Ended    time.Time     `json:"ended"`
+	Ending   record.Ending `json:"ending"`
+	Requests int64         `json:"requests"`
+	Error    string        `json:"error,omitempty"`
 }
 
 // Cost counts requests.
 type Cost struct {
-	Made      int64             `json:"made"`       // attempts, of all starts
-	Retries   int64             `json:"retries"`    // of these
-	Rechecks  int64             `json:"rechecks"`   // of these: answered requests that were repeated to check the service
-	Outcomes  pipeline.Attempts `json:"outcomes"`   // of the attempts
-	Deduped   int64             `json:"deduped"`    // saved in the last start, because an equal request was in flight
-	FromStore int64             `json:"from_store"` // saved in the last start, because the store had the answer
-	Kept      int64             `json:"kept"`       // records of the last start in parts that an earlier start had published
+	Made      int64           `json:"made"`       // attempts, of all starts
+	Retries   int64           `json:"retries"`    // of these
+	Rechecks  int64           `json:"rechecks"`   // of these: answered requests that were repeated to check the service
+	Outcomes  record.Attempts `json:"outcomes"`   // of the attempts
+	Deduped   int64           `json:"deduped"`    // saved in the last start, because an equal request was in flight
+	FromStore int64           `json:"from_store"` // saved in the last start, because the store had the answer
+	Kept      int64           `json:"kept"`       // records of the last start in parts that an earlier start had published
 }
 
 // Span is a stretch of time of a run. Its counts are those within it.
 type Span struct {
-	Start    int               `json:"start"` // the number of the start of the run, from 1
-	From     time.Time         `json:"from"`
-	To       time.Time         `json:"to"`
-	State    pipeline.State    `json:"state"`
-	Records  int64             `json:"records"`
-	Requests int64             `json:"requests"`
-	Outcomes pipeline.Attempts `json:"outcomes,omitempty"`
-	Ending   pipeline.Ending   `json:"ending,omitempty"` // if the start ended here
+	Start    int             `json:"start"` // the number of the start of the run, from 1
+	From     time.Time       `json:"from"`
+	To       time.Time       `json:"to"`
+	State    record.State    `json:"state"`
+	Records  int64           `json:"records"`
+	Requests int64           `json:"requests"`
+	Outcomes record.Attempts `json:"outcomes,omitempty"`
+	Ending   record.Ending   `json:"ending,omitempty"` // if the start ended here
 }
 
 // Build reads the account, the journal and the rows of an output. The account and the journal may be missing; the rows
@@ -88,7 +88,7 @@ func Build(ctx context.Context, output string) (Report, error) {
 
 // OfRun reads the account and the journal of an output, but not its rows.
 func OfRun(ctx context.Context, output string) (Report, error) {
-	account, err := pipeline.ReadAccount(ctx, pipeline.AccountPath(output))
+	account, err := record.ReadAccount(ctx, record.AccountPath(output))
 	if err != nil {
 		return Report{}, err
 	}
@@ -97,18 +97,18 @@ func OfRun(ctx context.Context, output string) (Report, error) {
 		r.Run = runOf(account)
 	}
 	spans := spans{}
-	err = pipeline.ReadJournal(pipeline.JournalPath(output), account, spans.add)
+	err = record.ReadJournal(record.JournalPath(output), account, spans.add)
 	r.Timeline = spans.list
 	return r, err
 }
 
-func runOf(a *pipeline.Account) *Run {
+func runOf(a *record.Account) *Run {
 	r := &Run{
 		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
 		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs,
-		Cost: Cost{Outcomes: pipeline.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept},
+		Cost: Cost{Outcomes: record.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept},
 	}
-	add := func(started, ended time.Time, ending pipeline.Ending, err string, c pipeline.Snapshot) {
+	add := func(started, ended time.Time, ending record.Ending, err string, c record.Snapshot) {
 		r.Starts = append(r.Starts, Start{started, ended, ending, c.Requests, err})
 		r.Cost.Made += c.Requests
 		r.Cost.Retries += c.Retries
@@ -132,33 +132,33 @@ const mostSpans = 240
 type spans struct {
 	list   []Span
 	starts int
-	last   pipeline.Moment
+	last   record.JournalLine
 }
 
-// add adds the span from the last moment to this one.
-func (s *spans) add(m pipeline.Moment) {
-	if m.Start {
+// add adds the span from the last line of the journal to this one.
+func (s *spans) add(line record.JournalLine) {
+	if line.Event == record.JournalStart {
 		s.starts++
-		s.last = m
+		s.last = line
 		return
 	}
 	if s.starts == 0 {
 		return
 	}
 	state := s.last.State
-	if s.last.Start {
-		state = m.State
+	if s.last.Event == record.JournalStart {
+		state = line.State
 	}
 	span := Span{
-		Start: s.starts, From: s.last.At, To: m.At, State: state, Ending: m.Ending,
-		Records: m.Records - s.last.Records, Requests: m.Requests - s.last.Requests, Outcomes: pipeline.Attempts{},
+		Start: s.starts, From: s.last.At, To: line.At, State: state, Ending: line.Ending,
+		Records: line.Records - s.last.Records, Requests: line.Requests - s.last.Requests, Outcomes: record.Attempts{},
 	}
-	for class, n := range m.Outcomes {
+	for class, n := range line.Outcomes {
 		if n -= s.last.Outcomes[class]; n != 0 {
 			span.Outcomes[class] = n
 		}
 	}
-	if s.list, s.last = append(s.list, span), m; len(s.list) >= 2*mostSpans {
+	if s.list, s.last = append(s.list, span), line; len(s.list) >= 2*mostSpans {
 		s.shorten()
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -236,16 +236,17 @@ func TestTop(t *testing.T) {
 }
 
 // run is the account of a run with two starts.
-func run(output string) pipeline.Account {
+func run(output string) record.Account {
 	at := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
-	return pipeline.Account{
-		Bulkcat: "v1", Service: "https://api.example.com", Started: at.Add(time.Hour), Ended: at.Add(2 * time.Hour), Ending: pipeline.Complete,
-		Settings: pipeline.Settings{Kind: "website", Classification: "taxonomy_v3,naics", Inputs: []string{hostile}, Output: output, OutputFormat: "csv"},
-		Counts: pipeline.Snapshot{
-			Written: 10, Rows: 22, Requests: 1234, Retries: 20, FromStore: 7, Attempts: pipeline.Attempts{"answered": 1200, "http_503": 34},
-			Reasons: []pipeline.Reason{{Status: "rejected", Class: "http_422", Text: "HTTP 422", Example: hostile, Records: 1, File: "in.csv", Line: 11}},
+	return record.Account{
+		Bulkcat: "v1", Service: "https://api.example.com", Started: at.Add(time.Hour), Ended: at.Add(2 * time.Hour), Ending: record.Complete,
+		Settings: record.Settings{Kind: "website", Classification: "taxonomy_v3,naics", Inputs: []string{hostile}, Output: output, OutputFormat: "csv"},
+		Counts: record.Snapshot{
+			Counts:   record.Counts[int64]{Written: 10, Rows: 22, Requests: 1234, Retries: 20, FromStore: 7},
+			Attempts: record.Attempts{"answered": 1200, "http_503": 34},
+			Reasons:  []record.Reason{{Status: "rejected", Class: "http_422", Text: "HTTP 422", Example: hostile, Records: 1, File: "in.csv", Line: 11}},
 		},
-		Earlier: []pipeline.EarlierRun{{Started: at, Ended: at.Add(time.Minute), Ending: pipeline.Killed, Counts: pipeline.Snapshot{Requests: 100, Attempts: pipeline.Attempts{"answered": 100}}}},
+		Earlier: []record.EarlierRun{{Started: at, Ended: at.Add(time.Minute), Ending: record.Killed, Counts: record.Snapshot{Counts: record.Counts[int64]{Requests: 100}, Attempts: record.Attempts{"answered": 100}}}},
 	}
 }
 
@@ -255,15 +256,15 @@ func example(t *testing.T) Report {
 	account := run("out.csv")
 	r := Report{Output: "out.csv", Run: runOf(&account), Summary: &s}
 	spans := spans{}
-	moment := func(seconds int, state pipeline.State, requests int64) {
-		spans.add(pipeline.Moment{At: account.Started.Add(time.Duration(seconds) * time.Second), State: state, Requests: requests, Outcomes: pipeline.Attempts{"answered": requests}})
+	moment := func(seconds int, state record.State, requests int64) {
+		spans.add(record.JournalLine{At: account.Started.Add(time.Duration(seconds) * time.Second), State: state, Requests: requests, Outcomes: record.Attempts{"answered": requests}})
 	}
 	for range 2 {
-		spans.add(pipeline.Moment{At: account.Started, Start: true})
-		moment(1, pipeline.Asking, 100)
-		moment(2, pipeline.Outage, 200)
-		moment(30, pipeline.Asking, 200)
-		moment(31, pipeline.Asking, 300)
+		spans.add(record.JournalLine{At: account.Started, Event: record.JournalStart})
+		moment(1, record.Asking, 100)
+		moment(2, record.Outage, 200)
+		moment(30, record.Asking, 200)
+		moment(31, record.Asking, 300)
 	}
 	r.Timeline = spans.list
 	return r
@@ -366,12 +367,12 @@ func TestJSON(t *testing.T) {
 // TestLongTimeline shortens the journal of a long run, and keeps its counts.
 func TestLongTimeline(t *testing.T) {
 	at := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
-	for name, states := range map[string][]pipeline.State{"one state": {pipeline.Asking}, "two in turn": {pipeline.Asking, pipeline.Outage}} {
+	for name, states := range map[string][]record.State{"one state": {record.Asking}, "two in turn": {record.Asking, record.Outage}} {
 		s := spans{}
-		s.add(pipeline.Moment{At: at, Start: true})
+		s.add(record.JournalLine{At: at, Event: record.JournalStart})
 		const seconds = 36_000
 		for n := 1; n <= seconds; n++ {
-			s.add(pipeline.Moment{At: at.Add(time.Duration(n) * time.Second), State: states[n%len(states)], Requests: int64(n) * 3, Outcomes: pipeline.Attempts{"answered": int64(n)}})
+			s.add(record.JournalLine{At: at.Add(time.Duration(n) * time.Second), State: states[n%len(states)], Requests: int64(n) * 3, Outcomes: record.Attempts{"answered": int64(n)}})
 		}
 		requests, answered := int64(0), int64(0)
 		for i, span := range s.list {
@@ -386,8 +387,8 @@ func TestLongTimeline(t *testing.T) {
 	}
 	s := spans{}
 	for n := range 10_000 { // a scheduler that starts a run that fails at once
-		s.add(pipeline.Moment{At: at.Add(time.Duration(n) * time.Minute), Start: true})
-		s.add(pipeline.Moment{At: at.Add(time.Duration(n)*time.Minute + time.Second), State: pipeline.Ended, Ending: pipeline.Failed})
+		s.add(record.JournalLine{At: at.Add(time.Duration(n) * time.Minute), Event: record.JournalStart})
+		s.add(record.JournalLine{At: at.Add(time.Duration(n)*time.Minute + time.Second), State: record.Ended, Ending: record.Failed})
 	}
 	if len(s.list) >= 2*mostSpans {
 		t.Errorf("%d spans", len(s.list))

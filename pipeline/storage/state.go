@@ -118,3 +118,15 @@ func leftDrafts() []leftDraft {
 	}
 	return left
 }
+
+// Resolved is the absolute path of a file, with the symbolic links of its folder resolved if the folder
+// exists.
+func Resolved(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(folder, filepath.Base(path))
+	}
+	return path
+}

@@ -8,8 +8,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -17,7 +17,7 @@ import (
 // part is a file of the output.
 type part struct {
 	outputs.Part
-	account *pipeline.Output // the account's entry of the file; nil for none
+	account *record.Output // the account's entry of the file; nil for none
 }
 
 // list returns the files of the output in the order of their records, with findings for missing
@@ -64,7 +64,7 @@ func (v *verification) listFolder(ctx context.Context) ([]part, error) {
 
 // checkManifest finds a manifest from which the run, started again, would not find its parts.
 func (v *verification) checkManifest(ctx context.Context) error {
-	if v.Account == nil || v.Account.Ending != pipeline.Complete {
+	if v.Account == nil || v.Account.Ending != record.Complete {
 		return nil
 	}
 	problem, err := v.Account.CheckManifest(ctx, v.Output)
@@ -72,7 +72,7 @@ func (v *verification) checkManifest(ctx context.Context) error {
 		return fmt.Errorf("verify %s: %w", v.Output, err)
 	}
 	if problem != "" {
-		v.report.add(Finding{File: pipeline.ManifestPath(v.Output), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
+		v.report.add(Finding{File: record.ManifestPath(v.Output), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (v *verification) checkAccount(parts []part) {
 		v.report.add(Finding{What: "account", Expected: "OUTPUT.run.json", Got: "none: counts, hashes and answers are not compared"})
 		return
 	}
-	expect(&v.report, Finding{}, "ending of the run", string(pipeline.Complete), string(a.Ending))
+	expect(&v.report, Finding{}, "ending of the run", string(record.Complete), string(a.Ending))
 	for _, p := range parts {
 		if filepath.Base(p.Path) != filepath.Base(v.Output) { // the parts of a folder are named by their format
 			expect(&v.report, Finding{File: p.Path}, "format", a.Settings.OutputFormat, string(p.Format))

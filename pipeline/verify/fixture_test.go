@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -65,7 +66,7 @@ type fixture struct {
 	input   string
 	store   *answers.Store
 	schema  writer.Schema
-	account *pipeline.Account
+	account *record.Account
 }
 
 // newFixture runs the pipeline over records, in the first classification or those given.
@@ -184,7 +185,7 @@ func (f *fixture) rewrite(rows []writer.Row) {
 	}
 	f.account.Outputs = nil
 	for _, file := range published.Files {
-		f.account.Outputs = append(f.account.Outputs, pipeline.Output{
+		f.account.Outputs = append(f.account.Outputs, record.Output{
 			Name: file.Path, Bytes: file.Bytes, SHA256: file.SHA256,
 			Rows: file.Rows, FirstRecord: file.FirstRecord, LastRecord: file.LastRecord,
 		})

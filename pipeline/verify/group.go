@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // group is the rows of one record in one classification, which are adjacent in one file.
 type group struct {
 	report  *Report
-	account *pipeline.Account // nil if it is missing
+	account *record.Account // nil if it is missing
 
 	path   string // of the file
 	file   *outputs.File

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -23,7 +23,7 @@ type inputs struct {
 	err    error         // io.EOF at the end
 }
 
-func limitOf(account *pipeline.Account) int64 {
+func limitOf(account *record.Account) int64 {
 	if account == nil {
 		return 0
 	}
@@ -109,7 +109,7 @@ func (in *inputs) checkAll(ctx context.Context, report *Report, records int64) e
 }
 
 // check compares the input's files with those in the account after all were read.
-func (in *inputs) check(report *Report, account *pipeline.Account) {
+func (in *inputs) check(report *Report, account *record.Account) {
 	files := in.source.Files()
 	expect(report, Finding{}, "input files", len(account.Inputs), len(files))
 	for i := range min(len(files), len(account.Inputs)) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -23,7 +23,7 @@ type layout struct {
 
 // newLayout returns the layout of an output with the given columns, or a finding if they differ
 // from those of the account's settings and the input. account and input may be nil.
-func newLayout(names []string, account *pipeline.Account, input []string) (*layout, *Finding) {
+func newLayout(names []string, account *record.Account, input []string) (*layout, *Finding) {
 	names, input = sameTexts(names), sameTexts(input)
 	schema, _, _ := writer.SchemaOf(names) // other columns differ from those of the schema
 	schema.Codes = client.Codes()
@@ -58,7 +58,7 @@ func newLayout(names []string, account *pipeline.Account, input []string) (*layo
 
 // carriedNames returns the names of the input's columns that the output carries; tail are their
 // names in the output, which differ if an output column has the same name.
-func carriedNames(account *pipeline.Account, input, tail []string) (names []string, known bool) {
+func carriedNames(account *record.Account, input, tail []string) (names []string, known bool) {
 	carry := "all"
 	if account != nil {
 		carry = account.Settings.Carry
@@ -78,7 +78,7 @@ func carriedNames(account *pipeline.Account, input, tail []string) (names []stri
 
 // membersOf returns the members of the structs in the lists of a run; nil if there is no account or
 // no list.
-func membersOf(account *pipeline.Account) []string {
+func membersOf(account *record.Account) []string {
 	if account == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func membersOf(account *pipeline.Account) []string {
 
 // checkTypes returns a finding if the carried columns of a file have other names or types than the account says;
 // types are those of all columns, nil if the format has none. Accounts of earlier versions list no carried columns.
-func (l *layout) checkTypes(types []writer.ValueType, account *pipeline.Account) *Finding {
+func (l *layout) checkTypes(types []writer.ValueType, account *record.Account) *Finding {
 	if account == nil || account.Carried == nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -31,7 +31,7 @@ func Output(ctx context.Context, p Paths) (report Report, err error) {
 	if err := o.find(ctx); err != nil {
 		return report, fmt.Errorf("verify %s: %w", p.Output, err)
 	}
-	shards, err := pipeline.ReadShards(ctx, p.Output)
+	shards, err := record.ReadShards(ctx, p.Output)
 	switch {
 	case err != nil:
 	case shards != nil:
@@ -52,7 +52,7 @@ type opened struct {
 }
 
 func (o *opened) verify(ctx context.Context) (Report, error) {
-	account, err := pipeline.ReadAccount(ctx, pipeline.AccountPath(o.Output))
+	account, err := record.ReadAccount(ctx, record.AccountPath(o.Output))
 	if err != nil {
 		return Report{}, err
 	}
@@ -71,7 +71,7 @@ func (o *opened) verify(ctx context.Context) (Report, error) {
 	return Run(ctx, options)
 }
 
-func (o *opened) verifyShards(ctx context.Context, shards *pipeline.Shards) (Report, error) {
+func (o *opened) verifyShards(ctx context.Context, shards *record.Shards) (Report, error) {
 	options := ShardsOptions{Folder: writer.Clean(o.Output), Shards: shards, Finished: true}
 	var err error
 	if options.Accounts, err = shards.Accounts(ctx, options.Folder); err != nil {
@@ -103,7 +103,7 @@ func (o *opened) find(ctx context.Context) error {
 }
 
 // openInput opens the input as the run did, whose settings may be nil. It returns nil if no input is named.
-func (o *opened) openInput(ctx context.Context, settings *pipeline.Settings) (_ *reader.Reader, err error) {
+func (o *opened) openInput(ctx context.Context, settings *record.Settings) (_ *reader.Reader, err error) {
 	if len(o.Input.Paths) == 0 {
 		return nil, nil
 	}
@@ -118,7 +118,7 @@ func (o *opened) openInput(ctx context.Context, settings *pipeline.Settings) (_ 
 		}
 		options.ExtraColumns, options.NamedOnly = settings.NamedColumns(), settings.Carry != "all"
 	}
-	options.Candidates, options.Storage = pipeline.InputColumns(kind), storage.Objects{}
+	options.Candidates, options.Storage = record.InputColumns(kind), storage.Objects{}
 	options.Context, options.Missing = ctx, normalizer.IsMissing
 	o.input, err = reader.Open(options)
 	return o.input, err
@@ -126,12 +126,12 @@ func (o *opened) openInput(ctx context.Context, settings *pipeline.Settings) (_ 
 
 // openStore returns nil if the store is missing or locked and was not named, and nil without an account, which names
 // the service of the answers.
-func (o *opened) openStore(output string, account *pipeline.Account) (*answers.Store, error) {
+func (o *opened) openStore(output string, account *record.Account) (*answers.Store, error) {
 	if account == nil {
 		return nil, nil
 	}
 	dir := o.Store
-	if shard, ok := pipeline.ShardOf(output); ok {
+	if shard, ok := record.ShardOf(output); ok {
 		dir = shard.Store(dir, output)
 	}
 	store, err := stores.Look(stores.Options{

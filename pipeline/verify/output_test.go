@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -22,7 +23,7 @@ func TestOutput(t *testing.T) {
 	if err := os.WriteFile(input, []byte(records), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for name, shard := range map[string]pipeline.Shard{"out.csv": {}, "out/": {Number: 1, Count: 1}} {
+	for name, shard := range map[string]record.Shard{"out.csv": {}, "out/": {Number: 1, Count: 1}} {
 		p := Paths{Output: filepath.Join(dir, name), Input: reader.Options{Paths: []string{input}}}
 		store := filepath.Join(dir, stores.Name)
 		if shard.Count > 0 {
@@ -31,7 +32,7 @@ func TestOutput(t *testing.T) {
 		}
 		run(t, p, shard)
 		if shard.Count > 0 { // as finish does
-			if err := os.WriteFile(pipeline.SuccessPath(p.Output), nil, 0o666); err != nil {
+			if err := os.WriteFile(record.SuccessPath(p.Output), nil, 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,7 +64,7 @@ func TestOutput(t *testing.T) {
 }
 
 // run writes an output with the session of a hosted service.
-func run(t *testing.T, p Paths, shard pipeline.Shard) {
+func run(t *testing.T, p Paths, shard record.Shard) {
 	t.Helper()
 	session, err := pipeline.Open(t.Context(), pipeline.SessionOptions{
 		Kind: client.Website, Service: pipeline.Service{Categorizer: byHost{}, Name: service, Hosted: true},

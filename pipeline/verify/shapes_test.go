@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -136,13 +136,13 @@ func TestTamperedShapesAreFound(t *testing.T) {
 func TestEntriesBeyondTheSettingsAreFound(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*pipeline.Settings)
+		change func(*record.Settings)
 		want   string
 	}{
-		{"top", func(s *pipeline.Settings) { s.Top = 2 }, "categories"},
-		{"confidence", func(s *pipeline.Settings) { s.MinConfidence = 0.75 }, "confidence"},
-		{"shape top", func(s *pipeline.Settings) { s.Shape = "top" }, "rows"},
-		{"shape nested", func(s *pipeline.Settings) { s.Shape = "nested" }, "columns"},
+		{"top", func(s *record.Settings) { s.Top = 2 }, "categories"},
+		{"confidence", func(s *record.Settings) { s.MinConfidence = 0.75 }, "confidence"},
+		{"shape top", func(s *record.Settings) { s.Shape = "top" }, "rows"},
+		{"shape nested", func(s *record.Settings) { s.Shape = "nested" }, "columns"},
 	} {
 		f := newFixture(t, writer.Parquet, false)
 		tt.change(&f.account.Settings)

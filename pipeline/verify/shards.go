@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -20,11 +20,11 @@ import (
 // ShardsOptions are the shards of a folder, and the records of their runs to compare them with.
 type ShardsOptions struct {
 	Folder   string // of all shards
-	Shards   *pipeline.Shards
-	Accounts []*pipeline.Account // of the shards, by number; nil for a missing account, which is a finding
-	Stores   []*answers.Store    // of the shards, by number; nil for none
-	Input    *reader.Reader      // as in Options
-	Finished bool                // the folder must have the file _SUCCESS
+	Shards   *record.Shards
+	Accounts []*record.Account // of the shards, by number; nil for a missing account, which is a finding
+	Stores   []*answers.Store  // of the shards, by number; nil for none
+	Input    *reader.Reader    // as in Options
+	Finished bool              // the folder must have the file _SUCCESS
 
 	// Sink opens the output for the rows of all records, in input order, with the carried columns of the accounts.
 	// RunShards does not close the sink, which is of use only if the report is balanced. Nil for none.
@@ -80,7 +80,7 @@ func (w *shardsWalk) checkFolder(ctx context.Context) error {
 	}
 	success := false
 	for _, name := range names {
-		shard, ok := pipeline.ShardOf(name)
+		shard, ok := record.ShardOf(name)
 		switch {
 		case name == outputs.SuccessName:
 			success = true
@@ -97,7 +97,7 @@ func (w *shardsWalk) checkFolder(ctx context.Context) error {
 
 // checkAccounts finds missing and incomplete shards, and shards of another run or another input.
 func (w *shardsWalk) checkAccounts(ctx context.Context) error {
-	var first *pipeline.Account // that is complete
+	var first *record.Account // that is complete
 	for i, folder := range w.Shards.Folders(w.Folder) {
 		a, where := w.Accounts[i], Finding{File: folder}
 		found, err := storage.Exists(ctx, folder+"/")
@@ -108,7 +108,7 @@ func (w *shardsWalk) checkAccounts(ctx context.Context) error {
 			where.What, where.Expected, where.Got = "shard", "a folder", "none: the shard has not started, or has no part yet"
 		case a == nil:
 			where.What, where.Expected, where.Got = "shard", "a complete run", "one without an account: the shard is running, or was killed"
-		case a.Ending != pipeline.Complete:
+		case a.Ending != record.Complete:
 			where.What, where.Expected, where.Got = "shard", "a complete run", string(a.Ending)
 		case a.Counts.Pending > 0:
 			where.What, where.Expected, where.Got = "shard", "a complete run", fmt.Sprintf("a partial output: %d records are pending", a.Counts.Pending)
@@ -129,7 +129,7 @@ func (w *shardsWalk) checkAccounts(ctx context.Context) error {
 }
 
 // compareInputs finds differences between the inputs that two shards have read.
-func (w *shardsWalk) compareInputs(where Finding, first, a *pipeline.Account) {
+func (w *shardsWalk) compareInputs(where Finding, first, a *record.Account) {
 	expect(&w.report, where, "records of the input", first.Counts.Read+first.Counts.Others, a.Counts.Read+a.Counts.Others)
 	expect(&w.report, where, "carried columns", fmt.Sprint(first.Carried), fmt.Sprint(a.Carried))
 	expect(&w.report, where, "input files", len(first.Inputs), len(a.Inputs))

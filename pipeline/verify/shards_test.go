@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -51,13 +52,13 @@ func (f *shardsFixture) runShards(format writer.Format) {
 	f.t.Helper()
 	f.options.Folder = filepath.Join(f.t.TempDir(), "out")
 	for n := range shardCount {
-		f.run(pipeline.Shard{Number: n + 1, Count: shardCount}, f.options.Folder+"/", format)
+		f.run(record.Shard{Number: n + 1, Count: shardCount}, f.options.Folder+"/", format)
 	}
 	f.read()
 }
 
 // run runs a session over the input; its shard may be zero.
-func (f *shardsFixture) run(shard pipeline.Shard, output string, format writer.Format) {
+func (f *shardsFixture) run(shard record.Shard, output string, format writer.Format) {
 	f.t.Helper()
 	session, err := pipeline.Open(f.t.Context(), pipeline.SessionOptions{
 		Kind: client.Website, Shard: shard,
@@ -75,7 +76,7 @@ func (f *shardsFixture) run(shard pipeline.Shard, output string, format writer.F
 func (f *shardsFixture) read() {
 	f.t.Helper()
 	var err error
-	f.options.Shards, err = pipeline.ReadShards(context.Background(), f.options.Folder)
+	f.options.Shards, err = record.ReadShards(context.Background(), f.options.Folder)
 	f.check(err)
 	f.options.Accounts, err = f.options.Shards.Accounts(context.Background(), f.options.Folder)
 	f.check(err)
@@ -102,7 +103,7 @@ func (f *shardsFixture) verify() Report {
 
 // folder is the folder of a shard.
 func (f *shardsFixture) folder(number int) string {
-	return filepath.Join(f.options.Folder, pipeline.Shard{Number: number, Count: shardCount}.Folder())
+	return filepath.Join(f.options.Folder, record.Shard{Number: number, Count: shardCount}.Folder())
 }
 
 // TestShardsAreMerged compares the merged rows with the file of a run without shards, byte for byte.
@@ -137,7 +138,7 @@ func (f *shardsFixture) checkMerged(format writer.Format) Report {
 	}
 	_, err := sink.Close()
 	f.check(err)
-	f.run(pipeline.Shard{}, whole, format)
+	f.run(record.Shard{}, whole, format)
 	got, err := os.ReadFile(merged)
 	f.check(err)
 	want, err := os.ReadFile(whole)
@@ -230,7 +231,7 @@ func TestShardsOfTwoInputsAreFound(t *testing.T) {
 	f.check(err)
 	_, err = file.WriteString("later.example.com,x\n")
 	f.check(errors.Join(err, file.Close()))
-	f.run(pipeline.Shard{Number: 3, Count: shardCount}, f.options.Folder+"/", writer.CSV)
+	f.run(record.Shard{Number: 3, Count: shardCount}, f.options.Folder+"/", writer.CSV)
 	f.read()
 	report := f.verify()
 	for _, want := range []string{"shard=03-of-3: records of the input: expected 42, got 43", "shard=03-of-3: sha256 of the input"} {

@@ -11,12 +11,13 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // typedRun categorizes a file of other programs, with all columns carried.
-func typedRun(t *testing.T, input string, format writer.Format, shape writer.Shape) (output string, account *pipeline.Account, source *reader.Reader) {
+func typedRun(t *testing.T, input string, format writer.Format, shape writer.Shape) (output string, account *record.Account, source *reader.Reader) {
 	t.Helper()
 	output = filepath.Join(t.TempDir(), "out."+string(format))
 	session, err := pipeline.Open(t.Context(), pipeline.SessionOptions{

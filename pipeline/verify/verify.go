@@ -7,18 +7,18 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Options are an output, and the records of the run to compare it with.
 type Options struct {
-	Output  string            // a file, or a folder of parts
-	Account *pipeline.Account // of the run; nil if it is missing, which is a finding
-	Input   *reader.Reader    // opened with the run's options and not read yet; nil for none
-	Store   *answers.Store    // of the account's service; nil for none
+	Output  string          // a file, or a folder of parts
+	Account *record.Account // of the run; nil if it is missing, which is a finding
+	Input   *reader.Reader  // opened with the run's options and not read yet; nil for none
+	Store   *answers.Store  // of the account's service; nil for none
 }
 
 // Run verifies an output. All faults of the output, damaged files included, are findings of the
@@ -104,7 +104,7 @@ func (v *verification) file(ctx context.Context, p part) error {
 }
 
 // rows reads the rows of a file, record by record.
-func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Output, err error) {
+func (v *verification) rows(ctx context.Context, p part) (figures record.Output, err error) {
 	p.Escaped = v.Account != nil && v.Account.Settings.EscapeFormulas
 	f, err := outputs.Open(ctx, p.Part, membersOf(v.Account))
 	if err != nil {
@@ -134,7 +134,7 @@ func (v *verification) rows(ctx context.Context, p part) (figures pipeline.Outpu
 }
 
 // row reads a row of the output, which is several rows for a list.
-func (v *verification) row(ctx context.Context, rows []outputs.Row, figures *pipeline.Output) error {
+func (v *verification) row(ctx context.Context, rows []outputs.Row, figures *record.Output) error {
 	v.report.Rows++
 	cell := v.layout.cell(rows[0], writer.ColumnRecord)
 	record, ok := number(cell)
@@ -299,9 +299,9 @@ func (v *verification) checkAnswer(g *group, record *reader.Record) error {
 }
 
 // spellings are the requests that a run may have made for a request.
-func spellings(s pipeline.Settings, request client.Request) []client.Request {
+func spellings(s record.Settings, request client.Request) []client.Request {
 	list := []client.Request{request}
-	if site := s.Normalizer().Site(request); s.Dedupe != pipeline.DedupeExact && site != request {
+	if site := s.Normalizer().Site(request); s.Dedupe != record.DedupeExact && site != request {
 		list = append(list, site)
 	}
 	return list

@@ -13,8 +13,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -177,15 +177,15 @@ func TestAnswersThatCameLater(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		service string
-		at      func(a *pipeline.Account) time.Time
+		at      func(a *record.Account) time.Time
 
 		overlapped, balanced bool
 	}{
-		{"by a later run", service, func(a *pipeline.Account) time.Time { return a.Ended.Add(time.Hour) }, false, true},
-		{"in the run, to an equal input", service, func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false, false},
-		{"in the run, where some cost nothing", "embedded", func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false, true},
-		{"before the run", "embedded", func(a *pipeline.Account) time.Time { return a.Started.Add(-time.Hour) }, false, false},
-		{"in the run, beside another run", service, func(a *pipeline.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, true, true},
+		{"by a later run", service, func(a *record.Account) time.Time { return a.Ended.Add(time.Hour) }, false, true},
+		{"in the run, to an equal input", service, func(a *record.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false, false},
+		{"in the run, where some cost nothing", "embedded", func(a *record.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false, true},
+		{"before the run", "embedded", func(a *record.Account) time.Time { return a.Started.Add(-time.Hour) }, false, false},
+		{"in the run, beside another run", service, func(a *record.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, writer.CSV, false)
@@ -207,7 +207,7 @@ func TestAnswersThatCameLater(t *testing.T) {
 			}
 		})
 	}
-	v := &verification{Options: Options{Account: &pipeline.Account{Service: service, Started: time.Unix(1000, 0), Ended: time.Unix(2000, 0)}}}
+	v := &verification{Options: Options{Account: &record.Account{Service: service, Started: time.Unix(1000, 0), Ended: time.Unix(2000, 0)}}}
 	during := answers.Outcome{Answer: client.Answer{AnsweredAt: time.Unix(1500, 0)}}
 	for status, later := range map[writer.Status]bool{
 		writer.StatusFailed: true, writer.StatusPending: true, writer.StatusOK: false, writer.StatusRejected: false,
@@ -263,7 +263,7 @@ func TestTamperedFilesAreFound(t *testing.T) {
 		{"levels of the account", func(f *fixture) { f.account.Settings.Levels = 3 }, "columns"},
 		{"levels of the account below 0", func(f *fixture) { f.account.Settings.Levels = -9 }, "columns"},
 		{"carried columns of the account", func(f *fixture) { f.account.Settings.Carry = "note" }, "columns"},
-		{"ending of the account", func(f *fixture) { f.account.Ending = pipeline.Failed }, "ending of the run"},
+		{"ending of the account", func(f *fixture) { f.account.Ending = record.Failed }, "ending of the run"},
 		{"account removed", func(f *fixture) { f.account = nil }, "account"},
 		{"input's line ends", func(f *fixture) {
 			f.edit(f.input, func(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\n")) })

@@ -8,7 +8,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 const (
@@ -76,11 +76,11 @@ func (s status) words() []string {
 func (s status) waiting() string {
 	since := s.Since.Local().Format("15:04")
 	switch s.State {
-	case pipeline.Outage:
+	case record.Outage:
 		return "waiting since " + since
-	case pipeline.Limited:
+	case record.Limited:
 		return "limited, waiting since " + since
-	case pipeline.QuotaPause:
+	case record.QuotaPause:
 		return "waiting for quota since " + since
 	}
 	return ""
@@ -91,7 +91,7 @@ func (s status) left() string {
 	switch {
 	case s.Left <= 0:
 		return ""
-	case s.Stop == pipeline.QuotaExhausted:
+	case s.Stop == record.QuotaExhausted:
 		return "quota ends in " + About(s.Left)
 	case s.Stop != "":
 		return "stops in " + About(s.Left)

@@ -1,4 +1,4 @@
-package pipeline
+package record
 
 import (
 	"path/filepath"
@@ -14,39 +14,39 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		change func(a *Account)
-		want   string // in the error; "" for none
+		want   string // "" for none
 	}{
 		"nothing":            {func(*Account) {}, ""},
 		"name of the output": {func(a *Account) { a.Settings.Output = "/data/out.csv" }, ""},
 		"name of the input":  {func(a *Account) { a.Settings.Inputs = []string{"/data/a.csv"} }, ""},
 		"input": {func(a *Account) {
 			a.Settings.Inputs, a.Settings.InputPaths = []string{"a.csv"}, []string{"../b.csv", "../c.csv"}
-		}, "(input was ../a.csv and is ../b.csv, ../c.csv)"},
-		"input, of a version before": {func(a *Account) { a.Settings.Inputs, a.Settings.InputPaths = []string{"b.csv"}, nil }, "(input was a.csv and is b.csv)"},
-		"service":                    {func(a *Account) { a.Service = "embedded" }, "(service was https://api.example.com and is embedded)"},
-		"kind":                       {func(a *Account) { a.Settings.Kind = "product" }, "(kind was website and is product)"},
+		}, "input was ../a.csv and is ../b.csv, ../c.csv"},
+		"input, of a version before": {func(a *Account) { a.Settings.Inputs, a.Settings.InputPaths = []string{"b.csv"}, nil }, "input was a.csv and is b.csv"},
+		"service":                    {func(a *Account) { a.Service = "embedded" }, "service was https://api.example.com and is embedded"},
+		"kind":                       {func(a *Account) { a.Settings.Kind = "product" }, "kind was website and is product"},
 		"several": {func(a *Account) {
 			a.Settings.Levels, a.Settings.Columns, a.Settings.SourceColumns = 2, ColumnNames{"host"}, true
 		},
-			"(column was not given and is host; levels was 4 and is 2; source_columns was false and is true)"},
+			"column was not given and is host; levels was 4 and is 2; source_columns was false and is true"},
 		"parts": {func(a *Account) { a.Settings.PartRows, a.Settings.OutputFormat = 10, "parquet" },
-			"(output_format was csv and is parquet; part_rows was 0 and is 10)"},
-		"placeholders": {func(a *Account) { a.Settings.AskPlaceholders = true }, "(ask_placeholders was false and is true)"},
-		"formulas":     {func(a *Account) { a.Settings.EscapeFormulas = true }, "(escape_formulas was false and is true)"},
+			"output_format was csv and is parquet; part_rows was 0 and is 10"},
+		"placeholders": {func(a *Account) { a.Settings.AskPlaceholders = true }, "ask_placeholders was false and is true"},
+		"formulas":     {func(a *Account) { a.Settings.EscapeFormulas = true }, "escape_formulas was false and is true"},
 		"shape": {func(a *Account) { a.Settings.Shape, a.Settings.Top, a.Settings.MinConfidence = "top", 3, 0.5 },
-			"(shape was not given and is top; top was 0 and is 3; min_confidence was 0 and is 0.5)"},
+			"shape was not given and is top; top was 0 and is 3; min_confidence was 0 and is 0.5"},
 	} {
-		last, now := newAccount("dev", "https://api.example.com", settings), newAccount("dev", "https://api.example.com", settings)
+		last, now := NewAccount("dev", "https://api.example.com", settings), NewAccount("dev", "https://api.example.com", settings)
 		tt.change(now)
-		err := now.takenBy(last, "out.csv")
-		if same := now.sameRun(last); same != (err == nil) || same != (now.run() == last.run()) {
-			t.Errorf("%s: the same run %t, by its name %t, but %v", name, same, now.run() == last.run(), err)
+		var changes []string
+		for _, c := range now.Changes(last.Service, last.Settings) {
+			changes = append(changes, c.String())
 		}
-		switch {
-		case tt.want == "" && err != nil:
-			t.Errorf("%s: %v", name, err)
-		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), "out.csv was written by another run "+tt.want)):
-			t.Errorf("%s: got %v, want %s", name, err, tt.want)
+		if got := strings.Join(changes, "; "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+		if same := now.RunID() == last.RunID(); same != (tt.want == "") {
+			t.Errorf("%s: the same run by its name: %t", name, same)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestSeenFrom(t *testing.T) {
 		{"data/out/", "-", "-"},
 		{"-", "in.csv", "in.csv"},
 	} {
-		if got := seenFrom(tt.output, tt.path); got != tt.want {
+		if got := SeenFrom(tt.output, tt.path); got != tt.want {
 			t.Errorf("from %s, %s is %s, want %s", tt.output, tt.path, got, tt.want)
 		}
 	}

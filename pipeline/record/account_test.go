@@ -1,11 +1,14 @@
-package pipeline
+package record
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // The output has the rows of the last run that was complete.
 func TestRecordsOfTheOutput(t *testing.T) {
 	run := func(ending Ending, written int64) EarlierRun {
-		return EarlierRun{Ending: ending, Counts: Snapshot{Written: written}}
+		return EarlierRun{Ending: ending, Counts: Snapshot{Counts: Counts[int64]{Written: written}}}
 	}
 	for name, tt := range map[string]struct {
 		runs []EarlierRun // the last one last
@@ -22,8 +25,20 @@ func TestRecordsOfTheOutput(t *testing.T) {
 	} {
 		last := tt.runs[len(tt.runs)-1]
 		a := &Account{Ending: last.Ending, Counts: last.Counts, Earlier: tt.runs[:len(tt.runs)-1]}
-		if got := a.records(); got != tt.want {
+		if got := a.Records(); got != tt.want {
 			t.Errorf("%s: got %d, want %d", name, got, tt.want)
 		}
+	}
+}
+
+func TestStartsOfTheAccountCountOnce(t *testing.T) {
+	at := time.Now().UTC()
+	a := &Account{Earlier: []EarlierRun{{Started: at.Add(time.Hour), Ending: Complete, Counts: Snapshot{Counts: Counts[int64]{Requests: 5, Written: 5}}}}}
+	a.AddStarts([]EarlierRun{
+		{Started: at, Ending: Killed, Counts: Snapshot{Counts: Counts[int64]{Requests: 3}}},
+		{Started: at.Add(time.Hour), Ending: Complete, Counts: Snapshot{Counts: Counts[int64]{Requests: 5}}},
+	})
+	if len(a.Earlier) != 2 || a.Earlier[0].Ending != Killed || a.Earlier[1].Counts.Written != 5 {
+		t.Errorf("got %+v", a.Earlier)
 	}
 }

@@ -1,6 +1,9 @@
-package pipeline
+// Package places compares the places that a program reads and writes, under any name: no file that is read may be
+// written.
+package places
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -34,90 +36,50 @@ func Protect(written, read []string) error {
 	for _, output := range written {
 		for _, input := range read {
 			if storage.IsURL(output) && storage.IsURL(input) {
-				if err := (&OutputOptions{Path: output}).protectObject(input); err != nil {
+				if err := ProtectObject(output, strings.HasSuffix(output, "/"), input); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return targets{files: written}.protect(read)
+	return Targets{Files: written}.Protect(read)
 }
 
-// targets are the places that a program writes.
-type targets struct {
-	files   []string   // that are written or replaced
-	folders []string   // in which files are written or replaced
-	opened  []openFile // that the program was given open, such as standard output
+// Targets are the places that a program writes.
+type Targets struct {
+	Files   []string   // that are written or replaced
+	Folders []string   // in which files are written or replaced
+	Opened  []OpenFile // that the program was given open, such as standard output
 }
 
-// openFile is an open file, whose path is not known.
-type openFile struct {
+// OpenFile is an open file, whose path is not known.
+type OpenFile struct {
 	name string // for messages
 	info fs.FileInfo
 }
 
-// protect refuses to write where the session reads.
-func (o *SessionOptions) protect() error {
-	var paths []string
-	var opened []openFile
-	for _, path := range o.Input.Paths {
-		if path == "-" {
-			opened = append(opened, regularFile("standard input", o.Input.Stdin)...)
-			continue
-		}
-		if storage.IsURL(path) {
-			if err := o.Output.protectObject(path); err != nil {
-				return err
-			}
-			continue
-		}
-		if files, err := reader.Expand(path, nil); err == nil { // to open the path gives the error
-			paths = append(paths, files...)
-		}
-	}
-	return o.targets().protect(append(paths, o.Reads...), opened...)
-}
-
-// protectObject refuses an input that is the output, or lies in the output's folder or the other way round. For a
+// ProtectObject refuses an input that is the output, or lies in the output's folder or the other way round. For a
 // pattern, the part before its first special character counts, so that no object has to be listed.
-func (o *OutputOptions) protectObject(input string) error {
-	output := writer.Clean(o.Path)
+func ProtectObject(target string, isFolder bool, input string) error {
+	output := writer.Clean(target)
 	if output == writer.Clean(input) {
-		return &OverwriteError{Input: input, Target: o.Path}
+		return &OverwriteError{Input: input, Target: target}
 	}
 	at := strings.IndexAny(input, "*?[")
-	inFolder := o.folder() && strings.HasPrefix(input, output+"/")
+	inFolder := isFolder && strings.HasPrefix(input, output+"/")
 	ofFolder := at < 0 && strings.HasSuffix(input, "/") && strings.HasPrefix(output, input)
 	matched := false
 	if at >= 0 {
 		matched, _ = path.Match(input, output) // to open the input gives the error
 	}
 	if inFolder || ofFolder || matched {
-		return &OverwriteError{Input: input, Target: o.Path}
+		return &OverwriteError{Input: input, Target: target}
 	}
 	return nil
 }
 
-// targets are all places that the session writes.
-func (o *SessionOptions) targets() targets {
-	t := targets{files: append([]string{o.spoolPath()}, o.Writes...)}
-	if stored, ok := o.stored(); ok {
-		t.folders = stored.Folders()
-	}
-	switch {
-	case o.Output.Path == "-":
-		t.opened = regularFile("standard output", o.Output.Stdout)
-	case o.Output.Path != "":
-		t.files = append(t.files, storage.Local(o.Output.Path), AccountPath(o.Output.Path), JournalPath(o.Output.Path), StatusPath(o.Output.Path))
-	}
-	if o.Output.Path != "" && o.Output.folder() && !storage.IsURL(o.Output.Path) {
-		t.folders = append(t.folders, o.Output.Path)
-	}
-	return t
-}
-
-// regularFile is the regular file that the shell has opened for a stream, if there is one.
-func regularFile(name string, stream any) []openFile {
+// RegularFile is the regular file that the shell has opened for a stream, if there is one.
+func RegularFile(name string, stream any) []OpenFile {
 	file, ok := stream.(*os.File)
 	if !ok {
 		return nil
@@ -126,12 +88,12 @@ func regularFile(name string, stream any) []openFile {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	return []openFile{{name, info}}
+	return []OpenFile{{name, info}}
 }
 
-// protect makes sure that no input is a target, under any name, or lies in a target folder. In opened are
+// Protect makes sure that no input is a target, under any name, or lies in a target folder. In opened are
 // inputs that the program was given open. The error is an *OverwriteError.
-func (t targets) protect(inputs []string, opened ...openFile) error {
+func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
 	existing := t.existing()
 	for _, file := range opened {
 		if err := checkSame(file.name, file.info, existing); err != nil {
@@ -153,7 +115,7 @@ func (t targets) protect(inputs []string, opened ...openFile) error {
 	return nil
 }
 
-func checkSame(input string, info fs.FileInfo, targets []openFile) error {
+func checkSame(input string, info fs.FileInfo, targets []OpenFile) error {
 	for _, target := range targets {
 		if os.SameFile(info, target.info) {
 			return &OverwriteError{Input: input, Target: target.name}
@@ -167,10 +129,10 @@ func checkSame(input string, info fs.FileInfo, targets []openFile) error {
 func IsWithin(path, folder string) bool {
 	inside, err := os.Stat(folder)
 	if err != nil {
-		rest, err := filepath.Rel(resolved(folder), resolved(path))
+		rest, err := filepath.Rel(storage.Resolved(folder), storage.Resolved(path))
 		return err == nil && rest != "." && filepath.IsLocal(rest)
 	}
-	for dir := filepath.Dir(resolved(path)); ; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(storage.Resolved(path)); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && os.SameFile(info, inside) {
 			return true
 		}
@@ -181,7 +143,7 @@ func IsWithin(path, folder string) bool {
 }
 
 // protectWithin looks for a target among the folders above an input.
-func (t targets) protectWithin(input string) error {
+func (t Targets) protectWithin(input string) error {
 	path, err := filepath.EvalSymlinks(input)
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -189,16 +151,16 @@ func (t targets) protectWithin(input string) error {
 	if err != nil {
 		return nil // to open the input gives the error
 	}
-	var above []openFile
+	var above []OpenFile
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil {
-			above = append(above, openFile{dir, info})
+			above = append(above, OpenFile{dir, info})
 		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
-	for _, folder := range t.folders {
+	for _, folder := range t.Folders {
 		if info, err := os.Stat(folder); err == nil && checkSame(input, info, above) != nil {
 			return &OverwriteError{Input: input, Target: folder}
 		}
@@ -207,17 +169,17 @@ func (t targets) protectWithin(input string) error {
 }
 
 // existing gives the targets that exist, and the files in target folders: one may be a link to an input.
-func (t targets) existing() []openFile {
-	found := slices.Clone(t.opened)
+func (t Targets) existing() []OpenFile {
+	found := slices.Clone(t.Opened)
 	add := func(name string) {
 		if info, err := os.Stat(strings.TrimRight(name, "/")); err == nil {
-			found = append(found, openFile{name, info})
+			found = append(found, OpenFile{name, info})
 		}
 	}
-	for _, name := range t.files {
+	for _, name := range t.Files {
 		add(name)
 	}
-	for _, folder := range t.folders {
+	for _, folder := range t.Folders {
 		add(folder)
 		entries, _ := os.ReadDir(folder) // none if the folder does not exist
 		for _, e := range entries {
@@ -225,4 +187,14 @@ func (t targets) existing() []openFile {
 		}
 	}
 	return found
+}
+
+// IsSame reports whether two paths name one file, which may not exist yet.
+func IsSame(a, b string) bool {
+	if storage.Resolved(a) == storage.Resolved(b) {
+		return true
+	}
+	first, err := os.Stat(a)
+	second, otherErr := os.Stat(b)
+	return errors.Join(err, otherErr) == nil && os.SameFile(first, second)
 }

@@ -1,0 +1,186 @@
+// Package progress counts what a run does: its numbers, the reasons of records without an answer, and details for people
+// who watch the run. The counters may be read at any time, from several goroutines.
+package progress
+
+import (
+	"maps"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Counters are a run's numbers, which the progress, the summary and the account read.
+type Counters struct {
+	record.Counts[atomic.Int64]
+
+	share    share // of the records that need a request
+	attempts attempts
+	reasons  reasons // of the records without an answer
+
+	Finishing atomic.Bool // no request is begun any more
+
+	Misfits     atomic.Int64           // carried values that do not fit the type of their column
+	FirstMisfit atomic.Pointer[Misfit] // nil if there is none
+
+	details *details // nil unless they are gathered
+}
+
+// Misfit is a carried value that does not fit the type of its column, and so is null in Parquet. Types of JSON are those
+// of its first records.
+type Misfit struct {
+	Place  string // file and line of the record
+	Column record.Carried
+	Value  string
+}
+
+// Settled is a record with a status.
+type Settled struct {
+	Record   *reader.Record
+	Input    string // of the request
+	Err      error  // why the record has no answer; nil if it has one
+	Recalled bool   // an earlier run has stored the outcome
+}
+
+// Snapshot reads all counters. The counters are not read at one instant, so sums may be off by the events
+// in between; after the run the sums are exact.
+func (c *Counters) Snapshot() record.Snapshot {
+	s := record.Snapshot{
+		Attempts: c.attempts.count(), Reasons: c.reasons.list(), Misfits: c.Misfits.Load(),
+		New: c.share.value(), Finishing: c.Finishing.Load(),
+	}
+	load(reflect.ValueOf(&s.Counts).Elem(), reflect.ValueOf(&c.Counts).Elem())
+	return s
+}
+
+// load reads the counters of a struct, and of the structs in it.
+func load(counts, counters reflect.Value) {
+	for i := range counts.NumField() {
+		if counter, ok := counters.Field(i).Addr().Interface().(*atomic.Int64); ok {
+			counts.Field(i).SetInt(counter.Load())
+		} else {
+			load(counts.Field(i), counters.Field(i))
+		}
+	}
+}
+
+// CountDropped counts entries that were dropped from an answer.
+func (c *Counters) CountDropped(entries int) {
+	if entries > 0 {
+		c.Drift.Dropped.Add(int64(entries))
+	}
+}
+
+// CountDrift counts the departures of an entry.
+func (c *Counters) CountDrift(confidence float64, known bool) {
+	if !(confidence >= 0 && confidence <= 1) {
+		c.Drift.Confidence.Add(1)
+	}
+	if !known {
+		c.Drift.Category.Add(1)
+	}
+}
+
+// CountLookups counts records that were looked up, of which some need a request.
+func (c *Counters) CountLookups(records, needed int) {
+	c.LookedUp.Add(int64(records))
+	c.Needed.Add(int64(needed))
+	c.share.add(records, needed)
+}
+
+// CountAnswer counts an attempt that was answered.
+func (c *Counters) CountAnswer(a client.Answer) {
+	c.attempts.answered.Add(1)
+	c.Bytes.Add(int64(len(a.Body)))
+}
+
+// CountError counts an attempt that failed.
+func (c *Counters) CountError(e *client.Error) {
+	c.attempts.add(e.Label())
+	switch e.Class {
+	case client.Transient:
+		c.Transient.Add(1)
+	case client.Rejected:
+		c.Rejections.Add(1)
+	}
+}
+
+// CountCanceled counts an attempt that was canceled.
+func (c *Counters) CountCanceled() { c.attempts.add("canceled") }
+
+// CountSettled counts a record with its status.
+func (c *Counters) CountSettled(status writer.Status, s Settled) {
+	c.of(status).Add(1)
+	if s.Recalled {
+		c.Recalled.Add(1)
+	}
+	if s.Err != nil {
+		c.reasons.add(status, s)
+		if c.details != nil {
+			c.details.failed(status, s)
+		}
+	}
+}
+
+func (c *Counters) of(status writer.Status) *atomic.Int64 {
+	switch status {
+	case writer.StatusOK:
+		return &c.OK
+	case writer.StatusEmpty:
+		return &c.Empty
+	case writer.StatusRejected:
+		return &c.Rejected
+	case writer.StatusInvalid:
+		return &c.Invalid
+	case writer.StatusPending:
+		return &c.Pending
+	}
+	return &c.Failed
+}
+
+// CountStatuses counts the records of a part that an earlier run has published.
+func (c *Counters) CountStatuses(s record.Statuses) {
+	c.OK.Add(s.OK)
+	c.Empty.Add(s.Empty)
+	c.Rejected.Add(s.Rejected)
+	c.Failed.Add(s.Failed)
+	c.Invalid.Add(s.Invalid)
+	c.Pending.Add(s.Pending)
+}
+
+// CountWritten counts records whose rows are in the sink.
+func (c *Counters) CountWritten(records int64, rows int) {
+	c.Written.Add(records)
+	c.Rows.Add(int64(rows))
+}
+
+// attempts counts attempts. Most attempts are answered, and take no lock.
+type attempts struct {
+	answered atomic.Int64
+	mu       sync.Mutex
+	failed   record.Attempts
+}
+
+func (a *attempts) add(failure string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.failed == nil {
+		a.failed = make(record.Attempts)
+	}
+	a.failed[failure]++
+}
+
+func (a *attempts) count() record.Attempts {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := record.Attempts{}
+	maps.Copy(all, a.failed)
+	if n := a.answered.Load(); n > 0 {
+		all["answered"] = n
+	}
+	return all
+}

@@ -1,0 +1,128 @@
+package progress
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+const (
+	mostCategories  = 10_000 // counted; those of custom taxonomies have no bound
+	shownCategories = 12
+	shownFailures   = 20
+	inputShown      = 200 // bytes
+)
+
+// details gathers Details.
+type details struct {
+	latency histogram
+
+	mu         sync.Mutex
+	categories map[string]int64
+	confidence [10]int64
+	failures   []record.Failure // the oldest first
+}
+
+// GatherDetails has the counters gather details. It is called before the run.
+func (c *Counters) GatherDetails() { c.details = &details{categories: make(map[string]int64)} }
+
+// Details returns the details; nil unless they are gathered.
+func (c *Counters) Details() *record.Details {
+	if c.details == nil {
+		return nil
+	}
+	return c.details.list()
+}
+
+// ObserveAttempt adds the duration of an attempt to the details.
+func (c *Counters) ObserveAttempt(d time.Duration) {
+	if c.details != nil {
+		c.details.latency.observe(d)
+	}
+}
+
+// ObserveAnswer adds a record with its best category to the details.
+func (c *Counters) ObserveAnswer(best client.Entry) {
+	if c.details != nil {
+		c.details.answered(best)
+	}
+}
+
+// answered counts a record with its best category. A confidence that is no number counts in no range.
+func (d *details) answered(best client.Entry) {
+	name, _, _ := strings.Cut(best.Value, " > ")
+	if best.Title != "" { // an industry, whose value is a code
+		name = best.Value + " " + best.Title
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := best.Confidence; !math.IsNaN(c) {
+		d.confidence[int(min(9, max(0, c*10)))]++
+	}
+	if n, known := d.categories[name]; known || len(d.categories) < mostCategories {
+		d.categories[name] = n + 1
+	}
+}
+
+// failed adds a record without an answer.
+func (d *details) failed(status writer.Status, settled Settled) {
+	reason := reasonOf(settled.Err)
+	text := cmp.Or(reason.Text, reason.Class)
+	if reason.Example != "" {
+		text += ": " + reason.Example
+	}
+	input := cmp.Or(settled.Record.Input, settled.Input)
+	f := record.Failure{At: time.Now().UTC(), File: settled.Record.File, Line: settled.Record.Line, Input: strings.ToValidUTF8(input[:min(len(input), inputShown)], ""), Status: status, Reason: text}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.failures) == shownFailures {
+		d.failures = slices.Delete(d.failures, 0, 1)
+	}
+	d.failures = append(d.failures, f)
+}
+
+func (d *details) list() *record.Details {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := &record.Details{Attempts: d.latency.read(), Confidence: slices.Clone(d.confidence[:]), Categories: []record.CategoryCount{}, Failures: slices.Clone(d.failures)}
+	slices.Reverse(list.Failures)
+	for name, records := range d.categories {
+		list.Categories = append(list.Categories, record.CategoryCount{Name: name, Records: records})
+	}
+	slices.SortFunc(list.Categories, func(a, b record.CategoryCount) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Name, b.Name))
+	})
+	list.Categories = list.Categories[:min(len(list.Categories), shownCategories)]
+	return list
+}
+
+// histogram counts durations of attempts.
+type histogram struct {
+	counts [len(latencyBounds) + 1]atomic.Int64
+	sum    atomic.Int64 // nanoseconds
+}
+
+// latencyBounds in seconds: a stored answer of a gateway takes a millisecond, a slow page a minute.
+var latencyBounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 30, 60}
+
+func (h *histogram) observe(d time.Duration) {
+	i, _ := slices.BinarySearch(latencyBounds[:], d.Seconds())
+	h.counts[i].Add(1)
+	h.sum.Add(int64(d))
+}
+
+func (h *histogram) read() record.Latency {
+	l := record.Latency{Bounds: latencyBounds[:], Counts: make([]int64, len(h.counts)), Seconds: time.Duration(h.sum.Load()).Seconds()}
+	for i := range h.counts {
+		l.Counts[i] = h.counts[i].Load()
+	}
+	return l
+}

@@ -1,0 +1,108 @@
+package progress
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// mostReasons bounds the memory. Records of further classes count as "other reasons".
+const mostReasons = 64
+
+// reasons counts. Only records without an answer take the lock.
+type reasons struct {
+	mu      sync.Mutex
+	byClass map[record.Reason]*firstReason // by status, class and text without numbers
+}
+
+// firstReason is a reason with the number of its first record.
+type firstReason struct {
+	record.Reason
+	first int64
+}
+
+func (s *reasons) add(status writer.Status, settled Settled) {
+	reason := reasonOf(settled.Err)
+	reason.Status = status
+	key := record.Reason{Status: status, Class: reason.Class, Text: numbers.ReplaceAllString(reason.Text, "0")}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byClass == nil {
+		s.byClass = make(map[record.Reason]*firstReason)
+	}
+	known := s.byClass[key]
+	if known == nil && len(s.byClass) >= mostReasons {
+		reason = record.Reason{Status: status, Class: record.ClassOther, Text: "other reasons"}
+		key = reason
+		known = s.byClass[key]
+	}
+	records := int64(1)
+	if known != nil {
+		records += known.Records
+	}
+	if known == nil || settled.Record.Number < known.first {
+		reason.File, reason.Line = settled.Record.File, settled.Record.Line
+		known = &firstReason{reason, settled.Record.Number}
+		s.byClass[key] = known
+	}
+	known.Records = records
+}
+
+// list gives the reasons by status, the most frequent first.
+func (s *reasons) list() []record.Reason {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sorted := slices.SortedFunc(maps.Values(s.byClass), func(a, b *firstReason) int {
+		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(b.Records, a.Records), cmp.Compare(a.first, b.first))
+	})
+	var list []record.Reason
+	for _, r := range sorted {
+		list = append(list, r.Reason)
+	}
+	return list
+}
+
+// numbers of fields and lines differ between reasons of the same class.
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// reasonOf gives the reason of an error, without the record.
+func reasonOf(err error) record.Reason {
+	var (
+		row   *reader.RowError
+		input *client.InputError
+		e     *client.Error
+	)
+	switch {
+	case errors.As(err, &row):
+		return record.Reason{Class: record.ClassRow, Text: row.Reason, Option: row.OptionName()}
+	case errors.As(err, &input):
+		return record.Reason{Class: record.ClassInput, Text: input.Reason}
+	case errors.As(err, &e):
+		return serviceReason(e)
+	}
+	return record.Reason{Class: record.ClassOther, Text: "other reasons", Example: err.Error()}
+}
+
+func serviceReason(e *client.Error) record.Reason {
+	r := record.Reason{Class: e.Label(), Text: e.Label(), Example: e.Detail}
+	switch {
+	case e.Status == http.StatusOK:
+		r.Text = "an answer that cannot be read"
+	case e.Status != 0:
+		r.Text = fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
+	}
+	if r.Example == "" && e.Err != nil {
+		r.Example = e.Err.Error()
+	}
+	return r
+}

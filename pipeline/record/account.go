@@ -1,0 +1,176 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Account is the report of a run: its inputs, counts and outputs. The file of an account is beside the output,
+// and contains no secrets.
+type Account struct {
+	Format   int       `json:"format"` // of this file; 1
+	Bulkcat  string    `json:"bulkcat"`
+	Settings Settings  `json:"settings"`
+	Service  string    `json:"service"`
+	Store    string    `json:"store,omitempty"` // the folder of the stored answers; "" if there is none
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended"`
+	Ending   Ending    `json:"ending"`
+	Error    string    `json:"error,omitempty"`
+	Counts   Snapshot  `json:"counts"`
+	Rates    Rates     `json:"rates"`
+	Inputs   []Input   `json:"inputs"`
+	Changed  []string  `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
+	Outputs  []Output  `json:"outputs"`
+	Carried  []Carried `json:"carried_columns,omitempty"`
+
+	Backup *backup.State `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
+
+	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
+
+	Overlapped bool `json:"overlapped,omitempty"` // another run, with another store, may have asked the same requests meanwhile
+
+	Checksum string `json:"checksum"` // SHA-256 of the other members, in hex
+}
+
+// Rates are averages over the whole time of a run.
+type Rates struct {
+	Records  float64 `json:"records_per_second"`
+	Requests float64 `json:"requests_per_second"`
+}
+
+// EarlierRun is the part of an account that is kept when the run is started again. The counts of a killed
+// process are those that its journal has: requests, retries, repeated requests and outcomes.
+type EarlierRun struct {
+	Bulkcat string    `json:"bulkcat"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	Ending  Ending    `json:"ending"`
+	Error   string    `json:"error,omitempty"`
+	Counts  Snapshot  `json:"counts"`
+}
+
+// Input is a file that was read.
+type Input struct {
+	Name   string `json:"name"`
+	Path   string `json:"path,omitempty"`   // relative to the folder of the output
+	Bytes  int64  `json:"bytes"`            // read, from the beginning
+	SHA256 string `json:"sha256,omitempty"` // of those bytes
+	Whole  bool   `json:"whole"`            // read to its end
+}
+
+// Output is a file that was published.
+type Output struct {
+	Name        string `json:"name"`
+	Bytes       int64  `json:"bytes"`
+	SHA256      string `json:"sha256"`
+	Rows        int64  `json:"rows"`
+	FirstRecord int64  `json:"first_record"`
+	LastRecord  int64  `json:"last_record"`
+}
+
+// Carried is a carried column in the output. In CSV the values are the text of the type.
+type Carried struct {
+	Name string           `json:"name"`
+	Type writer.ValueType `json:"type"`
+}
+
+const accountFormat = 1
+
+// NewAccount makes the account of a run that starts now.
+func NewAccount(bulkcat, service string, settings Settings) *Account {
+	return &Account{
+		Format: accountFormat, Bulkcat: bulkcat, Service: service, Settings: settings,
+		Started: time.Now().UTC(), Inputs: []Input{}, Outputs: []Output{},
+	}
+}
+
+// Finish completes the account with the results of a run; err is nil if the run is complete.
+func (a *Account) Finish(ending Ending, err error, counts Snapshot, published writer.Published) {
+	a.Ended, a.Counts = time.Now().UTC(), counts
+	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
+		a.Rates = Rates{perSecond(counts.SettledNow(), seconds), perSecond(counts.Requests, seconds)}
+	}
+	a.Ending = ending
+	if err != nil {
+		a.Error = err.Error()
+	}
+	for _, f := range published.Files {
+		a.Outputs = append(a.Outputs, OutputOf(f))
+	}
+}
+
+// perSecond is rounded to tenths: finer digits change from run to run.
+func perSecond(n int64, seconds float64) float64 { return math.Round(float64(n)/seconds*10) / 10 }
+
+// OutputOf is the entry of a published file.
+func OutputOf(f writer.File) Output {
+	return Output{
+		Name: f.Path, Bytes: f.Bytes, SHA256: f.SHA256,
+		Rows: f.Rows, FirstRecord: f.FirstRecord, LastRecord: f.LastRecord,
+	}
+}
+
+// Follow adds the earlier starts of the same run, whose requests add up. It reports whether last was the
+// same run.
+func (a *Account) Follow(last *Account) bool {
+	if last == nil || len(last.Changes(a.Service, a.Settings)) > 0 {
+		return false
+	}
+	a.Earlier = append(last.Earlier, EarlierRun{
+		Bulkcat: last.Bulkcat, Started: last.Started, Ended: last.Ended,
+		Ending: last.Ending, Error: last.Error, Counts: last.Counts,
+	})
+	return true
+}
+
+// AddStarts adds the starts that left no account: see Journal.
+func (a *Account) AddStarts(starts []EarlierRun) {
+	for _, start := range starts {
+		if !slices.ContainsFunc(a.Earlier, func(e EarlierRun) bool { return e.Started.Equal(start.Started) }) {
+			a.Earlier = append(a.Earlier, start)
+		}
+	}
+	slices.SortStableFunc(a.Earlier, func(a, b EarlierRun) int { return a.Started.Compare(b.Started) })
+}
+
+// Records is the number of records with rows in the output, according to the last start that was complete;
+// 0 if none was.
+func (a *Account) Records() int64 {
+	if a.Ending == Complete {
+		return a.Counts.Written
+	}
+	for _, run := range slices.Backward(a.Earlier) {
+		if run.Ending == Complete {
+			return run.Counts.Written
+		}
+	}
+	return 0
+}
+
+// Write writes the account to path, in place of an earlier account. The error is a *writer.Error.
+func (a *Account) Write(ctx context.Context, path string) error { return write(ctx, path, a) }
+
+// ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
+// cannot be read or is damaged.
+func ReadAccount(ctx context.Context, path string) (*Account, error) {
+	a := new(Account)
+	switch err := read(ctx, path, a); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the account of the last run: %w", err)
+	}
+	return a, nil
+}
+
+func (a *Account) format() (known int, found *int) { return accountFormat, &a.Format }
+func (a *Account) checksum() *string               { return &a.Checksum }

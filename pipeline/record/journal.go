@@ -1,0 +1,219 @@
+package record
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/bulkcat/bulkcat/writer/regular"
+)
+
+// Journal is the record of a run on disk while the run goes on: JSON lines in OUTPUT.run.journal. Each start of
+// the run appends a line of its own, then the counts and the state at each change of state and once a second
+// while the counts change, and its ending. These lines are synced. In between, an attempt of a hosted service that
+// ends writes the last line again without a sync, if that line lacks more attempts than are in flight. The counts are
+// those of the start so far, so the next line replaces a line that cannot be written.
+//
+// The requests of a start that was killed come from its last line. They differ from those that reached the service
+// by at most the requests in flight: the line may lack as many, or count requests that did not reach the service.
+// After a power failure the requests of a second and of one fsync may be missing as well.
+type Journal struct {
+	file *os.File
+	size int64 // bytes of whole lines
+}
+
+// JournalLine is a line of a journal, without secrets.
+type JournalLine struct {
+	At    time.Time    `json:"at"`
+	Event JournalEvent `json:"event"`
+
+	// Of a start.
+	Run     string `json:"run,omitempty"` // see Account.RunID
+	Bulkcat string `json:"bulkcat,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+
+	// Of counts and of an end. The counts are those of the start so far.
+	State    State     `json:"state,omitempty"`
+	Since    time.Time `json:"since,omitzero"`
+	Records  int64     `json:"records,omitempty"` // with a status
+	Requests int64     `json:"requests,omitempty"`
+	Retries  int64     `json:"retries,omitempty"`
+	Rechecks int64     `json:"rechecks,omitempty"`
+	Outcomes Attempts  `json:"outcomes,omitempty"`
+	Ending   Ending    `json:"ending,omitempty"`
+}
+
+// JournalEvent is what a line of a journal tells.
+type JournalEvent string
+
+// The events of a journal.
+const (
+	JournalStart  JournalEvent = "start"
+	JournalCounts JournalEvent = "counts"
+	JournalEnd    JournalEvent = "end"
+)
+
+// OpenJournal opens the journal of a run, by its RunID, and gives the earlier starts. What follows the last whole line
+// is cut off. A journal of another run is emptied, and the error of a file that is no journal is errForeign.
+func OpenJournal(path, run string) (*Journal, []EarlierRun, error) {
+	file, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &Journal{file: file}
+	starts, err := j.read(run)
+	if err == nil {
+		err = file.Truncate(j.size)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return j, starts, nil
+}
+
+// read reads the starts, and sets the size.
+func (j *Journal) read(run string) (starts []EarlierRun, err error) {
+	size, isOurs := int64(0), false
+	err = eachLine(j.file, func(text []byte, line *JournalLine, end int64) (more bool) {
+		size, isOurs = end, isOurs || isOfJournal(text)
+		switch {
+		case line == nil:
+			return true
+		case line.Event == JournalStart && line.Run != run:
+			j.size, starts, isOurs = 0, nil, true
+			return false
+		case line.Event == JournalStart:
+			starts = append(starts, EarlierRun{Bulkcat: line.Bulkcat, Started: line.At, Ended: line.At, Ending: Killed})
+		case len(starts) > 0:
+			line.addTo(&starts[len(starts)-1])
+		}
+		j.size = end
+		return true
+	})
+	if err == nil && size > 0 && !isOurs {
+		err = errForeign
+	}
+	return starts, err
+}
+
+// ReadJournal calls use for each line of the journal at path, in order. It leaves out damaged lines, and calls use for
+// no line if the file is missing, or is the journal of another run than the account's; account may be nil.
+func ReadJournal(path string, account *Account, use func(JournalLine)) error {
+	file, err := regular.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close() // only read from
+	return eachLine(file, func(_ []byte, line *JournalLine, _ int64) (more bool) {
+		if line == nil {
+			return true
+		}
+		if line.Event == JournalStart && account != nil && line.Run != account.RunID() {
+			return false
+		}
+		use(*line)
+		return true
+	})
+}
+
+// eachLine calls use for each line of a journal, with its text and where it ends, until use returns false. The line is
+// nil if it is damaged, or has no end: a line that was being written.
+func eachLine(file io.Reader, use func(text []byte, line *JournalLine, end int64) (more bool)) error {
+	lines := bufio.NewReaderSize(file, mostOfLine)
+	for end := int64(0); ; {
+		text, size, err := nextLine(lines)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		end += size
+		line := new(JournalLine)
+		if err == io.EOF || json.Unmarshal(text, line) != nil {
+			line = nil
+		}
+		if !use(text, line, end) || err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// errForeign is the error of a file at the path of a journal that is another file.
+var errForeign = errors.New("it is no journal of bulkcat: move it elsewhere")
+
+const (
+	lineBegin  = `{"at":"` // of each line
+	mostOfLine = 64 << 10  // bytes; a line of this program has less than a thousand
+)
+
+// isOfJournal reports whether a text is the beginning of a line of a journal, or the zeros that a loss of power leaves.
+func isOfJournal(text []byte) bool {
+	n := min(len(text), len(lineBegin))
+	return n > 0 && (string(text[:n]) == lineBegin[:n] || text[0] == 0)
+}
+
+// nextLine returns the next line, with its end, and its size. The text of a longer line is cut off; that of the last line
+// without an end comes with io.EOF.
+func nextLine(lines *bufio.Reader) (text []byte, size int64, err error) {
+	text, err = lines.ReadSlice('\n')
+	for size = int64(len(text)); errors.Is(err, bufio.ErrBufferFull); {
+		text = text[:0:0]
+		var rest []byte
+		rest, err = lines.ReadSlice('\n')
+		size += int64(len(rest))
+	}
+	return text, size, err
+}
+
+// addTo brings a start up to date.
+func (l *JournalLine) addTo(start *EarlierRun) {
+	start.Ended = l.At
+	start.Counts = Snapshot{Counts: Counts[int64]{Requests: l.Requests, Retries: l.Retries, Rechecks: l.Rechecks}, Attempts: l.Outcomes}
+	if l.Event == JournalEnd {
+		start.Ending = l.Ending
+	}
+}
+
+// Append writes a line that stays, and is durable after the next sync. After an error the journal has the lines
+// before, and further lines can be appended.
+func (j *Journal) Append(line JournalLine) error {
+	n, err := j.write(line)
+	if err != nil {
+		return err
+	}
+	j.size += n
+	return j.file.Truncate(j.size) // a longer line of Replace
+}
+
+// Replace writes a line after the lines that were appended, in place of an earlier line there. The line outlives the
+// process, but perhaps not the machine.
+func (j *Journal) Replace(line JournalLine) error {
+	_, err := j.write(line)
+	return err
+}
+
+func (j *Journal) write(line JournalLine) (size int64, err error) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return 0, err
+	}
+	text = append(text, '\n')
+	if _, err := j.file.WriteAt(text, j.size); err != nil {
+		return 0, errors.Join(err, j.file.Truncate(j.size))
+	}
+	return int64(len(text)), nil
+}
+
+// Sync makes the lines durable.
+func (j *Journal) Sync() error { return j.file.Sync() }
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }
+
+// Name is the path of the file.
+func (j *Journal) Name() string { return j.file.Name() }

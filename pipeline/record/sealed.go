@@ -1,0 +1,131 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+)
+
+// sealed is a file with the number of its format and a checksum of itself, so that a damaged figure does not get into
+// the next file. All files but the journal and the status, which change while a run goes on, are sealed. The checksum is
+// that of the members that this version knows: a new member has omitempty, so that files of earlier versions are read.
+type sealed interface {
+	format() (known int, found *int) // that this version writes, and the member
+	checksum() *string               // the member: SHA-256 of the other members, in hex
+}
+
+// DamagedError says that a file of a run is there and is not as a run of this version has written it.
+type DamagedError struct {
+	Path string
+	Err  error // errSeal, a *formatError, or that of JSON
+}
+
+func (e *DamagedError) Error() string { return e.Path + ": " + e.Err.Error() }
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// Describe says what a folder has in place of such a file: "has a damaged manifest".
+func (e *DamagedError) Describe(file string) string {
+	if other, ok := errors.AsType[*formatError](e.Err); ok {
+		return fmt.Sprintf("has a %s of format %d, not %d", file, other.found, other.known)
+	}
+	if errors.Is(e.Err, errSeal) {
+		return fmt.Sprintf("has a %s that is not as it was written", file)
+	}
+	return fmt.Sprintf("has a damaged %s (%v)", file, e.Err)
+}
+
+var errSeal = errors.New("the file is damaged: its checksum does not match")
+
+// formatError says that a file has another format than this version reads.
+type formatError struct{ found, known int }
+
+func (e *formatError) Error() string {
+	return fmt.Sprintf("the file is of format %d, and this version of bulkcat reads format %d", e.found, e.known)
+}
+
+// read reads a file into f. The errors are those of storage.ReadFile and *DamagedError.
+func read(ctx context.Context, path string, f sealed) error {
+	text, err := storage.ReadFile(ctx, path)
+	if err != nil {
+		return err
+	}
+	if err := unseal(text, f); err != nil {
+		return &DamagedError{path, err}
+	}
+	return nil
+}
+
+func unseal(text []byte, f sealed) error {
+	if err := json.Unmarshal(text, f); err != nil {
+		return err
+	}
+	if known, found := f.format(); *found != known && *found != 0 { // its members may be others, and so the checksum
+		return &formatError{*found, known}
+	}
+	if *f.checksum() != sum(f) {
+		return errSeal
+	}
+	return nil
+}
+
+// seal returns the text of a file, with its checksum.
+func seal(path string, f sealed) ([]byte, error) {
+	*f.checksum() = sum(f)
+	text, err := encode(f)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return text, nil
+}
+
+// write writes a file in place of an earlier file. A reader sees the earlier or the new file.
+func write(ctx context.Context, path string, f sealed) error {
+	text, err := seal(path, f)
+	if err != nil {
+		return err
+	}
+	return storage.Publish(ctx, path, text)
+}
+
+// create writes a file unless there is one.
+func create(ctx context.Context, path string, f sealed) error {
+	text, err := seal(path, f)
+	if err == nil {
+		_, err = storage.CreateFile(ctx, path, text)
+	}
+	return err
+}
+
+// sum is the checksum of a file whose checksum is empty.
+func sum(f sealed) string {
+	found := *f.checksum()
+	defer func() { *f.checksum() = found }()
+	*f.checksum() = ""
+	return checksumOf(f)
+}
+
+func checksumOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "" // cannot happen: strings, numbers and times
+	}
+	text = bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\ufffd")) // invalid UTF-8, such as in names of files, is read back so
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// encode is the text of a file for people and programs.
+func encode(v any) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return text.Bytes(), err
+}

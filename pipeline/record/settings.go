@@ -1,0 +1,209 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
+type Settings struct {
+	Kind            string      `json:"kind"`
+	Classification  string      `json:"classification"`        // names with a comma between
+	Inputs          []string    `json:"inputs"`                // as named on the command line
+	InputPaths      []string    `json:"input_paths,omitempty"` // relative to the folder of the output
+	Columns         ColumnNames `json:"column,omitempty"`
+	Join            string      `json:"join,omitempty"` // between the values of several columns
+	Scheme          string      `json:"scheme,omitempty"`
+	AskPlaceholders bool        `json:"ask_placeholders,omitempty"`
+	Dedupe          string      `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, as in accounts of versions without the setting
+	Output          string      `json:"output"`
+	OutputFormat    string      `json:"output_format"`
+	Levels          int         `json:"levels"`
+	Carry           string      `json:"carry"`
+	SourceColumns   bool        `json:"source_columns,omitempty"`
+	Shape           string      `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
+	Top             int         `json:"top,omitempty"`   // 0 for all categories
+	MinConfidence   float64     `json:"min_confidence,omitempty"`
+	EscapeFormulas  bool        `json:"escape_formulas,omitempty"` // of CSV and TSV
+	PartRows        int64       `json:"part_rows,omitempty"`
+	Limit           int64       `json:"limit,omitempty"`
+	Shard           string      `json:"shard,omitempty"` // such as "3/16"; "" for the whole input
+}
+
+// The values of Settings.Dedupe.
+const (
+	DedupeExact = "exact" // equal normalized inputs are one request
+	DedupeSite  = "site"  // all spellings of a website are one request: see client.Normalizer.Site
+)
+
+// Normalizer makes the requests of the run.
+func (s Settings) Normalizer() client.Normalizer {
+	return client.Normalizer{Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders}
+}
+
+// ColumnNames are the names of the input columns. In JSON a single name is a text, as in accounts from before there were
+// several.
+type ColumnNames []string
+
+func (c ColumnNames) String() string { return strings.Join(c, ", ") }
+
+// MarshalJSON writes a text or an array.
+func (c ColumnNames) MarshalJSON() ([]byte, error) {
+	if len(c) == 1 {
+		return json.Marshal(c[0])
+	}
+	return json.Marshal([]string(c))
+}
+
+// UnmarshalJSON reads a text or an array.
+func (c *ColumnNames) UnmarshalJSON(text []byte) error {
+	var name string
+	if string(text) != "null" && json.Unmarshal(text, &name) == nil {
+		*c = ColumnNames{name}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(c))
+}
+
+// InputColumns are the names that the input column may have if the user does not name it.
+func InputColumns(kind client.Kind) []string {
+	switch kind {
+	case client.Website:
+		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url"}
+	case client.Product:
+		return []string{"title", "product_title", "product", "name", "query", "product_name"}
+	}
+	return nil
+}
+
+// NamedColumns are the carried columns that are named one by one; nil for all or none.
+func (s Settings) NamedColumns() []string {
+	switch s.Carry {
+	case "all", "none", "":
+		return nil
+	}
+	return strings.Split(s.Carry, ",")
+}
+
+// Classifications are the classifications that each record is asked for.
+func (s Settings) Classifications() []string { return strings.Split(s.Classification, ",") }
+
+// Change is a difference between the settings of two runs.
+type Change struct {
+	Setting   string // "service", "input", or the JSON name of a member of Settings
+	Then, Now string
+}
+
+func (c Change) String() string { return fmt.Sprintf("%s was %s and is %s", c.Setting, c.Then, c.Now) }
+
+// RunID is a name of the run, which is equal for all accounts of the same run, and only for these.
+func (a *Account) RunID() string {
+	settings := a.Settings
+	settings.Output = ""
+	if settings.InputPaths != nil {
+		settings.Inputs = nil
+	}
+	return checksumOf(struct {
+		Service  string
+		Settings Settings
+	}{a.Service, settings})
+}
+
+// Changes are the differences between this run and an earlier run, whose account or manifest lies at
+// the same output. The name of the output does not matter.
+func (a *Account) Changes(service string, last Settings) []Change {
+	var changes []Change
+	compare := func(name string, then, now any) {
+		if !reflect.DeepEqual(then, now) {
+			changes = append(changes, Change{name, shown(then), shown(now)})
+		}
+	}
+	compare("service", service, a.Service)
+	then, now := reflect.ValueOf(last), reflect.ValueOf(a.Settings)
+	for i := range then.NumField() {
+		name, _, _ := strings.Cut(then.Type().Field(i).Tag.Get("json"), ",")
+		switch name {
+		case "output", "input_paths":
+		case "inputs":
+			if last.InputPaths == nil || a.Settings.InputPaths == nil {
+				compare("input", last.Inputs, a.Settings.Inputs)
+			} else {
+				compare("input", last.InputPaths, a.Settings.InputPaths)
+			}
+		default:
+			compare(name, then.Field(i).Interface(), now.Field(i).Interface())
+		}
+	}
+	return changes
+}
+
+// shown is a setting's value in words.
+func shown(value any) string {
+	switch list := value.(type) {
+	case []string:
+		value = strings.Join(list, ", ")
+	case ColumnNames:
+		value = list.String()
+	}
+	if value == "" {
+		return "not given"
+	}
+	return fmt.Sprint(value)
+}
+
+// Schema is the schema of the output, without the carried columns.
+func (s Settings) Schema() writer.Schema {
+	schema := writer.Schema{
+		Levels: s.Levels, SourceColumns: s.SourceColumns,
+		Shape: s.shape(), Top: s.Top, MinConfidence: s.MinConfidence,
+		EscapeFormulas: s.EscapeFormulas, Codes: client.Codes(),
+	}
+	for _, name := range s.Classifications() {
+		schema.Titles = schema.Titles || schema.Codes[name] != nil
+	}
+	return schema
+}
+
+func (s Settings) shape() writer.Shape { return cmp.Or(writer.Shape(s.Shape), writer.ShapeLong) }
+
+// Metadata is the metadata of the output. It holds only what is the same in every run over the same input.
+func (s Settings) Metadata() map[string]string {
+	metadata := map[string]string{
+		"bulkcat.format":         "2",
+		"bulkcat.kind":           s.Kind,
+		"bulkcat.classification": s.Classification,
+		"bulkcat.shape":          string(s.shape()),
+	}
+	if s.Top > 0 {
+		metadata["bulkcat.top"] = strconv.Itoa(s.Top)
+	}
+	if s.MinConfidence > 0 {
+		metadata["bulkcat.min_confidence"] = strconv.FormatFloat(s.MinConfidence, 'g', -1, 64)
+	}
+	return metadata
+}
+
+// SeenFrom is a path relative to the folder of an output. So a file has the same path whether its name
+// is relative or absolute, and keeps the path when the folder moves with all its files.
+func SeenFrom(output, path string) string {
+	if path == "-" || storage.IsURL(path) {
+		return path
+	}
+	path = storage.Resolved(path)
+	if storage.IsURL(output) {
+		return filepath.ToSlash(path)
+	}
+	if seen, err := filepath.Rel(filepath.Dir(storage.Resolved(output)), path); err == nil {
+		return filepath.ToSlash(seen)
+	}
+	return filepath.ToSlash(path) // on another drive
+}

@@ -1,0 +1,114 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
+)
+
+// Status is how far a run is, for other programs, in the file of StatusPath. The file is replaced atomically each
+// second and at each change of state, but not synced. When the run ends, the file stays, with the state Ended and
+// the ending, so that a program that waits for the end needs no other file; the account has the details. The
+// status of a killed process does not change any more: compare Updated with the clock. A status has no secrets.
+type Status struct {
+	Format  int       `json:"format"` // of this file; 1
+	Output  string    `json:"output"`
+	PID     int       `json:"pid"` // of the process that runs, or has run
+	Started time.Time `json:"started"`
+	Updated time.Time `json:"updated"`
+	State   State     `json:"state"`
+	Since   time.Time `json:"since"`
+	Ending  Ending    `json:"ending,omitempty"` // when State is Ended
+
+	Records    int64    `json:"records"`         // with a status
+	Total      int64    `json:"total,omitempty"` // records of the input, estimated; 0 if unknown
+	Unanswered int64    `json:"unanswered"`      // records without an answer, each once for each classification
+	Requests   int64    `json:"requests"`
+	Retries    int64    `json:"retries"`
+	InFlight   int64    `json:"in_flight"`
+	ToRetry    int64    `json:"to_retry"` // requests that wait for a retry
+	Outcomes   Attempts `json:"outcomes"`
+
+	RecordsPerSecond  float64    `json:"records_per_second"`
+	RequestsPerSecond float64    `json:"requests_per_second"`          // with an outcome
+	Allowed           float64    `json:"allowed_per_second,omitempty"` // requests, at present; 0 without a limit
+	Quota             *int64     `json:"quota_left,omitempty"`         // nil if unknown
+	SecondsLeft       float64    `json:"seconds_left,omitempty"`       // see pipeline.Progress; 0 if unknown
+	Ends              *time.Time `json:"ends,omitempty"`               // Updated and SecondsLeft later
+	Stop              Cause      `json:"stops_because_of,omitempty"`   // see pipeline.Progress
+
+	Details *Details `json:"details,omitempty"` // if the session gathers them; not in the file
+}
+
+// StatusFormat is the format of the file.
+const StatusFormat = 1
+
+// Write replaces the file at path. A program that reads the file meanwhile has the earlier or the new content.
+func (s Status) Write(path string) error {
+	text, err := encode(s)
+	if err != nil {
+		return err
+	}
+	return writer.ReplaceFile(path, text)
+}
+
+// CheckStatus returns an error if the file at path is there and no status.
+func CheckStatus(path string) error {
+	text, err := regular.Read(path, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var s Status
+	if err == nil && (json.Unmarshal(text, &s) != nil || s.Format == 0 || s.Updated.IsZero()) {
+		err = errors.New("it is no status of bulkcat: move it elsewhere")
+	}
+	return err
+}
+
+// Details are the figures of a run for people who watch the run. They contain no secrets.
+type Details struct {
+	Service    string          `json:"service"`
+	Settings   Settings        `json:"settings"`
+	Earlier    []EarlierStart  `json:"earlier,omitempty"` // starts of the same run, the first start first
+	Attempts   Latency         `json:"attempt_seconds"`
+	Categories []CategoryCount `json:"top_categories"` // the most frequent best categories of records, in their first level
+	Confidence []int64         `json:"confidence"`     // records by the confidence of the best category: [0, 0.1), ..., [0.9, 1]
+	Failures   []Failure       `json:"last_failures"`  // the newest first
+
+	Learned string `json:"learned,omitempty"` // of the limits of the service, in words
+}
+
+// EarlierStart is a start of the same run that has ended.
+type EarlierStart struct {
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended"`
+	Ending   Ending    `json:"ending"`
+	Requests int64     `json:"requests"`
+}
+
+// CategoryCount is how many records have a category.
+type CategoryCount struct {
+	Name    string `json:"name"`
+	Records int64  `json:"records"`
+}
+
+// Failure is a record that got no answer.
+type Failure struct {
+	At     time.Time     `json:"at"`
+	File   string        `json:"file"`
+	Line   int64         `json:"line"`
+	Input  string        `json:"input"` // the first 200 bytes
+	Status writer.Status `json:"status"`
+	Reason string        `json:"reason"`
+}
+
+// Latency is a histogram of durations.
+type Latency struct {
+	Bounds  []float64 `json:"bounds"` // upper, in seconds
+	Counts  []int64   `json:"counts"` // one more than Bounds: the last counts longer durations
+	Seconds float64   `json:"sum"`
+}
