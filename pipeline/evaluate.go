@@ -9,6 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -26,7 +27,7 @@ type Evaluation struct {
 }
 
 // Evaluate asks for all records, and compares the answers with the labels. Nothing is stored or written.
-// The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open and those of [Run].
+// The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open and those of [flow.Run].
 func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	e.Input.Context, e.Input.Missing = ctx, client.Normalizer{}.IsMissing
 	e.Input.ExtraColumns = []string{e.LabelColumn}
@@ -37,13 +38,13 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	defer input.Close() // only read from
 	place := slices.Index(input.Columns(), e.LabelColumn)
 	if place < 0 {
-		return evaluate.Report{}, &OptionError{"LabelColumn", fmt.Errorf("the input has no column %q; it has: %s", e.LabelColumn, strings.Join(input.Columns(), ", "))}
+		return evaluate.Report{}, &OptionError{Option: "LabelColumn", Err: fmt.Errorf("the input has no column %q; it has: %s", e.LabelColumn, strings.Join(input.Columns(), ", "))}
 	}
 	o := SessionOptions{Taxonomies: e.Taxonomies}
 	sink := &tallySink{tally: evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))}
-	parts := Parts{Source: input, Categorizer: e.Categorizer, Sink: sink}
-	_, err = Run(ctx, parts, Options{
-		Kind: e.Kind, Classifications: []Classification{{Name: e.Classification}}, Retry: client.DefaultRetryPolicy(),
+	parts := flow.Parts{Source: input, Categorizer: e.Categorizer, Sink: sink}
+	_, err = flow.Run(ctx, parts, flow.Options{
+		Kind: e.Kind, Classifications: []flow.Classification{{Name: e.Classification}}, Retry: client.DefaultRetryPolicy(),
 		Limit:  e.Limit,
 		Schema: writer.Schema{Carry: []string{e.LabelColumn}}, Carry: []int{place},
 	})

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -123,36 +122,4 @@ func (s *Session) SpoolPath() string {
 		return ""
 	}
 	return s.spool.Path()
-}
-
-// Resumption says how to start a run again that ended early.
-type Resumption struct {
-	Stdin string // the file to give as standard input: "" for none, "-" for the same file or pipe as before, which was not kept
-	Cut   bool   // the pipe had not ended, so that Stdin holds only its beginning
-}
-
-// Resumption says how the run goes on after an error of Run; false if the same run gets no further:
-// no answers are kept, or the options, the input or the service have to change
-// first.
-func (s *Session) Resumption(err error) (Resumption, bool) {
-	switch {
-	case s.options.Output.Path == "-" && !s.options.Service.Hosted && s.options.Store.Dir == "", !s.claimed || !resumable(err):
-		return Resumption{}, false
-	case s.spool != nil:
-		return Resumption{Stdin: s.spool.Path(), Cut: !s.spool.Whole()}, true
-	case !s.options.readsStdin():
-		return Resumption{}, true
-	}
-	return Resumption{Stdin: "-"}, true
-}
-
-// resumable reports whether the same run gets further after an error: the run was stopped, or this
-// machine failed, as with a full disk.
-func resumable(err error) bool {
-	if _, refused := errors.AsType[*ServiceError](err); refused {
-		return false
-	}
-	_, stopped := errors.AsType[*StopError](err)
-	_, failed := errors.AsType[syscall.Errno](err)
-	return stopped || failed
 }
