@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
@@ -69,19 +70,24 @@ func (s *Session) startRefresh(ctx context.Context, store *answers.Store, option
 	if budget == 0 || store == nil || options.Offline {
 		return nil, nil
 	}
-	input, err := reader.Open(inputsAgain(s.options.Input))
-	if err != nil {
-		return nil, err
-	}
-	defer input.Close() // only read from
 	r, err := refresh.Begin(store, run, budget, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	if _, err := flow.NewForecast(ctx, flow.Parts{Source: input, Store: store}, options, r.Offer); err != nil {
+	if _, err := s.forecastAgain(ctx, store, options, r.Offer); err != nil {
 		return nil, err
 	}
 	chosen := r.Choose()
 	s.options.Log.Info("stored answers are asked again", "answers", chosen)
 	return r, r.Start(store)
+}
+
+// forecastAgain is the forecast of a further pass over the input.
+func (s *Session) forecastAgain(ctx context.Context, store *answers.Store, options flow.Options, offer func(client.Request, answers.Outcome)) (Forecast, error) {
+	input, err := reader.Open(inputsAgain(s.options.Input))
+	if err != nil {
+		return Forecast{}, err
+	}
+	defer input.Close() // only read from
+	return flow.NewForecast(ctx, flow.Parts{Source: input, Store: store}, options, offer)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
-	"github.com/bulkcat/bulkcat/reader"
 )
 
 // trial is how many requests are in flight before the first answer: if the answers do not fit, few are paid for in
@@ -63,12 +62,7 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 		return nil
 	}
 	if most, ok := s.options.mostRequests(); !ok || most > left {
-		input, err := reader.Open(inputsAgain(s.options.Input))
-		if err != nil {
-			return err
-		}
-		defer input.Close() // only read from
-		f, err := flow.NewForecast(ctx, flow.Parts{Source: input, Store: store}, options, nil)
+		f, err := s.forecastAgain(ctx, store, options, nil)
 		if err != nil {
 			return err
 		}

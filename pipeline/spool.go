@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -42,14 +43,7 @@ func (o *SessionOptions) spoolPlace() string {
 }
 
 // isRegular reports whether standard input is a file that the shell has opened.
-func isRegular(in io.Reader) bool {
-	file, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode().IsRegular()
-}
+func isRegular(in io.Reader) bool { return len(places.RegularFile("-", in)) > 0 }
 
 // openSpool puts a spool between a pipe and the run, if one is needed.
 func (s *Session) openSpool(ctx context.Context) (err error) {

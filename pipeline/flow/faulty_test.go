@@ -451,19 +451,37 @@ func TestRetriesKeepToTheirBudget(t *testing.T) {
 	})
 }
 
+// A run makes exactly as many requests as it may, if it needs more, and as many as it needs otherwise.
 func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newWholeRun(clienttest.Options{Faults: everyFault, Seed: 5, Latency: 30 * time.Millisecond}, 1000)
-		n.limits.Rate = 1000
-		n.limits.MaxRequests = 321
-		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != record.Budget || !strings.Contains(stop.Error(), "limit of 321 requests") {
-			t.Errorf("got %v", stop)
-		}
-		if made := len(n.server.Audit().Arrivals); made != 321 {
-			t.Errorf("%d requests", made)
-		}
-	})
+	const needed = 1000
+	for name, tt := range map[string]struct {
+		most   int64
+		faults map[clienttest.Fault]float64
+		made   int
+	}{
+		"a third, and failures": {321, everyFault, 321},
+		"one request too few":   {needed - 1, nil, needed - 1},
+		"just enough":           {needed, nil, needed},
+		"one more than needed":  {needed + 1, nil, needed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newWholeRun(clienttest.Options{Faults: tt.faults, Seed: 5, Latency: 30 * time.Millisecond}, needed)
+				n.limits.Rate, n.limits.MaxRequests = 1000, tt.most
+				err := n.run(t)
+				stop, stopped := errors.AsType[*StopError](err)
+				switch {
+				case tt.most >= needed && err != nil:
+					t.Errorf("the run is not complete: %v", err)
+				case tt.most < needed && (!stopped || stop.Cause != record.Budget || !strings.Contains(err.Error(), fmt.Sprintf("limit of %d requests", tt.most))):
+					t.Errorf("got %v", err)
+				}
+				if made := len(n.server.Audit().Arrivals); made != tt.made {
+					t.Errorf("%d requests, want %d", made, tt.made)
+				}
+			})
+		})
+	}
 }
 
 // TestEnoughRequestsAreEnough runs over many records with few requests, as many as the bound allows: such a run is

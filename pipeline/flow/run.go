@@ -63,12 +63,11 @@ type run struct {
 // grace period, and their answers are stored. The error is nil, a *[StopError], a *[ServiceError], a
 // *[MisconfiguredError], an *[UnreachableError], an *[output.InputChangedError], or that of a part.
 func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
-	options = options.withDefaults()
+	parts, options = parts.withDefaults(), options.withDefaults()
 	if got, want := len(options.Carry), len(options.Schema.Carry); got != want {
 		err := fmt.Errorf("Options.Carry has %d indexes for the %d columns of Schema.Carry", got, want)
 		return writer.Published{}, errors.Join(err, parts.Sink.Abort())
 	}
-	parts = parts.withDefaults()
 	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancelCause(hard)
 	defer stop(nil)
