@@ -10,8 +10,8 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// attempt asks once. Then the task is committed, held, or parked for a retry. A quota or service error stops the run
-// and leaves the task unfinished.
+// attempt asks once. Then the task is committed, parked for a retry, or, after a rejection, kept until it is confirmed. A
+// quota or service error stops the run and leaves the task unfinished.
 func (r *run) attempt(t *task, permit limits.Permit) error {
 	if t.known {
 		return r.recheck(t, permit)

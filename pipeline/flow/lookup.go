@@ -55,7 +55,7 @@ type lookups struct {
 	run     *run
 	tasks   []*task // taken from the reader
 	spelled []*task // tasks whose spelling is not that of the site
-	firsts  []*task // tasks to be looked up: valid, and without an equal request in flight
+	firsts  []*task // tasks to be looked up: valid, and without an equal request that is being asked
 	queries []answers.Query
 	missed  []*task // to be asked
 
@@ -88,8 +88,8 @@ func (l *lookups) gather() bool {
 	return true
 }
 
-// resolve finishes tasks that are invalid or have a stored outcome, and joins tasks to equal requests in
-// flight. All others have missed.
+// resolve finishes tasks that are invalid or have a stored outcome, and joins tasks to equal requests
+// that are being asked. All others have missed.
 func (l *lookups) resolve() error {
 	r := l.run
 	records := len(l.tasks)

@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// read makes tasks of each record while there is room in the window.
+// read makes tasks of each record while the window admits them.
 func (r *run) read() error {
 	var tasks tasks
 	var digest output.Digest
@@ -34,14 +34,14 @@ func (r *run) read() error {
 		if err != nil {
 			return err
 		}
-		if m := r.options.Folder; m != nil {
+		if f := r.options.Folder; f != nil {
 			digest = digest.Next(hash, &record)
-			if record.Number <= m.KeptRecords() {
+			if record.Number <= f.KeptRecords() {
 				if r.soft.Err() != nil {
 					return nil
 				}
 				r.countRead(split.holds(&record))
-				if err := m.Check(record.Number, digest); err != nil {
+				if err := f.Check(record.Number, digest); err != nil {
 					return err
 				}
 				continue
@@ -63,8 +63,8 @@ func (r *run) read() error {
 			}
 		}
 	}
-	if m := r.options.Folder; m != nil {
-		if err := m.CheckEnd(r.Counters.Read.Load() + r.Counters.Others.Load()); err != nil {
+	if f := r.options.Folder; f != nil {
+		if err := f.CheckEnd(r.Counters.Read.Load() + r.Counters.Others.Load()); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func newWindow(size int64) *window {
 	return w
 }
 
-// acquire waits for room. The error is the context's.
+// acquire waits until the window has so many bytes left. The error is the context's.
 func (w *window) acquire(ctx context.Context, size int64) error { return w.sem.Acquire(ctx, size) }
 
 // open opens the whole reserve.
@@ -139,7 +139,7 @@ func (w *window) open() {
 	w.opened = w.reserve
 }
 
-// release gives room back. The reserve is closed first.
+// release gives bytes back. The reserve is closed first.
 func (w *window) release(size int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -94,7 +94,7 @@ func (t *task) status(s *writer.Schema) writer.Status {
 	case t.pending:
 		return writer.StatusPending
 	case t.err != nil:
-		return statusOf(t.err)
+		return StatusOf(t.err)
 	}
 	for i := range t.answer.Entries {
 		if s.Keeps(t.answer.Entries[i].Confidence) {
@@ -104,8 +104,8 @@ func (t *task) status(s *writer.Schema) writer.Status {
 	return writer.StatusEmpty
 }
 
-// statusOf is the status of a record that has no answer because of err.
-func statusOf(err error) writer.Status {
+// StatusOf returns the status of a record that has no answer because of err.
+func StatusOf(err error) writer.Status {
 	var input *client.InputError
 	var row *reader.RowError
 	switch {
