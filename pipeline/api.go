@@ -11,21 +11,21 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// The types of the engine that callers of a session meet: see packages flow, output and progress.
+// What a caller of a session meets, and other packages define.
 type (
-	OutputOptions = output.Options
-	OptionError   = output.OptionError // an option cannot be used
-	Each          = flow.Each
-	Forecast      = flow.Forecast
-	Progress      = progress.Progress
+	OutputOptions = output.Options    // where rows go, and in which form
+	Each          = flow.Each         // takes the answers
+	Forecast      = flow.Forecast     // what a run would do
+	Progress      = progress.Progress // how far a run is
 
-	StopError          = flow.StopError          // the run stopped early, and can be started again
-	ServiceError       = flow.ServiceError       // the service cannot be used with these settings
-	MisconfiguredError = flow.MisconfiguredError // the service rejects every input
-	UnreachableError   = flow.UnreachableError   // the service has never answered
-	AttemptsError      = flow.AttemptsError      // of a record whose attempts are used up
-	OutputTakenError   = output.TakenError       // the output is not this run's to replace
-	InputChangedError  = output.InputChangedError
+	OptionError        = output.OptionError       // an option cannot be used
+	StopError          = flow.StopError           // the run stopped early, and can be started again
+	ServiceError       = flow.ServiceError        // the service cannot be used with these settings
+	MisconfiguredError = flow.MisconfiguredError  // the service rejects every input
+	UnreachableError   = flow.UnreachableError    // the service has never answered
+	AttemptsError      = flow.AttemptsError       // a record has no answer after all its attempts
+	OutputTakenError   = output.TakenError        // the output is not this run's to replace
+	InputChangedError  = output.InputChangedError // the input is not that of the kept parts
 )
 
 // ErrPending is the error of a record whose answer an offline run has not found in the store.

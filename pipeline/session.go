@@ -104,13 +104,14 @@ func (s *Session) Close() error {
 }
 
 // Run asks for all records that have no answer yet, writes the output, and leaves an account beside
-// the output however the run ends, unless another machine has published the output meanwhile. Run may be called once. When ctx ends, the run stops: requests in
-// flight get the grace period, and their answers are stored.
+// the output however the run ends, unless another machine has published the output meanwhile. Run may be called once. When
+// ctx ends, the run stops: requests in flight get the grace period, and their answers are stored.
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
-// *[OutputTakenError], a *[record.ShardCountError] or a *[record.ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
-// *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those of the store, the input and the output. With a
-// nil error the output is complete; records may still be without an answer: see [record.Snapshot.Unanswered].
+// *[OutputTakenError], a *[record.ShardCountError] or a *[record.ShardsTakenError]. Other errors are *[OptionError],
+// *[NoStoreError], *[StopError], *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those
+// of the store, the input and the output. With a nil error the output is complete; records may still be without an answer:
+// see [record.Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	account := s.newAccount()
 	options, err := s.runOptions(account.Settings)
@@ -213,30 +214,7 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 		}
 		defer func() { account.Backup = stop() }()
 	}
-	if err := s.claim(ctx, account); err != nil {
-		return published, err
-	}
-	if s.lock != nil {
-		s.monitor = progress.NewMonitor(account, s.counters, s.Progress, o.Log)
-	}
-	if o.Service.Hosted {
-		parts.Attempted = s.monitor.Attempted
-	}
-	if options.Refresh, err = s.startRefresh(ctx, parts.Store, options, account.RunID()); err != nil {
-		return published, err
-	}
-	if !options.Offline {
-		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
-			return published, err
-		}
-		s.shareLimits()
-		options.Reached = s.quota.Known()
-	}
-	if s.limits, err = s.newLimits(parts); err != nil {
-		return published, err
-	}
-	parts.Limits = s.limits
-	if err := s.openOutput(out, account, &parts, &options); err != nil {
+	if err := s.prepare(ctx, out, account, &parts, &options); err != nil {
 		return published, err
 	}
 	s.asking.Store(true)
@@ -255,6 +233,35 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 		err = joinClose(err, options.Refresh.End(parts.Store, err == nil))
 	}
 	return published, joinClose(err, s.keepLearned(parts))
+}
+
+// prepare makes the output this run's, and completes the parts and the options of the engine.
+func (s *Session) prepare(ctx, out context.Context, account *record.Account, parts *flow.Parts, options *flow.Options) (err error) {
+	o := &s.options
+	if err := s.claim(ctx, account); err != nil {
+		return err
+	}
+	if s.lock != nil {
+		s.monitor = progress.NewMonitor(account, s.counters, s.Progress, o.Log)
+	}
+	if o.Service.Hosted {
+		parts.Attempted = s.monitor.Attempted
+	}
+	if options.Refresh, err = s.startRefresh(ctx, parts.Store, *options, account.RunID()); err != nil {
+		return err
+	}
+	if !options.Offline {
+		if err := s.checkQuota(ctx, parts.Store, *options); err != nil {
+			return err
+		}
+		s.shareLimits()
+		options.Reached = s.quota.Known()
+	}
+	if s.limits, err = s.newLimits(*parts); err != nil {
+		return err
+	}
+	parts.Limits = s.limits
+	return s.openOutput(out, account, parts, options)
 }
 
 // claim makes the output and the copy of standard input this run's.

@@ -1,12 +1,10 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -249,41 +247,4 @@ func checkStates(t *testing.T, output string, outage time.Time) {
 		t.Errorf("%d starts with the states %v", starts, states)
 	}
 	t.Logf("the journal has %d lines of %d bytes on average", len(lines), len(text)/len(lines))
-}
-
-// A place that cannot be written does not end a run: each file has one warning.
-func TestRunGoesOnWithoutJournalAndStatus(t *testing.T) {
-	dir := t.TempDir()
-	input, output := filepath.Join(dir, "in.txt"), filepath.Join(dir, "out.csv")
-	if err := os.WriteFile(input, []byte("garden hose\nwatering can\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	o := SessionOptions{
-		Kind:    client.Product,
-		Service: Service{Categorizer: new(limited), Name: "https://api.example.com", Hosted: true},
-		Input:   reader.Options{Paths: []string{input}},
-		Output:  OutputOptions{Path: output, Overwrite: true},
-		Log:     slog.New(slog.NewTextHandler(&log, nil)),
-	}
-	for _, path := range []string{record.StatusPath(output), record.JournalPath(output)} {
-		if err := os.MkdirAll(path, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		defer os.Remove(path)
-	}
-	session, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	account, err := session.Run(t.Context())
-	if err := errors.Join(err, session.Close()); err != nil || account.Ending != record.Complete || account.Counts.OK != 2 {
-		t.Fatalf("got %+v, %v", account, err)
-	}
-	if n := strings.Count(log.String(), "the run goes on without it"); n != 2 {
-		t.Errorf("%d warnings, want one for each file:\n%s", n, &log)
-	}
-	if entries, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(entries) > 0 {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
 }

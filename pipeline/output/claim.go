@@ -21,13 +21,7 @@ type TakenError struct {
 	Changes []record.Change // between the run that has written the output and this run
 }
 
-func (e *TakenError) Error() string {
-	var changes []string
-	for _, c := range e.Changes {
-		changes = append(changes, c.String())
-	}
-	return e.Describe(changes)
-}
+func (e *TakenError) Error() string { return e.Describe(record.Texts(e.Changes)) }
 
 // Describe is the text of the error, with the changes in the caller's words.
 func (e *TakenError) Describe(changes []string) string {

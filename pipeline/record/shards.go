@@ -61,13 +61,7 @@ type ShardsTakenError struct {
 	Changes []Change // between the run that has started the shards and this run
 }
 
-func (e *ShardsTakenError) Error() string {
-	var changes []string
-	for _, c := range e.Changes {
-		changes = append(changes, c.String())
-	}
-	return e.Describe(changes)
-}
+func (e *ShardsTakenError) Error() string { return e.Describe(Texts(e.Changes)) }
 
 // Describe is the text of the error, with the changes in the caller's words.
 func (e *ShardsTakenError) Describe(changes []string) string {
