@@ -18,19 +18,11 @@ func (s *Session) Progress() Progress {
 	read, total := s.input.Progress()
 	status := s.limits.Status()
 	p := Progress{Counts: s.counters.Snapshot(), Allowed: status.Rate}
-	p.Quota, p.Metered = s.quotaLeft()
+	p.Quota, p.Metered = s.quota.Left(!s.options.Offline || s.options.Service.Free) // a run that asks nothing asks for no quota either
 	p.State = progress.StateOf(status, p.Counts.Finishing)
 	p.Total, p.About = s.total.Of(&p.Counts, read, total, s.options.Limit)
 	s.estimator.Estimate(&p, time.Now(), status, progress.Bounds{Limits: s.options.Limits, FinishBy: s.options.FinishBy})
 	return p
-}
-
-// quotaLeft is the quota as told last. A run that asks nothing does not ask for the quota either.
-func (s *Session) quotaLeft() (left int64, known bool) {
-	if s.options.Offline && !s.options.Service.Free {
-		return s.quota.Last()
-	}
-	return s.quota.Left()
 }
 
 // Status is how far the run is, as the file of StatusPath says, and with Details. It may be called from several
@@ -75,7 +67,7 @@ func (s *Session) ended(err error) (Progress, record.Ending) {
 	if account.Ending == record.Complete {
 		p.Total = p.Counts.Read
 	}
-	p.Quota, p.Metered = s.quota.Last()
+	p.Quota, p.Metered = s.quota.Left(false)
 	return p, ending
 }
 

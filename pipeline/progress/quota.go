@@ -97,25 +97,17 @@ func answersOf(s record.Snapshot) int64 {
 	return s.Requests - s.InFlight - s.Rejections - s.Transient
 }
 
-// Last is the quota that the service told last, less one request for each answer since, which is the
-// usual charge.
-func (q *Quota) Last() (left int64, isNumber bool) {
+// Left is the quota that the service told last, less one request for each answer since, which is the
+// usual charge. If asking, the service is asked anew in the background when the figure is old.
+func (q *Quota) Left(asking bool) (left int64, isNumber bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	left, isNumber = q.usage.Requests()
-	return max(0, left-(answersOf(q.counters.Snapshot())-q.answers)), isNumber
-}
-
-// Left is the result of Last; the service is asked anew in the background.
-func (q *Quota) Left() (left int64, isNumber bool) {
-	q.mu.Lock()
-	stale := q.watched && !q.sampling && time.Since(q.asked) >= quotaInterval
-	q.sampling = q.sampling || stale
-	q.mu.Unlock()
-	if stale {
+	if asking && q.watched && !q.sampling && time.Since(q.asked) >= quotaInterval {
+		q.sampling = true
 		go q.sampleForShow()
 	}
-	return q.Last()
+	left, isNumber = q.usage.Requests()
+	return max(0, left-(answersOf(q.counters.Snapshot())-q.answers)), isNumber
 }
 
 func (q *Quota) sampleForShow() {
@@ -152,21 +144,14 @@ func (q *Quota) Final(asking bool) (usage client.Usage, since time.Duration) {
 
 // Ask asks how much quota is left, for the limits of the run.
 func (q *Quota) Ask(ctx context.Context) (client.Usage, error) {
-	err := q.sample(ctx)
-	if err != nil {
+	if err := q.sample(ctx); err != nil {
 		return client.Usage{}, err
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.usage, nil
+	return q.Usage(), nil
 }
 
 // Known reports whether the service has told its quota.
-func (q *Quota) Known() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.usage != client.Usage{}
-}
+func (q *Quota) Known() bool { return q.Usage() != client.Usage{} }
 
 // Usage is what the service told last.
 func (q *Quota) Usage() client.Usage {

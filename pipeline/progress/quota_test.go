@@ -60,15 +60,15 @@ func TestQuotaMeanwhile(t *testing.T) {
 	counters.Requests.Store(4_000)
 	counters.InFlight.Store(10)
 	counters.Transient.Store(5)
-	if left, ok := q.Left(); left != 99_752-3_885 || !ok {
+	if left, ok := q.Left(true); left != 99_752-3_885 || !ok {
 		t.Errorf("got %d, %v", left, ok)
 	}
 	q.usage.Remaining = "100"
-	if left, _ := q.Left(); left != 0 {
+	if left, _ := q.Left(true); left != 0 {
 		t.Errorf("got %d of a quota of less than was used", left)
 	}
 	q.usage.Remaining = "unlimited"
-	if _, ok := q.Left(); ok {
+	if _, ok := q.Left(true); ok {
 		t.Error("a word is a number")
 	}
 }
