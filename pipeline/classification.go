@@ -3,6 +3,7 @@ package pipeline
 import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
 )
 
 // DefaultClassifications are what records of a kind are asked for unless the user says otherwise: for
@@ -44,13 +45,13 @@ func fingerprints(classifications []string, custom []*taxonomy.Custom) string {
 }
 
 // classification gives a classification with the ids of its categories.
-func (o *SessionOptions) classification(name string) Classification {
+func (o *SessionOptions) classification(name string) flow.Classification {
 	t := o.taxonomyOf(name)
 	if t == nil {
-		return Classification{Name: name}
+		return flow.Classification{Name: name}
 	}
 	index := taxonomy.NewIndex(t)
-	return Classification{Name: name, Category: func(value string) (string, bool) {
+	return flow.Classification{Name: name, Category: func(value string) (string, bool) {
 		c, known := index.Find(value)
 		return c.ID, known
 	}}

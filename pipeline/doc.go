@@ -1,10 +1,10 @@
-// Package pipeline runs: it reads records, asks for the answers that are not stored, and writes rows in
+// Package pipeline is a run: it reads records, asks for the answers that are not stored, and writes rows in
 // input order.
 //
 // A [Session] is a whole run: it locks the output, opens the input and the store, compares the quota with
 // the need, goes on where the same run ended before, and leaves a [record.Account] beside the output. While the run
 // goes on, a [record.Journal] keeps its counts and states, and a [record.Status] tells other programs how far it
-// is. A [DryRun] says what a session would ask. [Run] is the part in between, over parts that the caller opens.
+// is. A [DryRun] says what a session would ask. [flow.Run] is the part in between: its package has the stages of a run.
 //
 // The records of a session are those of files, or of a sequence (Input.Records), and its answers go to an output, to a
 // function ([Each]) or to both. A session with a sequence and a function writes nothing but the store, and goes on where
@@ -21,23 +21,6 @@
 // outcome: an answer, or a rejection, with which the service refuses the input for good. The quota is how
 // many requests the API key may still make. The spool is the copy of standard input that is kept beside
 // the output while the run needs it.
-//
-// # Stages
-//
-// Run starts all goroutines of a run, in a table of stages:
-//
-//	read     reads records, and makes a task for each classification, within a bounded window
-//	look up  normalizes the input of a task, joins equal requests (of a website all spellings, if
-//	         Options say so), and finds stored answers
-//	ask      asks the service for the others, when client/limits allows
-//	commit   makes outcomes durable, many with one fsync
-//	flatten  takes the tasks in input order, and makes rows of each
-//	write    hands the rows to the sink
-//
-// Of the workers of the stage ask, one dispatches: it waits for the next task and for the permit to ask;
-// the others ask, or wait to dispatch. A task that waits for a retry, or for an equal request in flight,
-// holds no worker. The window bounds the memory: a record is read only when there is room, and gives its
-// room back when its rows are written.
 //
 // # Ends
 //

@@ -3,41 +3,15 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
-
-// Forecast says what a run would do.
-type Forecast struct {
-	Records  int64 // read
-	Invalid  int64 // records that cannot be asked
-	Distinct int64 // different requests
-	Answered int64 // different requests whose outcome is stored
-	Refresh  int64 // stored answers to be asked again
-	Saved    int64 // requests that a run by sites saves, compared with a run by exact spellings
-
-	Quota client.Usage // what the API key may still ask; zero if the service does not say
-}
-
-// ToAsk is how many requests the run would make, without retries.
-func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh }
-
-// Add adds the figures of another run. An input of both runs counts for each: the first run asks, and the second finds
-// the stored answer if the store is the same. The quota stays.
-func (f *Forecast) Add(other Forecast) {
-	f.Records += other.Records
-	f.Invalid += other.Invalid
-	f.Distinct += other.Distinct
-	f.Answered += other.Answered
-	f.Refresh += other.Refresh
-	f.Saved += other.Saved
-}
 
 // DryRun reads the whole input and says what a run with the same options would ask and save. It asks
 // the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
@@ -54,7 +28,7 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 		return Forecast{}, err
 	}
 	defer context.AfterFunc(ctx, s.endReading)()
-	parts := Parts{Source: s.input, counters: s.counters}
+	parts := flow.Parts{Source: s.input, Counters: s.counters}
 	if stored, ok := s.options.stored(); ok {
 		store, err := stores.Look(stored) // makes no store, and changes none
 		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
@@ -69,182 +43,51 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if err != nil {
 		return f, err
 	}
-	err = s.quota.check(ctx, s.proves(parts.Store))
-	f.Quota = s.quota.usage
+	err = s.quota.Check(ctx, s.proves(parts.Store))
+	f.Quota = s.quota.Usage()
 	return f, err
 }
 
 // forecast is the forecast of a dry run, without the quota.
-func (s *Session) forecast(ctx context.Context, parts Parts) (Forecast, error) {
+func (s *Session) forecast(ctx context.Context, parts flow.Parts) (Forecast, error) {
 	o := &s.options
 	if o.Store.RefreshBudget == 0 || parts.Store == nil || o.Offline {
-		return forecast(ctx, parts, o.requests(), nil)
+		return flow.NewForecast(ctx, parts, o.requests(), nil)
 	}
 	r, err := refresh.Begin(parts.Store, s.newAccount().RunID(), o.Store.RefreshBudget, time.Now())
 	if err != nil {
 		return Forecast{}, err
 	}
-	f, err := forecast(ctx, parts, o.requests(), r.Offer)
+	f, err := flow.NewForecast(ctx, parts, o.requests(), r.Offer)
 	f.Refresh = r.Choose()
 	return f, err
 }
 
-// checkQuota asks for the quota before the first record, and reports whether it is enough. The input is
-// read once more for that, which takes seconds where the run takes hours; a pipe and records of the caller cannot be.
-func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options Options) error {
-	if err := s.quota.check(ctx, s.proves(store)); err != nil {
-		return err
+// startRefresh chooses the stored answers to be asked again, in a further pass over the input. It gives nil
+// if there are none to choose.
+func (s *Session) startRefresh(ctx context.Context, store *answers.Store, options flow.Options, run string) (*refresh.Refresh, error) {
+	budget := s.options.Store.RefreshBudget
+	if budget == 0 || store == nil || options.Offline {
+		return nil, nil
 	}
-	left, isNumber := s.quota.usage.Requests()
-	if !isNumber || s.options.readsOnce() {
-		return nil
-	}
-	if most, ok := s.options.mostRequests(); !ok || most > left {
-		input, err := reader.Open(inputsAgain(s.options.Input))
-		if err != nil {
-			return err
-		}
-		defer input.Close() // only read from
-		f, err := forecast(ctx, Parts{Source: input, Store: store}, options, nil)
-		if err != nil {
-			return err
-		}
-		f.Refresh = options.refresh.Left()
-		switch {
-		case f.ToAsk() > left && options.WaitForQuota:
-			s.options.Log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
-			return nil
-		case f.ToAsk() > left:
-			s.options.Log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
-			return nil
-		}
-	}
-	s.options.Log.Info("the quota is enough", "left", left)
-	return nil
-}
-
-// proves returns a function that looks in the store for an outcome of the service, which proves the key, and tells the
-// client if there is one. The store may be nil.
-func (s *Session) proves(store *answers.Store) func() (bool, error) {
-	return func() (bool, error) {
-		known, err := hasAnswers(store, s.options.Service.Name)
-		if d, ok := s.options.Service.Categorizer.(interface{ Proven() }); ok && known { // a client.Diagnoser
-			d.Proven()
-		}
-		return known, err
-	}
-}
-
-// forecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files. Stored
-// outcomes that the run would find are offered, some several times; offer may be nil.
-func forecast(ctx context.Context, parts Parts, options Options, offer func(client.Request, answers.Outcome)) (Forecast, error) {
-	var f Forecast
-	parts = parts.withDefaults()
-	distinct, err := newDistinct()
+	r, err := refresh.Begin(store, run, budget, time.Now())
 	if err != nil {
-		return f, err
+		return nil, err
 	}
-	defer distinct.close()
-	mode := exactly
-	if options.BySite {
-		mode = bySite
+	if _, err := s.forecastAgain(ctx, store, options, r.Offer); err != nil {
+		return nil, err
 	}
-	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct, mode: mode, offer: offer}
-	split := options.splitter()
-	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {
-		if ctx.Err() != nil {
-			return f, errInterrupted
-		}
-		record, err := parts.Source.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return f, err
-		}
-		if !split.holds(&record) {
-			continue
-		}
-		f.Records++
-		parts.counters.Read.Add(1)
-		request, err := options.request(record.Input, 0)
-		if record.Err != nil || err != nil {
-			f.Invalid++
-			continue
-		}
-		for _, c := range options.Classifications {
-			request.Classification = c.Name
-			if err := batch.add(request); err != nil {
-				return f, err
-			}
-		}
-	}
-	if err := batch.flush(); err != nil {
-		return f, err
-	}
-	tally, err := distinct.count()
+	chosen := r.Choose()
+	s.options.Log.Info("stored answers are asked again", "answers", chosen)
+	return r, r.Start(store)
+}
+
+// forecastAgain is the forecast of a further pass over the input.
+func (s *Session) forecastAgain(ctx context.Context, store *answers.Store, options flow.Options, offer func(client.Request, answers.Outcome)) (Forecast, error) {
+	input, err := reader.Open(inputsAgain(s.options.Input))
 	if err != nil {
-		return f, err
+		return Forecast{}, err
 	}
-	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
-	f.Saved = tally.toAsk(exactly) - tally.toAsk(bySite)
-	return f, nil
-}
-
-// forecasts looks up requests in batches.
-type forecasts struct {
-	parts      Parts
-	normalizer client.Normalizer
-	distinct   *distinct
-	mode       use // of the run
-	offer      func(client.Request, answers.Outcome)
-	queries    []answers.Query
-	sites      []answers.Query
-}
-
-func (b *forecasts) add(r client.Request) error {
-	b.queries = append(b.queries, answers.Query{Request: r})
-	if len(b.queries) < lookupBatch {
-		return nil
-	}
-	return b.flush()
-}
-
-// flush counts the requests that a run makes in each mode of dedupe: see lookups.toSites.
-func (b *forecasts) flush() error {
-	if err := b.parts.lookUpAll(b.queries); err != nil {
-		return err
-	}
-	b.sites = b.sites[:0]
-	for _, q := range b.queries {
-		u := exactly
-		if site := b.normalizer.Site(q.Request); q.Stored || site == q.Request {
-			u |= bySite
-		} else {
-			b.sites = append(b.sites, answers.Query{Request: site})
-		}
-		if err := b.count(q, u); err != nil {
-			return err
-		}
-	}
-	b.queries = b.queries[:0]
-	if err := b.parts.lookUpAll(b.sites); err != nil {
-		return err
-	}
-	for _, q := range b.sites {
-		if err := b.count(q, bySite); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *forecasts) count(q answers.Query, u use) error {
-	if q.Found {
-		if u&b.mode != 0 && b.offer != nil {
-			b.offer(q.Request, q.Outcome)
-		}
-		u |= answered
-	}
-	return b.distinct.add(q.Request.Classification+"\x00"+q.Request.Input, u)
+	defer input.Close() // only read from
+	return flow.NewForecast(ctx, flow.Parts{Source: input, Store: store}, options, offer)
 }

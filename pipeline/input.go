@@ -1,11 +1,15 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"sync"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // openInput opens the input. What waits for a pipe ends with ctx, and with the run.
@@ -20,7 +24,7 @@ func (s *Session) openInput(ctx context.Context) (err error) {
 	if s.input, err = reader.Open(o.Input); err != nil {
 		return causeOf(ctx, err)
 	}
-	o.Output.resolve(s.input)
+	o.Output.Resolve(s.input)
 	return nil
 }
 
@@ -46,15 +50,92 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// readInputs says what was read of each file.
-func (s *Session) readInputs() []record.Input {
-	files := s.input.Files()
-	inputs := make([]record.Input, len(files))
-	for i, file := range files {
-		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
-		if s.options.Input.Records == nil {
-			inputs[i].Path = record.SeenFrom(s.options.Output.Path, file.Name)
+// countedBytes bounds the size of inputs that are read a second time for their number of records: some seconds of
+// a processor.
+const countedBytes = 1 << 30
+
+// startCount counts the records of local files, beside the run, until stop is called.
+func (s *Session) startCount(ctx context.Context) (stop func()) {
+	_, bytes := s.input.Progress()
+	o := s.options.Input
+	for _, path := range o.Paths {
+		if path == "-" || storage.IsURL(path) {
+			return func() {}
 		}
 	}
-	return inputs
+	if bytes <= 0 || bytes > countedBytes {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var counting sync.WaitGroup
+	counting.Go(func() {
+		if n, ok := countRecords(ctx, o, s.options.Limit); ok {
+			s.total.Set(n)
+		}
+	})
+	return func() {
+		cancel()
+		counting.Wait()
+	}
+}
+
+// countRecords counts, up to a limit unless it is 0; false if ctx ends or the input cannot be read, of which the run gives the error.
+func countRecords(ctx context.Context, o reader.Options, limit int64) (n int64, ok bool) {
+	input, err := reader.Open(inputsAgain(o))
+	if err != nil {
+		return 0, false
+	}
+	defer input.Close() // only read from
+	for ctx.Err() == nil {
+		if limit > 0 && n == limit {
+			return n, true
+		}
+		if _, err := input.Read(); err != nil {
+			return n, err == io.EOF
+		}
+		n++
+	}
+	return 0, false
+}
+
+// mostRequests is a number of requests that the run does not exceed: the number of lines of the input,
+// times the classifications. To count lines takes a hundredth of the time of reading the records and
+// looking them up. The answer is false if a file is compressed or cannot be read.
+func (o *SessionOptions) mostRequests() (most int64, ok bool) {
+	for _, file := range o.Input.Paths {
+		lines, ok := countLines(file)
+		if !ok {
+			return 0, false
+		}
+		most += lines
+	}
+	if o.Limit > 0 {
+		most = min(most, o.Limit)
+	}
+	return most * int64(len(o.Classifications)), true
+}
+
+func countLines(path string) (lines int64, ok bool) {
+	file, err := regular.Open(path)
+	if err != nil {
+		return 0, false // a pattern, perhaps, or a pipe
+	}
+	defer file.Close() // only read from
+	lines = 1          // the last may have no end
+	buf := make([]byte, 256<<10)
+	for first := true; ; first = false {
+		n, err := file.Read(buf)
+		if first && isCompressed(buf[:n]) {
+			return 0, false
+		}
+		lines += int64(bytes.Count(buf[:n], []byte{'\n'}) + bytes.Count(buf[:n], []byte{'\r'}))
+		if err != nil {
+			return lines, err == io.EOF
+		}
+	}
+}
+
+// isCompressed reports whether a file begins as gzip or zstd does.
+func isCompressed(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }

@@ -1,10 +1,7 @@
 package pipeline
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/places"
@@ -16,89 +13,47 @@ import (
 // A run writes several files and folders: places. None may be another, under any name, and none may be within the folder
 // of a store, or of a copy of a store.
 
-// ClashError says that two places of a run are one, or that one is within the other.
-type ClashError struct {
-	What, Path   string // such as "the report"
-	Other, There string
-	Within       bool
-}
-
-func (e *ClashError) Error() string {
-	relation := "the same as"
-	if e.Within {
-		relation = "in"
-	}
-	return fmt.Sprintf("%s %s is %s %s %s: choose another place", e.What, e.Path, relation, e.Other, e.There)
-}
-
-// place is a file or a folder of this machine that a run writes.
-type place struct{ what, path string }
-
-// checkPlaces finds places that clash. The errors are *ClashError, *OptionError and *answers.ForeignError.
+// checkPlaces finds places that clash. The errors are *places.ClashError, *OptionError and *answers.ForeignError.
 func (o *SessionOptions) checkPlaces() error {
-	if err := o.Output.checkKind(); err != nil {
+	if err := o.Output.CheckKind(); err != nil {
 		return err
 	}
 	if o.Store.Dir != "" && o.Shard == (record.Shard{}) {
 		if err := answers.CheckFolder(o.Store.Dir); err != nil {
-			return &OptionError{"Store.Dir", err}
+			return &OptionError{Option: "Store.Dir", Err: err}
 		}
 	}
 	stores, copies := o.stores()
-	all := append(append(o.files(), stores...), copies...)
-	for i, a := range all {
-		for _, store := range stores {
-			if a != store && places.IsWithin(a.path, store.path) {
-				return &ClashError{a.what, a.path, store.what, store.path, true}
-			}
-		}
-		for _, b := range all[:i] {
-			if a != b && places.IsSame(a.path, b.path) {
-				return &ClashError{What: b.what, Path: b.path, Other: a.what, There: a.path}
-			}
-		}
-	}
-	return nil
-}
-
-// checkKind wants a folder where the path ends as that of a folder.
-func (o *OutputOptions) checkKind() error {
-	if storage.IsURL(o.Path) || !strings.HasSuffix(o.Path, "/") {
-		return nil
-	}
-	if info, err := os.Stat(filepath.Clean(o.Path)); err == nil && !info.IsDir() {
-		return &OptionError{"Output.Path", fmt.Errorf("%s is a file, and the / at the end asks for a folder: leave the / out, or choose another name", filepath.Clean(o.Path))}
-	}
-	return nil
+	return places.CheckClashes(append(append(o.files(), stores...), copies...), stores)
 }
 
 // stores are the stores that the run may write to, and the copies of these.
-func (o *SessionOptions) stores() (stores, copies []place) {
+func (o *SessionOptions) stores() (stores, copies []places.Place) {
 	if stored, ok := o.stored(); ok {
 		for _, dir := range stored.Folders() {
 			if dir != "" {
-				stores = append(stores, place{"the store", dir})
+				stores = append(stores, places.Place{What: "the store", Path: dir})
 			}
 		}
 	}
 	if output := o.Output.Path; output != "" && output != "-" && !storage.IsURL(output) {
 		for _, dir := range []string{filepath.Clean(output), filepath.Dir(filepath.Clean(output))} {
 			if answers.IsStore(dir) {
-				stores = append(stores, place{"the store", dir}) // of another run
+				stores = append(stores, places.Place{What: "the store", Path: dir}) // of another run
 			}
 		}
 	}
 	if o.Store.Backup != "" && !storage.IsURL(o.Store.Backup) {
-		copies = append(copies, place{"the copy of the store", o.backupPlace()})
+		copies = append(copies, places.Place{What: "the copy of the store", Path: o.backupPlace()})
 	}
 	return stores, copies
 }
 
 // files are the output and the files beside it, and further files of the program.
-func (o *SessionOptions) files() (list []place) {
+func (o *SessionOptions) files() (list []places.Place) {
 	add := func(what, path string) {
 		if path != "" && !storage.IsURL(path) {
-			list = append(list, place{what, filepath.Clean(path)})
+			list = append(list, places.Place{What: what, Path: filepath.Clean(path)})
 		}
 	}
 	if output := o.Output.Path; output != "" && output != "-" {
@@ -124,7 +79,7 @@ func (o *SessionOptions) protect() error {
 			continue
 		}
 		if storage.IsURL(path) {
-			if err := places.ProtectObject(o.Output.Path, o.Output.folder(), path); err != nil {
+			if err := places.ProtectObject(o.Output.Path, o.Output.IsFolder(), path); err != nil {
 				return err
 			}
 			continue
@@ -148,7 +103,7 @@ func (o *SessionOptions) targets() places.Targets {
 	case o.Output.Path != "":
 		t.Files = append(t.Files, storage.Local(o.Output.Path), record.AccountPath(o.Output.Path), record.JournalPath(o.Output.Path), record.StatusPath(o.Output.Path))
 	}
-	if o.Output.Path != "" && o.Output.folder() && !storage.IsURL(o.Output.Path) {
+	if o.Output.Path != "" && o.Output.IsFolder() && !storage.IsURL(o.Output.Path) {
 		t.Folders = append(t.Folders, o.Output.Path)
 	}
 	return t

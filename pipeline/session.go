@@ -1,25 +1,23 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Session is a whole run, from the lock on its output to its account. A Session holds what [Run]
+// Session is a whole run, from the lock on its output to its account. A Session holds what [flow.Run]
 // needs (the input, the store, the limits, the sink), keeps two runs from writing one output, and
 // has a run that is started again go on where the run before ended.
 type Session struct {
@@ -30,17 +28,16 @@ type Session struct {
 	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
 	stopReads func()        // ends the reads of object storage
 	counters  *progress.Counters
-	quota     *quota
+	quota     *progress.Quota
 	limits    *limits.Controller
-	eta       eta
-	monitor   *monitor // nil until the output is claimed, and for standard output
-	claimed   bool     // this run may write the output
+	estimator progress.Estimator
+	monitor   *progress.Monitor // nil until the output is claimed, and for standard output
+	claimed   bool              // this run may write the output
 	opened    time.Time
 	asking    atomic.Bool     // account and limits are set
 	account   *record.Account // nil before Run
 	final     atomic.Pointer[record.Status]
-	records   total        // of the input
-	total     atomic.Int64 // see Progress.Total, as estimated last
+	total     progress.Total // records of the run
 }
 
 // Open checks the options, locks the output and opens the input. Nothing is asked and no output is
@@ -64,14 +61,15 @@ func newSession(options SessionOptions) *Session {
 	if options.Details {
 		s.counters.GatherDetails()
 	}
-	s.quota = newQuota(s.options.Service, s.counters, s.options.Log)
+	service := &s.options.Service
+	s.quota = progress.NewQuota(service.Usage, service.Hosted, s.counters, s.options.Log)
 	return s
 }
 
 func (s *Session) open(ctx context.Context) (err error) {
 	o := &s.options
 	if o.Output.Path != "-" {
-		if err := o.Output.checkStream(); err != nil {
+		if err := o.Output.CheckStream(); err != nil {
 			return err
 		}
 		if err := o.makeFolder(); err != nil {
@@ -106,20 +104,21 @@ func (s *Session) Close() error {
 }
 
 // Run asks for all records that have no answer yet, writes the output, and leaves an account beside
-// the output however the run ends, unless another machine has published the output meanwhile. Run may be called once. When ctx ends, the run stops: requests in
-// flight get the grace period, and their answers are stored.
+// the output however the run ends, unless another machine has published the output meanwhile. Run may be called once. When
+// ctx ends, the run stops: requests in flight get the grace period, and their answers are stored.
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
-// *[OutputTakenError], a *[record.ShardCountError] or a *[ShardsTakenError]. Other errors are *[OptionError], *[NoStoreError], *[StopError],
-// *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those of the store, the input and the output. With a
-// nil error the output is complete; records may still be without an answer: see [record.Snapshot.Unanswered].
+// *[OutputTakenError], a *[record.ShardCountError] or a *[record.ShardsTakenError]. Other errors are *[OptionError],
+// *[NoStoreError], *[StopError], *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those
+// of the store, the input and the output. With a nil error the output is complete; records may still be without an answer:
+// see [record.Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	account := s.newAccount()
 	options, err := s.runOptions(account.Settings)
 	if err != nil {
 		return nil, err
 	}
-	account.Carried = carriedOf(options.Schema)
+	account.Carried = output.CarriedBy(options.Schema)
 	s.account = account
 	out, cancel := s.outputContext(ctx)
 	defer cancel()
@@ -131,7 +130,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 		s.warnChanged(account, last)
 	}
 	if s.isEmpty(ctx) {
-		if err := s.options.Output.checkEmptied(ctx, last); err != nil {
+		if err := s.options.Output.CheckEmptied(ctx, last); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +144,6 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	if !isReplaced(err) { // else the account there is that of the output
 		err = errors.Join(err, givenUp(out, s.publish(out, account)))
 	}
-	s.monitor.end(err)
 	s.end(err)
 	err = errors.Join(err, s.endSpool(err == nil))
 	if c := account.Counts; err == nil && c.Failed+c.Pending == 0 {
@@ -168,10 +166,10 @@ const outputGrace = 5 * time.Second
 // order, but not by long: a storage that does not answer does not hold the run.
 func (s *Session) outputContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	most := cmp.Or(s.options.Grace, defaultGrace) + outputGrace
+	most := s.options.Grace + outputGrace
 	context.AfterFunc(ctx, func() {
 		end := time.AfterFunc(most, func() {
-			cancel(&StopError{record.Interrupted, fmt.Errorf("the storage did not answer within %v of the interruption", most)})
+			cancel(&StopError{Cause: record.Interrupted, Err: fmt.Errorf("the storage did not answer within %v of the interruption", most)})
 		})
 		context.AfterFunc(out, func() { end.Stop() })
 	})
@@ -185,20 +183,25 @@ func givenUp(out context.Context, err error) error {
 	if !is || !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &StopError{stop.Cause, fmt.Errorf("%w: %w", stop.Err, err)}
+	return &StopError{Cause: stop.Cause, Err: fmt.Errorf("%w: %w", stop.Err, err)}
 }
 
 // ask opens the store, claims the output and runs the stages.
-func (s *Session) ask(ctx, out context.Context, account *record.Account, options Options) (published writer.Published, err error) {
+func (s *Session) ask(ctx, out context.Context, account *record.Account, options flow.Options) (published writer.Published, err error) {
 	o := &s.options
-	if err := s.joinShards(ctx, account); err != nil {
-		return published, err
+	if o.Shard != (record.Shard{}) {
+		if err := record.JoinShards(ctx, o.folderOfShards(), o.Shard, account); err != nil {
+			return published, err
+		}
 	}
 	store, err := s.openStore(ctx, options.Offline)
 	if err != nil {
 		return published, err
 	}
-	parts := Parts{Source: s.input, Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.ask, Each: o.Each, Log: o.Log, counters: s.counters}
+	parts := flow.Parts{
+		Source: s.input, Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.Ask,
+		Each: o.Each, Log: o.Log, Counters: s.counters,
+	}
 	if store != nil {
 		defer func() {
 			account.Overlapped = store.Overlapped()
@@ -211,31 +214,7 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 		}
 		defer func() { account.Backup = stop() }()
 	}
-	if err := s.claim(ctx, account); err != nil {
-		return published, err
-	}
-	s.monitor = newMonitor(s, account)
-	if o.Service.Hosted {
-		parts.Attempted = s.monitor.attempted
-	}
-	if options.refresh, err = s.startRefresh(ctx, parts.Store, options, account.RunID()); err != nil {
-		return published, err
-	}
-	if !options.Offline {
-		if err := s.checkQuota(ctx, parts.Store, options); err != nil {
-			return published, err
-		}
-		s.shareLimits()
-		options.reached = s.quota.known()
-	}
-	if s.limits, err = s.newLimits(parts); err != nil {
-		return published, err
-	}
-	parts.Limits = s.limits
-	if options.manifest, err = o.Output.manifest(out, account, &o.Store); err != nil {
-		return published, err
-	}
-	if parts.Sink, err = o.Output.open(out, options.Schema, account.Settings.Metadata(), options.manifest); err != nil {
+	if err := s.prepare(ctx, out, account, &parts, &options); err != nil {
 		return published, err
 	}
 	s.asking.Store(true)
@@ -244,21 +223,50 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 		defer s.startCount(ctx)()
 		ended = o.Watch(s)
 	}
-	s.monitor.start()
-	published, err = Run(ctx, parts, options)
-	s.monitor.stop()
+	s.monitor.Start()
+	published, err = flow.Run(ctx, parts, options)
+	s.monitor.Stop()
 	ended()
 	s.warnUnknownKeys()
 	s.warnMisfits()
-	if options.refresh != nil {
-		err = joinClose(err, options.refresh.End(parts.Store, err == nil))
+	if options.Refresh != nil {
+		err = joinClose(err, options.Refresh.End(parts.Store, err == nil))
 	}
 	return published, joinClose(err, s.keepLearned(parts))
 }
 
+// prepare makes the output this run's, and completes the parts and the options of the engine.
+func (s *Session) prepare(ctx, out context.Context, account *record.Account, parts *flow.Parts, options *flow.Options) (err error) {
+	o := &s.options
+	if err := s.claim(ctx, account); err != nil {
+		return err
+	}
+	if s.lock != nil {
+		s.monitor = progress.NewMonitor(account, s.counters, s.Progress, o.Log)
+	}
+	if o.Service.Hosted {
+		parts.Attempted = s.monitor.Attempted
+	}
+	if options.Refresh, err = s.startRefresh(ctx, parts.Store, *options, account.RunID()); err != nil {
+		return err
+	}
+	if !options.Offline {
+		if err := s.checkQuota(ctx, parts.Store, *options); err != nil {
+			return err
+		}
+		s.shareLimits()
+		options.Reached = s.quota.Known()
+	}
+	if s.limits, err = s.newLimits(*parts); err != nil {
+		return err
+	}
+	parts.Limits = s.limits
+	return s.openOutput(out, account, parts, options)
+}
+
 // claim makes the output and the copy of standard input this run's.
 func (s *Session) claim(ctx context.Context, account *record.Account) error {
-	if err := s.options.Output.claim(ctx, account, s.lock); err != nil {
+	if err := s.options.Output.Claim(ctx, account, s.lock); err != nil {
 		return err
 	}
 	s.claimed = true
@@ -268,14 +276,15 @@ func (s *Session) claim(ctx context.Context, account *record.Account) error {
 	return nil
 }
 
-func (s *Session) runOptions(settings record.Settings) (Options, error) {
+// runOptions are the options of the engine.
+func (s *Session) runOptions(settings record.Settings) (flow.Options, error) {
 	o := &s.options
-	carry, places, err := o.Output.carried(s.input.Columns())
+	places, names, types, err := o.Output.Carried(s.input)
 	if err != nil {
-		return Options{}, err
+		return flow.Options{}, err
 	}
 	schema := settings.Schema()
-	schema.Carry, schema.CarryTypes = carry, s.carryTypes(places)
+	schema.Carry, schema.CarryTypes = names, types
 	options := o.requests()
 	options.Retry = o.Retry
 	options.SourceName = o.Service.Name
@@ -286,78 +295,26 @@ func (s *Session) runOptions(settings record.Settings) (Options, error) {
 	options.Offline = o.Offline && !o.Service.Free
 	options.Grace, options.Hurry = o.Grace, o.Hurry
 	options.Schema, options.Carry = schema, places
-	if o.Output.content() == writer.Parquet {
-		options.types = schema.CarryTypes
-	}
+	options.Typed = o.Output.Content() == writer.Parquet
 	return options, nil
 }
 
-// openStore gives nil where there is no place for a store, or nothing to store.
-func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, error) {
+// openOutput opens the sink, unless only the caller takes the answers.
+func (s *Session) openOutput(ctx context.Context, account *record.Account, parts *flow.Parts, options *flow.Options) (err error) {
 	o := &s.options
-	if o.inStateFolder() {
-		if err := stores.MakeStateFolder(!offline); err != nil {
-			return nil, err
-		}
-	}
-	stored, ok := o.stored()
-	stored.MustExist, stored.Log = offline && o.Service.Hosted, o.Log
-	if o.Store.Backup != "" {
-		stored.Restore = func(dir string) error { return s.restore(ctx, dir) }
-	}
-	if stored.MustExist && !ok {
-		return nil, &NoStoreError{Output: o.Output.Path}
-	}
-	if !ok || !o.keepsAnswers() {
-		if o.Store.Backup != "" {
-			return nil, &OptionError{"Store.Backup", errors.New("the answers of this run cost nothing and are not stored: name a store, or leave the option out")}
-		}
-		return nil, nil
-	}
-	store, err := stores.Open(ctx, stored)
-	if err == nil && o.inStateFolder() {
-		o.Log.Info("the output is a stream, so the answers are kept in the state folder of the user", "store", store.Dir)
-	}
-	return store, err
-}
-
-// trial is how many requests are in flight before the first answer: if the answers do not fit, few are paid for in
-// vain.
-const trial = 3
-
-// newLimits gives the limits of the run. The embedded service has none, so that nothing has to be
-// learned.
-func (s *Session) newLimits(parts Parts) (*limits.Controller, error) {
-	o, service := s.options.Limits, &s.options.Service
-	o.CanAsk = s.quota.known()
-	if service.Hosted {
-		o.Trial = trial
-	}
-	if service.Hosted && o.Rate == 0 && parts.Store != nil {
-		learned, err := parts.Store.Learned()
-		if err != nil {
-			return nil, err
-		}
-		o.Learned = learned
-		s.options.Log.Debug("learned by an earlier run", "limits", learned)
-	}
-	if service.Hosted && o.Rate == 0 && o.Learned.Rate == 0 {
-		o.Learned.Rate = service.Rate
-	}
-	return limits.New(o, time.Now()), nil
-}
-
-// keepLearned leaves what was learned to the next run.
-func (s *Session) keepLearned(parts Parts) error {
-	if parts.Store == nil {
+	if o.noOutput {
 		return nil
 	}
-	learned := parts.Limits.Learned()
-	if learned.Rate == 0 {
-		return nil
+	if options.Folder, err = o.Output.OpenFolder(ctx, account, o.Store.keeps); err != nil {
+		return err
 	}
-	s.options.Log.Debug("learned", "limits", learned)
-	return parts.Store.KeepLearned(learned)
+	if o.Store.RefreshBudget > 0 {
+		if err := options.Folder.KeepEnds(); err != nil {
+			return err
+		}
+	}
+	parts.Sink, err = o.Output.Open(ctx, options.Schema, account.Settings.Metadata(), options.Folder)
+	return err
 }
 
 // publish leaves the account, which from then on says which run has written the output.
@@ -387,14 +344,6 @@ func joinClose(err, closing error) error {
 	return errors.Join(err, closing)
 }
 
-// warnUnknownKeys warns of members of JSON objects that came too late to become columns.
-func (s *Session) warnUnknownKeys() {
-	if names, records := s.input.UnknownKeys(); records > 0 {
-		s.options.Log.Warn("no column carries some members of records, because the beginning of the input does not have them: name them in the option carry",
-			"members", strings.Join(names, ","), "records", records)
-	}
-}
-
 // AccountPath is the path of the run's account; "" if the run leaves none.
 func (s *Session) AccountPath() string { return record.AccountPath(s.options.Output.Path) }
 
@@ -403,18 +352,3 @@ func (s *Session) Shard() record.Shard { return s.options.Shard }
 
 // Counts gives the run's counters. Counts may be called while the run goes on.
 func (s *Session) Counts() record.Snapshot { return s.counters.Snapshot() }
-
-// LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service
-// said last, with the time since: 0 if the service has just said so. In a hurry the service is not asked. The usage is zero if the service
-// did not say at the run's beginning either, or nothing was to be asked.
-func (s *Session) LastUsage() (usage client.Usage, since time.Duration) {
-	if s.options.Offline {
-		return client.Usage{}, 0
-	}
-	select {
-	case <-s.options.Hurry:
-		return s.quota.final(false)
-	default:
-		return s.quota.final(true)
-	}
-}

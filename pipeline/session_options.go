@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +16,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -68,6 +66,8 @@ type SessionOptions struct {
 
 	Details bool // gather Status.Details
 
+	noOutput bool // no rows are written: the caller takes the answers by Each
+
 	// Watch is called before the first record is read, and its result after the last row is written.
 	// Between the two the session's Progress says how far the run is. May be nil.
 	Watch func(*Session) (ended func())
@@ -94,25 +94,6 @@ func HostedService(c *client.HTTP) Service {
 	return Service{Categorizer: client.NewDiagnoser(c), Name: c.Source(), Usage: c.Usage, Hosted: true}
 }
 
-// OutputOptions say where rows go, and in which form.
-type OutputOptions struct {
-	Path          string        // a file, a folder of parts (it ends in "/" or exists), or "-" for Stdout
-	Format        writer.Format // default: by the extension of Path; Parquet for a folder, CSV for "-"
-	PartRows      int64         // rows of a part, at least; default writer.DefaultPartRows
-	Levels        int           // columns level_1, level_2, ...; LevelsOfTaxonomy for as many as there are levels
-	Carry         string        // columns of the input to carry: "all", "none" (or ""), or names with a comma between
-	SourceColumns bool          // write the columns source and answered_at
-	Shape         writer.Shape  // default writer.ShapeLong
-	Top           int           // the first categories of each record; 0 for all
-	MinConfidence float64       // only categories with at least this confidence
-	Overwrite     bool          // replace an output that another run has written
-	Stdout        io.Writer     // default os.Stdout
-
-	EscapeFormulas bool // of CSV and TSV: see writer.Schema
-
-	none bool // no rows are written: the caller takes the answers by Each
-}
-
 // StoreOptions say where answers are stored, and which stored answers count.
 type StoreOptions struct {
 	Dir           string        // default: the folder stores.Name beside the output, which runs share
@@ -124,33 +105,18 @@ type StoreOptions struct {
 	BackupEvery time.Duration // default backup.DefaultEvery
 }
 
-// LevelsOfTaxonomy asks for as many columns level_1, level_2, ... as the deepest taxonomy has levels.
-const LevelsOfTaxonomy = -1
-
-// OptionError says that an option cannot be used.
-type OptionError struct {
-	Option string // the field of SessionOptions, such as "Output.Levels"
-	Err    error
-}
-
-func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
-func (e *OptionError) Unwrap() error { return e.Err }
-
-// OptionName returns the package and the field, such as "pipeline.Output.Levels".
-func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
-
 // Check finds options that cannot be used. Required options may still be missing. The error joins an
 // *OptionError for each, and a *writer.FormatError if the extension of Output.Path names no format; or
 // it is an *places.OverwriteError if the session would write where it reads.
 func (o SessionOptions) Check() error {
 	var errs []error
-	o, err := o.settled()
+	o, err := o.withPlainURLs()
 	if err != nil {
 		return err
 	}
 	refuse := func(wrong bool, option, format string, args ...any) {
 		if wrong {
-			errs = append(errs, &OptionError{option, fmt.Errorf(format, args...)})
+			errs = append(errs, &OptionError{Option: option, Err: fmt.Errorf(format, args...)})
 		}
 	}
 	if len(o.Classifications) > 0 {
@@ -161,7 +127,7 @@ func (o SessionOptions) Check() error {
 	refuse(o.Dedupe != "" && o.Dedupe != record.DedupeSite && o.Dedupe != record.DedupeExact, "Dedupe", "%q must be %s or %s", o.Dedupe, record.DedupeSite, record.DedupeExact)
 	err = o.Shard.Check()
 	refuse(err != nil, "Shard", "%w", err)
-	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.folder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
+	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.IsFolder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
 	refuse(o.Shard.Count > 0 && o.Store.Dir != "" && answers.IsStore(o.Store.Dir), "Store.Dir", "%s is a store, which only one process can open: name a folder for the stores of all shards", o.Store.Dir)
 	refuse(o.Limits.MaxRequests > 0 && o.Limits.MaxRequests < int64(o.Shard.Count), "Limits.MaxRequests", "%d must be at least the number of shards, %d", o.Limits.MaxRequests, o.Shard.Count)
 	refuse(o.Grace < 0, "Grace", "%v must not be negative", o.Grace)
@@ -172,24 +138,9 @@ func (o SessionOptions) Check() error {
 	streams := o.Output.Path == "-" || o.hasNoOutput()
 	refuse(o.Store.RefreshBudget > 0 && streams && o.Store.Dir == "", "Store.RefreshBudget", "there is no store: name one")
 	refuse(o.Store.Backup != "" && streams && o.Store.Dir == "", "Store.Backup", "there is no store: name one")
-	refuse(o.Each != nil && o.Output.Path != "" && o.Output.folder(), "Each", "the records of the parts that the folder %s keeps are not read again: name a file, or no output", o.Output.Path)
+	refuse(o.Each != nil && o.Output.Path != "" && o.Output.IsFolder(), "Each", "the records of the parts that the folder %s keeps are not read again: name a file, or no output", o.Output.Path)
 	refuse(o.Store.BackupEvery != 0 && o.Store.BackupEvery < time.Second, "Store.BackupEvery", "must be at least 1s")
-	refuse(o.Output.Levels < LevelsOfTaxonomy || o.Output.Levels > writer.MaxLevels, "Output.Levels", "%d must be 0 to %d, or %d", o.Output.Levels, writer.MaxLevels, LevelsOfTaxonomy)
-	refuse(o.Output.PartRows < 0, "Output.PartRows", "%d must be at least 1", o.Output.PartRows)
-	refuse(o.Output.Top < 0, "Output.Top", "%d must not be negative", o.Output.Top)
-	refuse(!(o.Output.MinConfidence >= 0) || math.IsInf(o.Output.MinConfidence, 0), "Output.MinConfidence", "%v must be a number from 0", o.Output.MinConfidence)
-	shape, err := writer.ParseShape(string(cmp.Or(o.Output.Shape, writer.ShapeLong)))
-	refuse(err != nil, "Output.Shape", "%w", err)
-	if o.Output.Path != "" {
-		format, err := o.Output.format()
-		errs = append(errs, err)
-		if err == nil {
-			err = shape.CheckFormat(format)
-			refuse(err != nil, "Output.Shape", "%w", err)
-			refuse(o.Output.EscapeFormulas && !format.Delimited(), "Output.EscapeFormulas", "%s has no formulas: only CSV and TSV take the option", format)
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, o.Output.Check())...); err != nil {
 		return err
 	}
 	o = o.inShard().withStreams()
@@ -199,23 +150,23 @@ func (o SessionOptions) Check() error {
 	return o.checkPlaces()
 }
 
-// settled takes the parameters off the URLs among the paths.
-func (o SessionOptions) settled() (SessionOptions, error) {
+// withPlainURLs takes the parameters off the URLs among the paths.
+func (o SessionOptions) withPlainURLs() (SessionOptions, error) {
 	var err error
-	if o.Output.Path, err = storage.Settle(o.Output.Path); err != nil {
-		return o, &OptionError{"Output.Path", err}
+	if o.Output.Path, err = storage.TakeParameters(o.Output.Path); err != nil {
+		return o, &OptionError{Option: "Output.Path", Err: err}
 	}
-	if o.Store.Backup, err = storage.Settle(o.Store.Backup); err != nil {
-		return o, &OptionError{"Store.Backup", err}
+	if o.Store.Backup, err = storage.TakeParameters(o.Store.Backup); err != nil {
+		return o, &OptionError{Option: "Store.Backup", Err: err}
 	}
 	o.Input.Paths = slices.Clone(o.Input.Paths)
 	for i, path := range o.Input.Paths {
-		if o.Input.Paths[i], err = storage.Settle(path); err != nil {
-			return o, &OptionError{"Input.Paths", err}
+		if o.Input.Paths[i], err = storage.TakeParameters(path); err != nil {
+			return o, &OptionError{Option: "Input.Paths", Err: err}
 		}
 	}
 	if storage.IsURL(o.Store.Dir) {
-		return o, &OptionError{"Store.Dir", fmt.Errorf("%s: the store must be a folder of this machine, for answers are made durable one by one: name a local folder", o.Store.Dir)}
+		return o, &OptionError{Option: "Store.Dir", Err: fmt.Errorf("%s: the store must be a folder of this machine, for answers are made durable one by one: name a local folder", o.Store.Dir)}
 	}
 	return o, nil
 }
@@ -245,7 +196,7 @@ func (o SessionOptions) checkParts() error {
 		{"Store.Dir", o.Store.Dir != "" || !o.hasNoOutput() || !o.Service.Hosted},
 	} {
 		if !required.given {
-			errs = append(errs, &OptionError{required.option, errors.New("the option is required")})
+			errs = append(errs, &OptionError{Option: required.option, Err: errors.New("the option is required")})
 		}
 	}
 	return errors.Join(append(errs, o.Check())...)
@@ -253,10 +204,10 @@ func (o SessionOptions) checkParts() error {
 
 func (o SessionOptions) withDefaults() SessionOptions {
 	o = o.withStreams()
-	o, _ = o.settled() // checked by Check
+	o, _ = o.withPlainURLs() // checked by Check
 	o.Input.Storage = storage.Objects{}
 	if o.hasNoOutput() {
-		o.Output = OutputOptions{Path: "-", none: true}
+		o.Output, o.noOutput = OutputOptions{Path: "-"}, true
 	}
 	if len(o.Classifications) == 0 {
 		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies)
@@ -277,6 +228,9 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	if o.Retry.MaxAttempts == 0 {
 		o.Retry = client.DefaultRetryPolicy()
 	}
+	if o.Grace == 0 {
+		o.Grace = flow.DefaultGrace
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -295,7 +249,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 		o.Limits.InFlight = client.MaxConnections(cmp.Or(o.Limits.InFlight, limits.DefaultInFlight))
 	}
 	if !o.Service.Hosted && o.Limits.InFlight == 0 {
-		o.Limits.InFlight = defaultInFlight
+		o.Limits.InFlight = flow.DefaultInFlight
 	}
 	return o
 }
@@ -305,8 +259,8 @@ func (o *SessionOptions) normalizer() client.Normalizer {
 }
 
 // requests are the options that decide which requests a run makes.
-func (o *SessionOptions) requests() Options {
-	options := Options{
+func (o *SessionOptions) requests() flow.Options {
+	options := flow.Options{
 		Kind: o.Kind, Normalizer: o.normalizer(),
 		BySite: o.Dedupe == record.DedupeSite, Limit: o.Limit, Shard: o.Shard,
 	}
@@ -316,39 +270,31 @@ func (o *SessionOptions) requests() Options {
 	return options
 }
 
-// inStateFolder says whether the store is in the state folder of the user: the output is a stream, no folder is named,
-// and answers may be charged.
-func (o *SessionOptions) inStateFolder() bool {
-	return o.Output.Path == "-" && o.Store.Dir == "" && o.Service.Hosted
-}
+// hasNoOutput reports whether the answers go to Each alone.
+func (o *SessionOptions) hasNoOutput() bool { return o.Output.Path == "" && o.Each != nil }
 
-// stored says where the store is, or would be; false if there is no place for one: there is no output, or a stream
-// whose answers cost nothing, and no folder is named.
-func (o *SessionOptions) stored() (stores.Options, bool) {
-	dir, output := o.Store.Dir, o.Output.Path
-	if o.inStateFolder() {
-		folder, err := stores.StateFolder()
-		if err != nil {
-			return stores.Options{}, false
-		}
-		output = filepath.Join(folder, "-")
+// inShard gives the options with the shard's folder as the output.
+func (o SessionOptions) inShard() SessionOptions {
+	if _, ok := record.ShardOf(o.Output.Path); o.Shard != (record.Shard{}) && !ok && o.Output.Path != "" {
+		o.Output.Path = writer.Join(o.Output.Path, o.Shard.Folder()) + "/"
 	}
-	if o.Shard != (record.Shard{}) && o.Output.Path != "" {
-		dir = o.Shard.Store(dir, o.Output.Path)
+	return o
+}
+
+// folderOfShards is the folder of all shards, of options in a shard.
+func (o *SessionOptions) folderOfShards() string {
+	folder, _ := writer.Split(writer.Clean(o.Output.Path))
+	return folder
+}
+
+// makeFolder makes the folder of all shards, unless it exists, and wants other folders to exist.
+func (o *SessionOptions) makeFolder() error {
+	if o.Shard == (record.Shard{}) {
+		return o.Output.CheckFolder()
 	}
-	return stores.Options{
-		Options: answers.Options{Dir: dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
-		Output:  storage.Local(output),
-	}, dir != "" || output != "-" && output != ""
-}
-
-// keepsAnswers says whether a run may have answers to store. The embedded service's answers to product
-// titles cost nothing.
-func (o *SessionOptions) keepsAnswers() bool {
-	return o.Service.Hosted || o.Kind == client.Website || o.Store.Dir != ""
-}
-
-// keeps says whether stored answers to these records count.
-func (o *StoreOptions) keeps(s record.Statuses) bool {
-	return o.MaxAge == 0 && o.RefreshBudget == 0 && !(o.RetryRejected && s.Rejected > 0)
+	all := OutputOptions{Path: o.folderOfShards()}
+	if err := all.CheckFolder(); err != nil {
+		return err
+	}
+	return storage.MakeFolder(all.Path)
 }

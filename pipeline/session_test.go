@@ -1,11 +1,14 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -190,5 +193,28 @@ func TestStatusWhileRunBegins(t *testing.T) {
 	<-asked
 	if s := session.Status(); s.State != record.Ended {
 		t.Errorf("after the run: %s", s.State)
+	}
+}
+
+// A place that cannot be written does not end a run: each file has one warning.
+func TestRunGoesOnWithoutJournalAndStatus(t *testing.T) {
+	var log bytes.Buffer
+	o := products(t, new(counting))
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	output := o.Output.Path
+	for _, path := range []string{record.StatusPath(output), record.JournalPath(output)} {
+		if err := os.MkdirAll(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Remove(path)
+	}
+	if account, err := runSession(t, o); err != nil || account.Ending != record.Complete || account.Counts.OK != 2 {
+		t.Fatalf("got %+v, %v", account, err)
+	}
+	if n := strings.Count(log.String(), "the run goes on without it"); n != 2 {
+		t.Errorf("%d warnings, want one for each file:\n%s", n, &log)
+	}
+	if entries, err := filepath.Glob(filepath.Join(filepath.Dir(output), ".*")); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }

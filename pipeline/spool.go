@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
+	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -43,14 +43,7 @@ func (o *SessionOptions) spoolPlace() string {
 }
 
 // isRegular reports whether standard input is a file that the shell has opened.
-func isRegular(in io.Reader) bool {
-	file, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode().IsRegular()
-}
+func isRegular(in io.Reader) bool { return len(places.RegularFile("-", in)) > 0 }
 
 // openSpool puts a spool between a pipe and the run, if one is needed.
 func (s *Session) openSpool(ctx context.Context) (err error) {
@@ -123,36 +116,4 @@ func (s *Session) SpoolPath() string {
 		return ""
 	}
 	return s.spool.Path()
-}
-
-// Resumption says how to start a run again that ended early.
-type Resumption struct {
-	Stdin string // the file to give as standard input: "" for none, "-" for the same file or pipe as before, which was not kept
-	Cut   bool   // the pipe had not ended, so that Stdin holds only its beginning
-}
-
-// Resumption says how the run goes on after an error of Run; false if the same run gets no further:
-// no answers are kept, or the options, the input or the service have to change
-// first.
-func (s *Session) Resumption(err error) (Resumption, bool) {
-	switch {
-	case s.options.Output.Path == "-" && !s.options.Service.Hosted && s.options.Store.Dir == "", !s.claimed || !resumable(err):
-		return Resumption{}, false
-	case s.spool != nil:
-		return Resumption{Stdin: s.spool.Path(), Cut: !s.spool.Whole()}, true
-	case !s.options.readsStdin():
-		return Resumption{}, true
-	}
-	return Resumption{Stdin: "-"}, true
-}
-
-// resumable reports whether the same run gets further after an error: the run was stopped, or this
-// machine failed, as with a full disk.
-func resumable(err error) bool {
-	if _, refused := errors.AsType[*ServiceError](err); refused {
-		return false
-	}
-	_, stopped := errors.AsType[*StopError](err)
-	_, failed := errors.AsType[syscall.Errno](err)
-	return stopped || failed
 }

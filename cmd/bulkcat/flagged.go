@@ -108,7 +108,7 @@ func flagged(err error) error {
 		return &usageError{advised(err)}
 	case *pipeline.OutputTakenError:
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))
-	case *pipeline.ShardsTakenError:
+	case *record.ShardsTakenError:
 		return &usageError{errors.New(e.Describe(changedFlags(e.Changes)))}
 	case *record.ShardCountError:
 		return &usageError{fmt.Errorf("%w: a task that is started again alone is not told the count of its array, so name its shard with --shard K/%d; 'bulkcat finish %s' names the shards that are missing", err, e.Count, e.Folder)}

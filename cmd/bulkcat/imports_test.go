@@ -14,7 +14,6 @@ import (
 // TestImportsPointOneWay checks which of our folders each folder imports. A folder may always import itself and the
 // folders below.
 func TestImportsPointOneWay(t *testing.T) {
-	const module = "github.com/bulkcat/bulkcat/"
 	allowed := map[string][]string{
 		"reader":   {},
 		"client":   {},
@@ -23,22 +22,65 @@ func TestImportsPointOneWay(t *testing.T) {
 		"cmd":      {"reader", "client", "writer", "pipeline"},
 		"scripts":  {"reader", "client", "writer", "pipeline"},
 	}
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
+	for path, imports := range importsOf(t, "...") {
+		folder, _, _ := strings.Cut(path, "/")
+		may, ok := allowed[folder]
+		if !ok && folder != "" {
+			t.Errorf("%s is in an unexpected folder", path)
+		}
+		for _, imported := range imports {
+			other, _, _ := strings.Cut(imported, "/")
+			if other != folder && !slices.Contains(may, other) {
+				t.Errorf("%s imports %s", path, imported)
+			}
+		}
+	}
+}
+
+// importsOf returns our packages that fit a pattern, each with those of our packages that it imports. The names are without
+// that of the module.
+func importsOf(t *testing.T, pattern string) map[string][]string {
+	t.Helper()
+	const module = "github.com/bulkcat/bulkcat/"
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+pattern).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := make(map[string][]string)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		folder, _, _ := strings.Cut(strings.TrimPrefix(fields[0], module), "/")
-		may, ok := allowed[folder]
-		if !ok && folder != "" {
-			t.Errorf("%s is in an unexpected folder", fields[0])
-		}
+		path := strings.TrimPrefix(fields[0], module)
+		all[path] = nil
 		for _, imported := range fields[1:] {
-			path, ours := strings.CutPrefix(imported, module)
-			other, _, _ := strings.Cut(path, "/")
-			if ours && other != folder && !slices.Contains(may, other) {
-				t.Errorf("%s imports %s", fields[0], imported)
+			if imported, ours := strings.CutPrefix(imported, module); ours {
+				all[path] = append(all[path], imported)
+			}
+		}
+	}
+	return all
+}
+
+// TestImportsOfPipelineAreATree checks that each package of pipeline imports only packages of pipeline that come before it
+// in this list. Only programs import package pipeline itself, which is the last.
+func TestImportsOfPipelineAreATree(t *testing.T) {
+	order := []string{
+		"storage", "storage/storagetest", "storage/storagetest/s3faults", "backup", "places", "stores", "refresh", "jobs", "notify", // know nothing of a run
+		"record", "live", "progress", "output", "flow", // of a run
+		"outputs", "verify", "finish", "report", "diff", // read outputs back
+	}
+	for i, path := range order {
+		order[i] = "pipeline/" + path
+	}
+	order = append(order, "pipeline")
+	for path, imports := range importsOf(t, "pipeline/...") {
+		place := slices.Index(order, path)
+		if place < 0 {
+			t.Errorf("%s has no place in the list", path)
+			continue
+		}
+		for _, imported := range imports {
+			if strings.HasPrefix(imported, "pipeline") && slices.Index(order[:place], imported) < 0 {
+				t.Errorf("%s imports %s", path, imported)
 			}
 		}
 	}

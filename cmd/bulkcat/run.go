@@ -142,7 +142,7 @@ func parseShard(text string) (record.Shard, error) {
 	case "":
 		return record.Shard{}, nil
 	case "auto":
-		return pipeline.ShardFromEnvironment(os.Getenv)
+		return record.ShardFromEnvironment(os.Getenv)
 	}
 	return record.ParseShard(text)
 }

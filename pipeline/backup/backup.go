@@ -86,13 +86,13 @@ func Start(ctx context.Context, store *answers.Store, o Options) (*Backup, error
 	claimed, late := make(chan error), make(chan struct{})
 	b.ended.Go(func() {
 		b.err = b.claim()
-		told := false
+		reported := false
 		select {
 		case claimed <- b.err:
-			told = isFinal(b.err)
+			reported = isFinal(b.err)
 		case <-late:
 		}
-		if !told {
+		if !reported {
 			b.warn(nil)
 		}
 		b.run()

@@ -198,3 +198,41 @@ func IsSame(a, b string) bool {
 	second, otherErr := os.Stat(b)
 	return errors.Join(err, otherErr) == nil && os.SameFile(first, second)
 }
+
+// Place is a file or a folder of this machine that a program writes.
+type Place struct {
+	What string // such as "the report"
+	Path string
+}
+
+// ClashError says that two places of a run are one, or that one is within the other.
+type ClashError struct {
+	Place, Other Place
+	Within       bool
+}
+
+func (e *ClashError) Error() string {
+	relation := "the same as"
+	if e.Within {
+		relation = "in"
+	}
+	return fmt.Sprintf("%s %s is %s %s %s: choose another place", e.Place.What, e.Place.Path, relation, e.Other.What, e.Other.Path)
+}
+
+// CheckClashes refuses places of which two are one, under any name, or of which one is within the folder of a store. The
+// error is a *[ClashError]. The stores are among the places.
+func CheckClashes(all, stores []Place) error {
+	for i, a := range all {
+		for _, store := range stores {
+			if a != store && IsWithin(a.Path, store.Path) {
+				return &ClashError{Place: a, Other: store, Within: true}
+			}
+		}
+		for _, b := range all[:i] {
+			if a != b && IsSame(a.Path, b.Path) {
+				return &ClashError{Place: b, Other: a}
+			}
+		}
+	}
+	return nil
+}

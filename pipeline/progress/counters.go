@@ -1,5 +1,6 @@
-// Package progress counts what a run does: its numbers, the reasons of records without an answer, and details for people
-// who watch the run. The counters may be read at any time, from several goroutines.
+// Package progress says how far a run is: its counters, the reasons of records without an answer, the quota, the time left,
+// and details for people who watch the run. A [Monitor] writes that to the journal and the status while the run goes on. The
+// counters may be read at any time, from several goroutines.
 package progress
 
 import (

@@ -2,15 +2,21 @@ package record
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Account is the report of a run: its inputs, counts and outputs. The file of an account is beside the output,
@@ -174,3 +180,37 @@ func ReadAccount(ctx context.Context, path string) (*Account, error) {
 
 func (a *Account) format() (known int, found *int) { return accountFormat, &a.Format }
 func (a *Account) checksum() *string               { return &a.Checksum }
+
+// ChangedInputs names the inputs of an account beside an output whose beginning is not what that run has read. A file that only
+// grew at its end has not changed. A file that cannot be read counts as unchanged: to open it gives
+// the error. So does an object, which is not read twice.
+func (a *Account) ChangedInputs(output string) []string {
+	var changed []string
+	for _, in := range a.Inputs {
+		if in.SHA256 == "" || in.Name == "-" || storage.IsURL(in.Name) {
+			continue
+		}
+		path := in.Name
+		if in.Path != "" && !filepath.IsAbs(in.Path) {
+			path = filepath.Join(filepath.Dir(storage.Local(output)), filepath.FromSlash(in.Path))
+		}
+		if sum, ok := digestOfStart(path, in.Bytes); ok && sum != in.SHA256 {
+			changed = append(changed, in.Name)
+		}
+	}
+	return changed
+}
+
+// digestOfStart digests the first n bytes of a regular file, or all of a shorter one.
+func digestOfStart(path string, n int64) (sum string, ok bool) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close() // only read from
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.LimitReader(f, n)); err != nil {
+		return "", false
+	}
+	return hex.EncodeToString(hash.Sum(nil)), true
+}

@@ -105,6 +105,15 @@ type Change struct {
 
 func (c Change) String() string { return fmt.Sprintf("%s was %s and is %s", c.Setting, c.Then, c.Now) }
 
+// Texts returns the texts of changes.
+func Texts(changes []Change) []string {
+	texts := make([]string, len(changes))
+	for i, c := range changes {
+		texts[i] = c.String()
+	}
+	return texts
+}
+
 // RunID is a name of the run, which is equal for all accounts of the same run, and only for these.
 func (a *Account) RunID() string {
 	settings := a.Settings

@@ -38,11 +38,7 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 	} {
 		last, now := NewAccount("dev", "https://api.example.com", settings), NewAccount("dev", "https://api.example.com", settings)
 		tt.change(now)
-		var changes []string
-		for _, c := range now.Changes(last.Service, last.Settings) {
-			changes = append(changes, c.String())
-		}
-		if got := strings.Join(changes, "; "); got != tt.want {
+		if got := strings.Join(Texts(now.Changes(last.Service, last.Settings)), "; "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 		if same := now.RunID() == last.RunID(); same != (tt.want == "") {

@@ -55,6 +55,48 @@ func ReadShards(ctx context.Context, folder string) (*Shards, error) {
 	return s, (Shard{Number: 1, Count: s.Count}).Check()
 }
 
+// ShardsTakenError says that the shards in a folder are those of another run.
+type ShardsTakenError struct {
+	Folder  string
+	Changes []Change // between the run that has started the shards and this run
+}
+
+func (e *ShardsTakenError) Error() string { return e.Describe(Texts(e.Changes)) }
+
+// Describe is the text of the error, with the changes in the caller's words.
+func (e *ShardsTakenError) Describe(changes []string) string {
+	return fmt.Sprintf("%s has the shards of another run (%s): remove the folder, or choose another", e.Folder, strings.Join(changes, "; "))
+}
+
+// JoinShards makes a run, whose output is the folder of a shard, one of the shards of a folder: the first shard to start
+// fixes how the records are split, and the others compare. The errors are *[ShardCountError], *[ShardsTakenError], and those
+// of the storage.
+func JoinShards(ctx context.Context, folder string, shard Shard, account *Account) error {
+	common := *account // of all shards
+	common.Settings.Shard, common.Settings.Output = "", folder
+	if err := StartShards(ctx, folder, shard, &common); err != nil {
+		return err
+	}
+	shards, err := ReadShards(ctx, folder)
+	if err == nil && shards == nil {
+		err = fmt.Errorf("%s has been removed", ShardsPath(folder))
+	}
+	switch {
+	case err != nil:
+		return err
+	case shards.Count != shard.Count:
+		return &ShardCountError{Folder: folder, Count: shards.Count, Shard: shard}
+	}
+	if changes := shards.Changes(account); len(changes) > 0 {
+		return &ShardsTakenError{Folder: folder, Changes: changes}
+	}
+	if err := storage.MakeFolder(account.Settings.Output); err != nil {
+		return err
+	}
+	// The shard may get other rows, so that the folder has to be finished again.
+	return storage.Remove(ctx, SuccessPath(folder))
+}
+
 // StartShards writes how the records in a folder are split, unless another shard has done so. The account is that of all
 // shards: the shard in its settings is "", and the output is the folder.
 func StartShards(ctx context.Context, folder string, shard Shard, common *Account) error {

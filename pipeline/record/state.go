@@ -23,7 +23,7 @@ const (
 	Interrupted    Cause = "interrupted" // the caller's context ended, or pipeline.Each returned an error
 	QuotaExhausted Cause = "quota"       // the API key has no requests left
 	Budget         Cause = "budget"      // the limits allow no more requests
-	Deadline       Cause = "deadline"    // pipeline.Options.FinishBy
+	Deadline       Cause = "deadline"    // flow.Options.FinishBy
 	OutageTooLong  Cause = "outage"      // the service was out for longer than the limits allow
 )
 

@@ -1,0 +1,95 @@
+package pipeline
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+func (s *Session) newAccount() *record.Account {
+	o := &s.options
+	format, _ := o.Output.FileFormat() // checked by Open
+	settings := record.Settings{
+		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","),
+		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders,
+		Output: o.Output.Path, OutputFormat: string(format),
+		Levels: o.Output.Levels, Carry: o.Output.Carry, SourceColumns: o.Output.SourceColumns,
+		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, EscapeFormulas: o.Output.EscapeFormulas,
+		Limit: o.Limit, Shard: o.Shard.String(),
+	}
+	if o.Output.Shape != writer.ShapeLong {
+		settings.Shape = string(o.Output.Shape)
+	}
+	if len(settings.Columns) > 1 {
+		settings.Join = cmp.Or(o.Input.Join, reader.DefaultJoin)
+	}
+	for _, path := range o.Input.Paths {
+		settings.InputPaths = append(settings.InputPaths, record.SeenFrom(o.Output.Path, path)) // does not depend on the working folder
+	}
+	if o.Input.Records != nil {
+		settings.Inputs = []string{reader.InMemory}
+	}
+	if o.noOutput {
+		settings.Output, settings.OutputFormat = "", ""
+	}
+	if o.Dedupe == record.DedupeExact {
+		settings.Dedupe = o.Dedupe
+	}
+	if o.Output.IsFolder() {
+		settings.PartRows = o.Output.PartRows
+	}
+	return record.NewAccount(o.Program, o.Service.Name, settings)
+}
+
+// readInputs says what was read of each file.
+func (s *Session) readInputs() []record.Input {
+	files := s.input.Files()
+	inputs := make([]record.Input, len(files))
+	for i, file := range files {
+		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
+		if s.options.Input.Records == nil {
+			inputs[i].Path = record.SeenFrom(s.options.Output.Path, file.Name)
+		}
+	}
+	return inputs
+}
+
+// warnChanged warns of inputs whose beginning has changed since the last run. The rows follow the
+// present input; answers are stored by input, so none of them is wrong.
+func (s *Session) warnChanged(account, last *record.Account) {
+	account.Changed = last.ChangedInputs(s.options.Output.Path)
+	for _, name := range account.Changed {
+		s.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
+	}
+}
+
+// warnMisfits warns of values that are null in the output, and are not null in the input.
+func (s *Session) warnMisfits() {
+	first := s.counters.FirstMisfit.Load()
+	if first == nil {
+		return
+	}
+	s.options.Log.Warn("some values do not fit the types of their columns, and are null in the output; CSV and JSONL keep them",
+		"values", s.counters.Misfits.Load(), "first", first.Place, "column", first.Column.Name,
+		"type", first.Column.Type, "value", clipped(first.Value))
+}
+
+// clipped is the beginning of a long value, for messages.
+func clipped(value string) string {
+	const most = 60
+	if len(value) <= most {
+		return value
+	}
+	return strings.ToValidUTF8(value[:most], "") + "..."
+}
+
+// warnUnknownKeys warns of members of JSON objects that came too late to become columns.
+func (s *Session) warnUnknownKeys() {
+	if names, records := s.input.UnknownKeys(); records > 0 {
+		s.options.Log.Warn("no column carries some members of records, because the beginning of the input does not have them: name them in the option carry",
+			"members", strings.Join(names, ","), "records", records)
+	}
+}

@@ -1,0 +1,84 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/output"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// What a caller of a session meets, and other packages define.
+type (
+	OutputOptions = output.Options    // where rows go, and in which form
+	Each          = flow.Each         // takes the answers
+	Forecast      = flow.Forecast     // what a run would do
+	Progress      = progress.Progress // how far a run is
+
+	OptionError        = output.OptionError       // an option cannot be used
+	StopError          = flow.StopError           // the run stopped early, and can be started again
+	ServiceError       = flow.ServiceError        // the service cannot be used with these settings
+	MisconfiguredError = flow.MisconfiguredError  // the service rejects every input
+	UnreachableError   = flow.UnreachableError    // the service has never answered
+	AttemptsError      = flow.AttemptsError       // a record has no answer after all its attempts
+	OutputTakenError   = output.TakenError        // the output is not this run's to replace
+	InputChangedError  = output.InputChangedError // the input is not that of the kept parts
+)
+
+// ErrPending is the error of a record whose answer an offline run has not found in the store.
+var ErrPending = flow.ErrPending
+
+const (
+	// LevelsOfTaxonomy asks for as many columns level_1, level_2, ... as the deepest taxonomy has levels.
+	LevelsOfTaxonomy = output.LevelsOfTaxonomy
+	// HurriedGrace is the longest grace period once the caller hurries.
+	HurriedGrace = flow.HurriedGrace
+)
+
+// EndingOf returns the ending of a run with this error; nil is Complete.
+func EndingOf(err error) record.Ending { return flow.EndingOf(err) }
+
+// NoStoreError says that an offline run has no place to look for stored answers: the output is a stream,
+// and no store is named.
+type NoStoreError struct {
+	Output string
+}
+
+func (e *NoStoreError) Error() string {
+	return fmt.Sprintf("there are no stored answers to write %s from", e.Output)
+}
+
+// Resumption says how to start a run again that ended early.
+type Resumption struct {
+	Stdin string // the file to give as standard input: "" for none, "-" for the same file or pipe as before, which was not kept
+	Cut   bool   // the pipe had not ended, so that Stdin holds only its beginning
+}
+
+// Resumption says how the run goes on after an error of Run; false if the same run gets no further:
+// no answers are kept, or the options, the input or the service have to change
+// first.
+func (s *Session) Resumption(err error) (Resumption, bool) {
+	switch {
+	case s.options.Output.Path == "-" && !s.options.Service.Hosted && s.options.Store.Dir == "", !s.claimed || !resumable(err):
+		return Resumption{}, false
+	case s.spool != nil:
+		return Resumption{Stdin: s.spool.Path(), Cut: !s.spool.Whole()}, true
+	case !s.options.readsStdin():
+		return Resumption{}, true
+	}
+	return Resumption{Stdin: "-"}, true
+}
+
+// resumable reports whether the same run gets further after an error: the run was stopped, or this
+// machine failed, as with a full disk.
+func resumable(err error) bool {
+	if _, refused := errors.AsType[*ServiceError](err); refused {
+		return false
+	}
+	_, stopped := errors.AsType[*StopError](err)
+	_, failed := errors.AsType[syscall.Errno](err)
+	return stopped || failed
+}

@@ -1,0 +1,197 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// attempt asks once. Then the task is committed, parked for a retry, or, after a rejection, kept until it is confirmed. A
+// quota or service error stops the run and leaves the task unfinished.
+func (r *run) attempt(t *task, permit limits.Permit) error {
+	if t.known {
+		return r.recheck(t, permit)
+	}
+	answer, err := r.exchange(t)
+	if err != nil {
+		return r.unanswered(t, permit, err)
+	}
+	r.report(r.Limits.End(time.Now(), permit, client.ResultOf(answer, nil)))
+	r.Counters.CountAnswer(answer)
+	t.answer, t.err = answer, nil
+	r.saveAll(r.rejections.confirmedBy(t)) // these were sent before
+	r.save(t)
+	return nil
+}
+
+// exchange makes one attempt.
+func (r *run) exchange(t *task) (client.Answer, error) {
+	r.Counters.Requests.Add(1)
+	if t.Made() > 0 {
+		r.Counters.Retries.Add(1)
+	}
+	t.Begin(time.Now())
+	r.Counters.InFlight.Add(1)
+	defer func() {
+		r.Counters.InFlight.Add(-1)
+		r.Attempted()
+	}()
+	answer, err := r.Categorizer.Categorize(r.asks, t.Request)
+	r.Counters.ObserveAttempt(time.Since(t.Sent))
+	return answer, err
+}
+
+// mayEnd reports whether an error may end the run: a few rejections do if the service has answered nothing.
+func (r *run) mayEnd(e *client.Error) bool {
+	switch e.Class {
+	case client.Fatal, client.Auth:
+		return true
+	case client.Rejected:
+		return r.rejections.known.Load() == nil
+	}
+	return false
+}
+
+// unanswered acts on an attempt without an answer.
+func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
+	err = r.tolerate(t, err)
+	result := client.ResultOf(client.Answer{}, err)
+	if r.doubts(err) {
+		result.Signal = limits.Canceled // no more requests in flight than before
+	}
+	end := func() { r.report(r.Limits.End(time.Now(), permit, result)) }
+	e, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		end()
+		if r.asks.Err() != nil {
+			r.Counters.CountCanceled()
+			return nil
+		}
+		return fmt.Errorf("ask for %s: %w", t.Request.Input, err)
+	}
+	mayEnd := r.mayEnd(e)
+	if !mayEnd { // else no other request takes the place yet
+		end()
+	}
+	if err := r.checkSilence(time.Now(), e); err != nil {
+		return err
+	}
+	if err := r.failed(t, e); err != nil || !mayEnd {
+		return err
+	}
+	end()
+	return nil
+}
+
+// failed holds or parks a task by the class of its error, unless the error ends the run.
+func (r *run) failed(t *task, e *client.Error) error {
+	r.Counters.CountError(e)
+	switch now := time.Now(); e.Class {
+	case client.Rejected:
+		t.err, t.answer.AnsweredAt = e, now.UTC().Truncate(time.Microsecond)
+		return r.hold(t, e)
+	case client.Transient:
+		t.Fail(now, e, r.options.Retry)
+		r.lastError.Store(e)
+		r.Log.Debug("attempt failed", "record", t.record.Number, "attempt", t.Made(), "error", e)
+	case client.Unsent:
+		t.Repeat(now)
+		r.Log.Debug("request not sent", "record", t.record.Number, "error", e)
+	case client.Quota:
+		if !r.waitForQuota(e) {
+			return nil
+		}
+		t.Repeat(now)
+	default:
+		return &ServiceError{Input: t.Request.Input, Err: e}
+	}
+	r.park(t)
+	return nil
+}
+
+// park holds a task until its next attempt is due. A parked task holds no worker.
+func (r *run) park(t *task) {
+	r.Counters.Parked.Add(1)
+	r.parked.Park(t)
+	r.workers.waker.Wake()
+}
+
+// unpark takes the task that is due first. Only the dispatcher takes tasks, after it has found one.
+func (r *run) unpark() *task {
+	r.Counters.Parked.Add(-1)
+	t, _ := r.parked.Take()
+	return t
+}
+
+// giveUp ends a task whose attempts are used up, and which is parked no more.
+func (r *run) giveUp(t *task) {
+	r.Counters.Parked.Add(-1)
+	t.err = &AttemptsError{Attempts: t.Counted(), Err: t.Last}
+	r.end(t)
+}
+
+// waitForQuota reports whether the run waits until there is quota again; else the run stops.
+func (r *run) waitForQuota(e *client.Error) bool {
+	if !r.options.WaitForQuota {
+		r.stop(&StopError{Cause: record.QuotaExhausted, Err: e})
+		return false
+	}
+	if wait, isNew := r.Limits.Exhausted(time.Now(), e.RetryAfter); isNew {
+		r.Log.Warn("the quota is used up: waiting until there is quota again", "asked_in", wait.Round(time.Second).String(), "error", e)
+	}
+	return true
+}
+
+// askQuota asks how much quota is left, for the limits.
+func (r *run) askQuota() {
+	usage, err := r.Usage(r.soft)
+	if r.soft.Err() != nil {
+		return
+	}
+	if err == nil {
+		r.silence.end()
+	}
+	r.report(r.Limits.ReportQuota(time.Now(), client.QuotaOf(usage, err)))
+}
+
+// report logs a change of the service, and wakes the dispatcher if a decision to wait may hold no longer.
+func (r *run) report(change limits.Change) {
+	switch change.State {
+	case limits.Out:
+		r.Counters.Outages.Add(1)
+		r.Log.Warn("the service is out: waiting for it", "error", r.lastError.Load())
+	case limits.Limited:
+		if c, ok := r.Categorizer.(interface{ CloseIdle() }); ok {
+			c.CloseIdle() // a limiter of connections counts those as well
+		}
+		if !r.limited.Swap(true) {
+			r.Log.Info("limited, waiting: the service refuses further requests for a while", "error", r.lastError.Load())
+		}
+	case limits.Up:
+		r.Log.Info("the service answers again", "after", change.After.Round(time.Second).String())
+	}
+	if change.Lasting {
+		r.Log.Warn("limited, waiting: the service has refused all requests for a minute, and does not say for how long", "error", r.lastError.Load())
+	}
+	if change.Refilled {
+		r.Log.Info("there is quota again")
+	}
+	if change.Wake {
+		r.workers.waker.Wake()
+	}
+}
+
+// stopError is the reason for which the limits end the run.
+func (r *run) stopError(err error) error {
+	if _, ok := errors.AsType[*limits.OutageError](err); !ok {
+		return &StopError{Cause: record.Budget, Err: err}
+	}
+	if last := r.lastError.Load(); last != nil {
+		err = fmt.Errorf("%w, last error: %w", err, last)
+	}
+	return &StopError{Cause: record.OutageTooLong, Err: err}
+}

@@ -1,0 +1,135 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// twofold answers in two classifications, the second sooner than the first, and runs out of
+// quota after some answers.
+type twofold struct {
+	mu    sync.Mutex
+	asked map[client.Request]int
+	quota int
+}
+
+const second = client.CustomPrefix + "second"
+
+func (s *twofold) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+	if r.Classification != second {
+		time.Sleep(time.Duration(len(r.Input)) * time.Millisecond)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.quota--; s.quota < 0 {
+		return client.Answer{}, &client.Error{Class: client.Quota, Status: 402}
+	}
+	s.asked[r]++
+	body := fmt.Sprintf(`{%q:[{"value":"About > %s","confidence":0.5}]}`, r.Classification, r.Input)
+	answer, err := client.ParseAnswer([]byte(body), r.Classification)
+	answer.AnsweredAt = time.Now()
+	return answer, err
+}
+
+// rowsShown is a Sink that keeps the columns that differ between classifications.
+type rowsShown struct {
+	rows
+	lines []string
+}
+
+func (s *rowsShown) Write(rows []writer.Row) error {
+	for _, r := range rows {
+		s.lines = append(s.lines, fmt.Sprint(r.Record, " ", r.Classification, " ", r.Status, " ", r.Value, " ", r.CategoryID))
+	}
+	return nil
+}
+
+// Every record has rows in each classification, in the order of the classifications, whatever the order of
+// the answers, and even if the run is stopped and started again. Equal inputs are one request in each
+// classification.
+func TestClassificationsOfARecordStandTogether(t *testing.T) {
+	inputs := numbered(300)
+	inputs[7], inputs[8], inputs[150] = "", inputs[0], inputs[149]
+	var want []string
+	for i, input := range inputs {
+		for _, name := range []string{client.ProductTaxonomy, second} {
+			id := ""
+			if name == second {
+				id = "id of About > " + input
+			}
+			line := fmt.Sprintf("%d %s ok About > %s %s", i+1, name, input, id)
+			if input == "" {
+				line = fmt.Sprintf("%d %s invalid  ", i+1, name)
+			}
+			want = append(want, line)
+		}
+	}
+	for _, quotas := range [][]int{{1 << 30}, {0, 1, 250, 1 << 30}} {
+		synctest.Test(t, func(t *testing.T) {
+			service, files := &twofold{asked: make(map[client.Request]int)}, vfs.NewMem()
+			for i, quota := range quotas {
+				service.quota = quota
+				sink, counters, err := runTwofold(t, files, service, inputs)
+				if last := i == len(quotas)-1; (err == nil) != last || sink.closed != last {
+					t.Fatalf("with a quota of %d: %v, closed %t", quota, err, sink.closed)
+				}
+				if err != nil {
+					continue
+				}
+				if !slices.Equal(sink.lines, want) {
+					t.Errorf("got %d rows, want %d: %.300q", len(sink.lines), len(want), sink.lines)
+				}
+				if counters.Read.Load() != 300 || counters.Written.Load() != 300 || counters.OK.Load() != 598 || counters.Invalid.Load() != 2 {
+					t.Errorf("counted %+v", counters.Snapshot())
+				}
+			}
+			for r, n := range service.asked {
+				if n != 1 {
+					t.Errorf("%v was asked %d times", r, n)
+				}
+			}
+			if len(service.asked) != 2*297 {
+				t.Errorf("%d different requests, want %d", len(service.asked), 2*297)
+			}
+		})
+	}
+}
+
+func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (*rowsShown, *progress.Counters, error) {
+	t.Helper()
+	store := openStore(t, files)
+	defer store.Close()
+	sink, counters := new(rowsShown), new(progress.Counters)
+	_, err := Run(t.Context(), Parts{
+		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, Counters: counters, Store: store,
+		Limits: limits.New(limits.Options{Rate: 1000, Burst: 1, InFlight: 8}, time.Now()),
+	}, Options{
+		Kind: client.Product, Retry: client.DefaultRetryPolicy(),
+		Classifications: []Classification{
+			{Name: client.ProductTaxonomy},
+			{Name: second, Category: func(value string) (string, bool) { return "id of " + value, true }},
+		},
+	})
+	return sink, counters, err
+}
+
+// A forecast counts records once and requests in each classification.
+func TestForecastOfTwoClassifications(t *testing.T) {
+	options := Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}, {Name: second}}}
+	got, err := NewForecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}}, options, nil)
+	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4}); err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}

@@ -1,0 +1,105 @@
+package flow
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/ask"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+)
+
+// commitBounds bound a batch, and so the memory for outcomes that are not durable yet. A kill loses the answers of
+// the delay, of one fsync, and the requests in flight.
+var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 15 * time.Millisecond}
+
+// commit makes outcomes durable, many with one fsync, and then completes their tasks.
+func (r *run) commit() error {
+	if r.Store == nil {
+		<-r.commits // closed when the workers are gone
+		return nil
+	}
+	batch := r.Store.NewBatch()
+	for group := range ask.Groups(r.commits, commitBounds) {
+		for _, t := range group {
+			batch.Add(t.Request, t.renewal.outcome(t))
+		}
+		r.countRenewals(batch, group)
+		if err := batch.Commit(); err != nil {
+			return err
+		}
+		for _, t := range group {
+			t.renewal = nil
+			r.end(t)
+		}
+	}
+	return nil
+}
+
+// BodySize returns the length of the body that is to be stored.
+func (t *task) BodySize() int { return len(t.answer.Body) }
+
+// save sends an outcome to be committed, if it is to be stored. The outcome may have been charged, so
+// whatever else has failed, the outcome is given up only when nothing is committed any more.
+func (r *run) save(t *task) {
+	if r.Store == nil || t.err == nil && t.answer.Free {
+		r.end(t)
+		return
+	}
+	select {
+	case r.commits <- t:
+	case <-r.quiet:
+	}
+}
+
+// saveAll saves the outcomes of several tasks.
+func (r *run) saveAll(tasks []*task) {
+	for _, t := range tasks {
+		r.save(t)
+	}
+}
+
+// end completes a task that was open, and needs no worker any more.
+func (r *run) end(t *task) {
+	r.complete(t)
+	r.taskEnded()
+}
+
+// complete finishes a task and the tasks that wait for the same request.
+func (r *run) complete(t *task) {
+	t.answer.Release() // the body is stored, or of no further use
+	t.keepStored()
+	if !t.Sent.IsZero() {
+		r.Counters.Ended.Add(1)
+	}
+	for _, f := range r.joins.end(t) {
+		f.answer, f.err, f.pending, f.recalled = t.answer, t.err, t.pending, t.recalled
+		r.finish(f)
+	}
+	r.finish(t)
+}
+
+// finish counts the outcome of a task's record, and hands the task to the writer.
+func (r *run) finish(t *task) {
+	r.Counters.CountSettled(t.status(&r.options.Schema), progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
+	r.completion.finish(t)
+}
+
+// taskEnded counts a task that needs no worker any more. After the last the workers end.
+func (r *run) taskEnded() {
+	open := r.open.Add(-1)
+	if open == 0 {
+		r.Counters.Finishing.Store(true)
+		close(r.noneOpen)
+	}
+	r.wakeAtLast(open)
+}
+
+func outcome(t *task) answers.Outcome {
+	o := answers.Outcome{Answer: t.answer}
+	if e, ok := errors.AsType[*client.Error](t.err); ok {
+		o.Rejection = e
+	}
+	return o
+}

@@ -1,0 +1,77 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// StopError says that the run stopped early. All answers are in the store; the same run started again
+// asks only for the rest.
+type StopError struct {
+	Cause record.Cause
+	Err   error // that led to the stop; may be nil
+}
+
+func (e *StopError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("stopped early: %s", e.Cause)
+	}
+	return fmt.Sprintf("stopped early: %s: %v", e.Cause, e.Err)
+}
+
+func (e *StopError) Unwrap() error { return e.Err }
+
+// errInterrupted is a stop by the caller.
+var errInterrupted = &StopError{Cause: record.Interrupted}
+
+// EndingOf returns the ending of a run with this error; nil is Complete.
+func EndingOf(err error) record.Ending {
+	if err == nil {
+		return record.Complete
+	}
+	if stop, stopped := errors.AsType[*StopError](err); stopped {
+		return record.Ending(stop.Cause)
+	}
+	return record.Failed
+}
+
+// ServiceError says that the service cannot be used with these settings. No record failed; the run
+// ended.
+type ServiceError struct {
+	Input string // of the request that met the error
+	Err   *client.Error
+}
+
+func (e *ServiceError) Error() string {
+	if _, misfit := errors.AsType[*client.ShapeError](e.Err); misfit || e.Err.Page {
+		return fmt.Sprintf("the answer for %q cannot be used: %v", e.Input, e.Err)
+	}
+	return fmt.Sprintf("the service refused %q: %v", e.Input, e.Err)
+}
+
+func (e *ServiceError) Unwrap() error { return e.Err }
+
+// AttemptsError says that a record failed: every attempt met a passing failure. The next run asks for the
+// record again.
+type AttemptsError struct {
+	Attempts int
+	Err      error // of the last attempt
+}
+
+func (e *AttemptsError) Error() string {
+	return fmt.Sprintf("gave up after %d attempts: %v", e.Attempts, e.Err)
+}
+
+func (e *AttemptsError) Unwrap() error { return e.Err }
+
+// invalidAt adds file and line to the error of an input that cannot be asked; the error of a malformed row
+// has them already.
+func invalidAt(t *task) error {
+	if t.record.Err != nil {
+		return t.err
+	}
+	return fmt.Errorf("%s:%d: %w", t.record.File, t.record.Line, t.err)
+}

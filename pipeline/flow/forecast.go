@@ -1,0 +1,149 @@
+package flow
+
+import (
+	"context"
+	"io"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+// Forecast says what a run would do.
+type Forecast struct {
+	Records  int64 // read
+	Invalid  int64 // records that cannot be asked
+	Distinct int64 // different requests
+	Answered int64 // different requests whose outcome is stored
+	Refresh  int64 // stored answers to be asked again
+	Saved    int64 // requests that a run by sites saves, compared with a run by exact spellings
+
+	Quota client.Usage // what the API key may still ask; zero if the service does not say
+}
+
+// ToAsk is how many requests the run would make, without retries.
+func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh }
+
+// Add adds the figures of another run. An input of both runs counts for each: the first run asks, and the second finds
+// the stored answer if the store is the same. The quota stays.
+func (f *Forecast) Add(other Forecast) {
+	f.Records += other.Records
+	f.Invalid += other.Invalid
+	f.Distinct += other.Distinct
+	f.Answered += other.Answered
+	f.Refresh += other.Refresh
+	f.Saved += other.Saved
+}
+
+// NewForecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files. Stored
+// outcomes that the run would find are offered, some several times; offer may be nil.
+func NewForecast(ctx context.Context, parts Parts, options Options, offer func(client.Request, answers.Outcome)) (Forecast, error) {
+	var f Forecast
+	parts = parts.withDefaults()
+	distinct, err := newDistinct()
+	if err != nil {
+		return f, err
+	}
+	defer distinct.close()
+	mode := exactly
+	if options.BySite {
+		mode = bySite
+	}
+	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct, mode: mode, offer: offer}
+	split := options.splitter()
+	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {
+		if ctx.Err() != nil {
+			return f, errInterrupted
+		}
+		record, err := parts.Source.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return f, err
+		}
+		if !split.holds(&record) {
+			continue
+		}
+		f.Records++
+		parts.Counters.Read.Add(1)
+		request, err := options.request(record.Input, 0)
+		if record.Err != nil || err != nil {
+			f.Invalid++
+			continue
+		}
+		for _, c := range options.Classifications {
+			request.Classification = c.Name
+			if err := batch.add(request); err != nil {
+				return f, err
+			}
+		}
+	}
+	if err := batch.flush(); err != nil {
+		return f, err
+	}
+	tally, err := distinct.count()
+	if err != nil {
+		return f, err
+	}
+	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
+	f.Saved = tally.toAsk(exactly) - tally.toAsk(bySite)
+	return f, nil
+}
+
+// forecasts looks up requests in batches.
+type forecasts struct {
+	parts      Parts
+	normalizer client.Normalizer
+	distinct   *distinct
+	mode       use // of the run
+	offer      func(client.Request, answers.Outcome)
+	queries    []answers.Query
+	sites      []answers.Query
+}
+
+func (b *forecasts) add(r client.Request) error {
+	b.queries = append(b.queries, answers.Query{Request: r})
+	if len(b.queries) < lookupBatch {
+		return nil
+	}
+	return b.flush()
+}
+
+// flush counts the requests that a run makes in each mode of dedupe: see lookups.toSites.
+func (b *forecasts) flush() error {
+	if err := b.parts.lookUpAll(b.queries); err != nil {
+		return err
+	}
+	b.sites = b.sites[:0]
+	for _, q := range b.queries {
+		u := exactly
+		if site := b.normalizer.Site(q.Request); q.Stored || site == q.Request {
+			u |= bySite
+		} else {
+			b.sites = append(b.sites, answers.Query{Request: site})
+		}
+		if err := b.count(q, u); err != nil {
+			return err
+		}
+	}
+	b.queries = b.queries[:0]
+	if err := b.parts.lookUpAll(b.sites); err != nil {
+		return err
+	}
+	for _, q := range b.sites {
+		if err := b.count(q, bySite); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *forecasts) count(q answers.Query, u use) error {
+	if q.Found {
+		if u&b.mode != 0 && b.offer != nil {
+			b.offer(q.Request, q.Outcome)
+		}
+		u |= answered
+	}
+	return b.distinct.add(q.Request.Classification+"\x00"+q.Request.Input, u)
+}

@@ -1,0 +1,204 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+// lookupBatch bounds how many tasks are looked up together. A single lookup costs three times as much.
+const lookupBatch = 256
+
+// lookUp finishes tasks that need no request, and hands the others to the workers in input order: when a
+// quota ends, the records that have answers are the beginning of the input.
+func (r *run) lookUp() error {
+	l := lookups{run: r}
+	for l.gather() {
+		if r.soft.Err() != nil {
+			return nil
+		}
+		if err := l.resolve(); err != nil {
+			return err
+		}
+		select {
+		case <-l.earlier:
+		case <-r.soft.Done():
+			return nil
+		}
+		for _, t := range l.missed {
+			r.open.Add(1)
+			select {
+			case r.work <- t:
+			case <-r.soft.Done():
+				return nil
+			}
+		}
+		close(l.handedOn)
+	}
+	return nil
+}
+
+// lookupOrder keeps batches in input order. One worker at a time takes the channel inside and gathers a
+// batch; the channel is closed when the batch before has been handed on.
+type lookupOrder chan chan struct{}
+
+func newLookupOrder() lookupOrder {
+	none := make(chan struct{})
+	close(none)
+	order := make(lookupOrder, 1)
+	order <- none
+	return order
+}
+
+// lookups are tasks that are looked up together.
+type lookups struct {
+	run     *run
+	tasks   []*task // taken from the reader
+	spelled []*task // tasks whose spelling is not that of the site
+	firsts  []*task // tasks to be looked up: valid, and without an equal request that is being asked
+	queries []answers.Query
+	missed  []*task // to be asked
+
+	earlier  <-chan struct{} // closed when the tasks before these have been handed on
+	handedOn chan struct{}
+}
+
+// gather waits for a task, and takes all others that are ready, so that no task waits for a batch to
+// fill. It is false at the end of the input.
+func (l *lookups) gather() bool {
+	l.earlier, l.handedOn = <-l.run.lookupOrder, make(chan struct{})
+	defer func() { l.run.lookupOrder <- l.handedOn }()
+	l.run.readAhead()
+	first, ok := <-l.run.lookups
+	if !ok {
+		return false
+	}
+	l.tasks = append(l.tasks[:0], first)
+	for len(l.tasks) < lookupBatch {
+		select {
+		case t, ok := <-l.run.lookups:
+			if !ok {
+				return true
+			}
+			l.tasks = append(l.tasks, t)
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// resolve finishes tasks that are invalid or have a stored outcome, and joins tasks to equal requests
+// that are being asked. All others have missed.
+func (l *lookups) resolve() error {
+	r := l.run
+	records := len(l.tasks)
+	l.tasks = slices.DeleteFunc(l.tasks, func(t *task) bool {
+		if r.check(t) == nil {
+			return false
+		}
+		r.finish(t)
+		return true
+	})
+	if err := l.toSites(); err != nil {
+		return err
+	}
+	l.firsts, l.queries, l.missed = l.firsts[:0], l.queries[:0], l.missed[:0]
+	for _, t := range l.tasks {
+		if r.joins.join(t) {
+			r.Counters.Deduped.Add(1)
+			continue
+		}
+		l.firsts = append(l.firsts, t)
+		l.queries = append(l.queries, answers.Query{Request: t.Request})
+	}
+	// The lookup follows the joins: a task that comes too late to join an equal task finds its answer.
+	if err := r.lookUpAll(l.queries); err != nil {
+		return err
+	}
+	for i, t := range l.firsts {
+		if q := &l.queries[i]; q.Found && !r.renews(t, q.Outcome) {
+			r.completeStored(t, q.Outcome)
+		} else if r.miss(t) {
+			l.missed = append(l.missed, t)
+		}
+	}
+	r.Counters.CountLookups(records, len(l.missed))
+	return nil
+}
+
+// toSites changes the requests of a run by sites: a task asks for its site, unless its own spelling has a
+// stored outcome, which was charged. A run by sites stores the first outcome of a spelling only under the
+// site. So the choice stays the same during the run and when the run is started again, and does not
+// depend on the order of records.
+func (l *lookups) toSites() error {
+	if !l.run.options.BySite {
+		return nil
+	}
+	l.spelled, l.queries = l.spelled[:0], l.queries[:0]
+	for _, t := range l.tasks {
+		if site := l.run.options.Normalizer.Site(t.Request); site != t.Request {
+			l.spelled = append(l.spelled, t)
+			l.queries = append(l.queries, answers.Query{Request: t.Request})
+			t.Request = site
+		}
+	}
+	if err := l.run.lookUpAll(l.queries); err != nil {
+		return err
+	}
+	for i, t := range l.spelled {
+		if q := &l.queries[i]; q.Stored {
+			t.Request = q.Request
+		}
+	}
+	return nil
+}
+
+// lookUpAll looks up all queries; without a store none is found.
+func (p *Parts) lookUpAll(queries []answers.Query) error {
+	if p.Store == nil {
+		return nil
+	}
+	return p.Store.LookupAll(queries)
+}
+
+// check makes the request of a task. The error says why the task cannot be asked.
+func (r *run) check(t *task) error {
+	if t.err = t.record.Err; t.err == nil {
+		t.Request, t.err = r.options.request(t.record.Input, t.class)
+	}
+	if t.err != nil {
+		t.err = invalidAt(t)
+	}
+	return t.err
+}
+
+// completeStored finishes a task with its stored outcome.
+func (r *run) completeStored(t *task, outcome answers.Outcome) {
+	if outcome.AskedAt().Before(r.started) {
+		r.Counters.FromStore.Add(1)
+		t.recalled = true
+	} else {
+		r.Counters.Deduped.Add(1)
+	}
+	t.answer = outcome.Answer
+	if outcome.Rejection != nil {
+		t.err = outcome.Rejection
+	} else {
+		r.rejections.learn(t.Request)
+		if d, ok := r.Categorizer.(interface{ Proven() }); ok { // a client.Diagnoser
+			d.Proven()
+		}
+	}
+	r.complete(t)
+}
+
+// miss reports whether a task without a stored answer is to be asked; in an offline run the task is pending.
+func (r *run) miss(t *task) bool {
+	if !r.options.Offline {
+		return true
+	}
+	t.pending = true
+	r.complete(t)
+	return false
+}

@@ -1,0 +1,183 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/output"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// read makes tasks of each record while the window admits them.
+func (r *run) read() error {
+	var tasks tasks
+	var digest output.Digest
+	hash := xxhash.New()
+	split := r.options.splitter()
+	for all := int64(0); r.options.Limit == 0 || all < r.options.Limit; all++ {
+		record, err := r.Source.Read()
+		if err == io.EOF {
+			break
+		}
+		// By the caller, unless the run has stopped already. A sequence of the caller may see the end of a context first.
+		if errors.Is(err, reader.ErrInterrupted) || errors.Is(err, context.Canceled) {
+			r.stop(errInterrupted)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if f := r.options.Folder; f != nil {
+			digest = digest.Next(hash, &record)
+			if record.Number <= f.KeptRecords() {
+				if r.soft.Err() != nil {
+					return nil
+				}
+				r.countRead(split.holds(&record))
+				if err := f.Check(record.Number, digest); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		own := split.holds(&record)
+		r.countRead(own)
+		if !own {
+			if r.soft.Err() != nil {
+				return nil
+			}
+			continue
+		}
+		for class := range r.options.Classifications {
+			t := tasks.next(record, r.answerSize.Load())
+			t.class, t.digest = class, digest
+			if !r.admit(t) {
+				return nil
+			}
+		}
+	}
+	if f := r.options.Folder; f != nil {
+		if err := f.CheckEnd(r.Counters.Read.Load() + r.Counters.Others.Load()); err != nil {
+			return err
+		}
+	}
+	r.readAll.Store(true)
+	return nil
+}
+
+// countRead counts a record of the shard, or of another.
+func (r *run) countRead(own bool) {
+	if own {
+		r.Counters.Read.Add(1)
+	} else {
+		r.Counters.Others.Add(1)
+	}
+}
+
+// admit lets a task into the window; false when the run has stopped.
+func (r *run) admit(t *task) bool {
+	if r.options.Strict {
+		if err := r.check(t); err != nil { // only records before this one are in flight
+			r.stop(err)
+			return false
+		}
+	}
+	t.size = min(t.size, max(1, r.options.Window/basePart)) // so that the window without its reserve admits a task
+	if r.window.acquire(r.soft, t.size) != nil {
+		return false
+	}
+	r.pending <- t // never blocks, nor does the next line: the channels hold all tasks that the window admits
+	r.lookups <- t
+	return true
+}
+
+// readAhead opens the window when the writer waits for a task and no task is left to be looked up, so
+// that the run goes on with later records. A stage calls readAhead when it begins to wait.
+func (r *run) readAhead() {
+	if len(r.lookups) == 0 && r.completion.awaited.Load() != nil {
+		r.window.open()
+	}
+}
+
+// window bounds the bytes of records between reading and writing. A small part is always open: that is
+// enough while the writer or the lookups are busy, and the garbage collector has less to walk through
+// (15% of a run over answered inputs). The reserve opens while the writer is blocked by a record that
+// waits for its retry, so that the run goes on with later records: at 300 requests a second for a quarter
+// of an hour.
+type window struct {
+	sem     *semaphore.Weighted
+	reserve int64 // bytes
+
+	mu     sync.Mutex
+	opened int64 // bytes of the reserve
+}
+
+// basePart is the part of the window that is always open: one in so many.
+const basePart = 32
+
+func newWindow(size int64) *window {
+	w := &window{sem: semaphore.NewWeighted(size), reserve: size - size/basePart}
+	w.sem.TryAcquire(w.reserve) // never fails: nothing is taken yet
+	return w
+}
+
+// acquire waits until the window has so many bytes left. The error is the context's.
+func (w *window) acquire(ctx context.Context, size int64) error { return w.sem.Acquire(ctx, size) }
+
+// open opens the whole reserve.
+func (w *window) open() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sem.Release(w.reserve - w.opened)
+	w.opened = w.reserve
+}
+
+// release gives bytes back. The reserve is closed first.
+func (w *window) release(size int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	closed := min(size, w.opened)
+	w.opened -= closed
+	w.sem.Release(size - closed)
+}
+
+// splitter says which records a shard has.
+type splitter struct {
+	shard      record.Shard
+	kind       client.Kind
+	normalizer client.Normalizer
+	hash       *xxhash.Digest
+}
+
+func (o *Options) splitter() *splitter {
+	return &splitter{shard: o.Shard, kind: o.Kind, normalizer: o.Normalizer, hash: xxhash.New()}
+}
+
+// holds reports whether the shard has a record. Records with equal requests are in one shard, whatever the
+// classification: the shard is the remainder, plus 1, that the XXH64 hash of the kind, a zero byte and the
+// normalized input leaves when it is divided by the number of shards. The normalized input of a website is that
+// of its site. An input that cannot be normalized is hashed as it was read. The rule must not change: it has the
+// name record.SplitRule.
+func (s *splitter) holds(record *reader.Record) bool {
+	if s.shard.Count == 0 {
+		return true
+	}
+	input := record.Input
+	if record.Err == nil {
+		if request, err := s.normalizer.Request(s.kind, input, ""); err == nil {
+			input = s.normalizer.Site(request).Input
+		}
+	}
+	s.hash.Reset()
+	_, _ = s.hash.WriteString(string(s.kind)) // never fails
+	_, _ = s.hash.Write([]byte{0})
+	_, _ = s.hash.WriteString(input)
+	return s.hash.Sum64()%uint64(s.shard.Count) == uint64(s.shard.Number-1)
+}

@@ -1,0 +1,290 @@
+package flow
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// rejections holds rejected tasks until it is known whether the rejections are about the inputs. A service
+// that is asked with a parameter of the wrong name, or a misrouting proxy, rejects every input in the
+// same way.
+//
+// A rejection is about the input if a request that was sent later is answered. After a long series of
+// equal rejections, a request that was answered before is repeated. If the service rejects that request
+// as well, the service is out, and the tasks are asked again when the service is back; in a run without
+// any answer the settings are wrong, and the run ends.
+//
+// An answer of another shape (client.ShapeError) is charged, and so is not asked for again like a failure. In a
+// classification in which the service has given answers that fit, the answer of another shape is a rejection of its
+// input; in one in which it never has, the settings are wrong, and the run ends after three. So it does after three pages
+// of HTML or XML, with a status of success or as rejections, if the service has never answered.
+type rejections struct {
+	known       atomic.Pointer[client.Request] // a request that was answered, in this run or an earlier run
+	answered    atomic.Bool                    // the service has answered in this run
+	unusable    atomic.Int64                   // unusable responses before the first answer: see tolerate
+	fitted      sync.Map                       // the names of classifications in which the service has answered in this run
+	unconfirmed ask.Rejected[*task]
+
+	mu     sync.Mutex
+	kind   string // how the requests of the series ended
+	series int    // rejections of one kind in a row
+	check  int    // the length of the series at which the service is checked next
+	failed bool   // the repeated request was rejected as well
+}
+
+const (
+	firstSeries  = 20   // rejections in a row before the first check
+	mostSeries   = 1000 // rejections more, at most, before the next check
+	mostUnusable = 3    // unusable responses without an answer end the run
+)
+
+// MisconfiguredError says that the service has rejected every input in the same way, and has answered
+// none. The settings are probably wrong: no record was rejected, and the run ended.
+type MisconfiguredError struct {
+	Inputs int // that were rejected
+	Err    *client.Error
+}
+
+func (e *MisconfiguredError) Error() string {
+	return fmt.Sprintf("the service rejects every input (%d of %d): %v", e.Inputs, e.Inputs, e.Err)
+}
+
+func (e *MisconfiguredError) Unwrap() error { return e.Err }
+
+// learn remembers a request that was answered.
+func (f *rejections) learn(request client.Request) {
+	if f.known.Load() == nil {
+		f.known.CompareAndSwap(nil, &request)
+	}
+}
+
+// hold holds a rejected task, and has the service checked after a long series.
+func (r *run) hold(t *task, e *client.Error) error {
+	f := &r.rejections
+	least := firstSeries
+	if isMisfit(e) && !f.fits(t) {
+		least = mostUnusable
+	}
+	if r.doubts(e) {
+		never, err := r.neverAnswered()
+		if err != nil {
+			return err
+		}
+		if never {
+			least = mostUnusable
+		}
+	}
+	series, long := f.add(t, e.Label(), least)
+	switch {
+	case r.options.KeepGoing && !isMisfit(e):
+		if long {
+			r.Log.Warn("the service rejects one input after another", "series", series, "last", t.place(), "error", e)
+		}
+		r.saveAll(f.unconfirmed.TakeAll())
+	case !long:
+		r.wakeAtLast(r.open.Load())
+	case f.known.Load() == nil:
+		return &MisconfiguredError{Inputs: series, Err: e}
+	default:
+		r.lastError.Store(e)
+		r.Limits.Suspect(time.Now())
+		r.workers.waker.Wake()
+	}
+	return nil
+}
+
+// add holds a task. It returns the length of the series, and whether that is enough for a check: least at least.
+func (f *rejections) add(t *task, kind string, least int) (series int, long bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if kind != f.kind {
+		f.kind, f.series = kind, 0
+	}
+	f.series++
+	f.unconfirmed.Hold(t)
+	if f.series < max(f.check, least) {
+		return f.series, false
+	}
+	f.check = f.series + min(f.series, mostSeries)
+	return f.series, true
+}
+
+// confirmedBy notes an answer, and returns the tasks whose rejections the answer confirms: those that were sent before.
+func (f *rejections) confirmedBy(t *task) []*task {
+	f.answered.Store(true)
+	if !f.fits(t) {
+		f.fitted.Store(t.Request.Classification, true)
+	}
+	f.learn(t.Request)
+	f.mu.Lock()
+	f.kind, f.series = "", 0
+	f.mu.Unlock()
+	if f.unconfirmed.Len() == 0 {
+		return nil
+	}
+	return f.unconfirmed.Confirm(t.Sent)
+}
+
+// fits reports whether the service has given answers that fit in the classification of a task, in this run.
+func (f *rejections) fits(t *task) bool {
+	_, ok := f.fitted.Load(t.Request.Classification)
+	return ok
+}
+
+// isMisfit reports whether a rejection is an answer of another shape.
+func isMisfit(e *client.Error) bool {
+	return e.Class == client.Rejected && e.Label() == malformed
+}
+
+const malformed = "malformed" // the label of an answer of another shape
+
+// tolerate makes an unusable response, which no service of this kind gives, a failed attempt, or a rejection if it is an
+// answer of another shape. A run that gets several unusable responses and no answer ends.
+func (r *run) tolerate(t *task, err error) error {
+	e, ok := errors.AsType[*client.Error](err)
+	if ok && e.Page && e.Label() == malformed {
+		return r.toleratePage(e)
+	}
+	if !ok || e.Class != client.Fatal {
+		return err
+	}
+	f := &r.rejections
+	answers := f.answered.Load()
+	if shape, misfit := errors.AsType[*client.ShapeError](err); misfit {
+		known := f.known.Load()
+		answers = f.fits(t)
+		if !shape.Worded && (answers || known != nil && known.Classification == t.Request.Classification) {
+			return e.Rejection()
+		}
+	}
+	if !answers && f.unusable.Add(1) >= mostUnusable {
+		return err
+	}
+	passing := *e
+	passing.Class = client.Transient
+	return &passing
+}
+
+// doubts reports whether an error is a rejection by a page, and the service has not answered in this run: the rejection may be
+// of another server.
+func (r *run) doubts(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Page && e.Class == client.Rejected && !r.options.KeepGoing && !r.rejections.answered.Load()
+}
+
+// toleratePage ends a run that gets several pages in place of answers from a service that tells its quota, but has never
+// answered: its categorization is probably at another address. Other pages pass, as those of an outage do.
+func (r *run) toleratePage(e *client.Error) error {
+	if !r.responds() && !r.options.Reached || r.options.KeepGoing || r.rejections.unusable.Add(1) < mostUnusable {
+		return e
+	}
+	if never, err := r.neverAnswered(); err != nil || !never {
+		return cmp.Or[error](err, e)
+	}
+	wrong := *e
+	wrong.Class, wrong.Err = client.Fatal, &client.OptionError{Option: "BaseURL", Err: errors.New("a page in place of an answer")}
+	return &wrong
+}
+
+// recheck repeats a request that was answered before. If the service rejects the request, the rejections
+// since then are not about the inputs.
+func (r *run) recheck(t *task, permit limits.Permit) error {
+	r.Counters.Rechecks.Add(1)
+	answer, err := r.exchange(t)
+	original, _ := errors.AsType[*client.Error](err)
+	err = r.tolerate(t, err)
+	result := client.ResultOf(answer, err)
+	e, failed := errors.AsType[*client.Error](err)
+	refused := failed && e.Class == client.Rejected
+	if refused {
+		result.Signal = limits.Failed
+		r.rejections.checkFailed()
+	}
+	switch {
+	case failed:
+		r.Counters.CountError(e)
+		r.lastError.Store(e)
+	case err == nil:
+		r.Counters.CountAnswer(answer)
+		answer.Release()
+		r.checked() // before another request is sent
+	}
+	r.report(r.Limits.End(time.Now(), permit, result))
+	switch {
+	case err == nil:
+	case failed && isMisfit(e):
+		return &ServiceError{Input: t.Request.Input, Err: original}
+	case !failed:
+		r.Counters.CountCanceled()
+	case refused && !r.rejections.answered.Load():
+		return &MisconfiguredError{Inputs: r.rejections.unconfirmed.Len(), Err: e}
+	case e.Class == client.Quota:
+		r.waitForQuota(e)
+	case e.Class == client.Auth || e.Class == client.Fatal:
+		return &ServiceError{Input: t.Request.Input, Err: e}
+	}
+	return nil
+}
+
+func (f *rejections) checkFailed() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failed = true
+}
+
+// checked acts on a repeated request that was answered.
+func (r *run) checked() {
+	f := &r.rejections
+	f.mu.Lock()
+	rejected, series := f.failed, f.series
+	f.failed = false
+	f.mu.Unlock()
+	if !rejected {
+		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.lastError.Load())
+		r.saveAll(f.unconfirmed.TakeAll())
+		return
+	}
+	for _, t := range f.unconfirmed.TakeAll() {
+		t.err = nil
+		t.Repeat(time.Now())
+		r.park(t)
+	}
+}
+
+// wakeAtLast has the dispatcher look at the unconfirmed tasks if no other task is open.
+func (r *run) wakeAtLast(open int64) {
+	if n := r.rejections.unconfirmed.Len(); n > 0 && int64(n) == open {
+		r.workers.waker.Wake()
+	}
+}
+
+// endSeries completes unconfirmed tasks when no other task is open, so that no answer can follow. Many rejections
+// are checked first. In a run without any answer the rejections are not stored: the settings may be
+// wrong.
+func (r *run) endSeries() {
+	f := &r.rejections
+	f.mu.Lock()
+	kind := f.kind
+	f.mu.Unlock()
+	switch n := f.unconfirmed.Len(); {
+	case n == 0 || int64(n) != r.open.Load():
+	case kind == malformed && !f.answered.Load():
+		r.Limits.Suspect(time.Now())
+	case !f.answered.Load():
+		for _, t := range f.unconfirmed.TakeAll() {
+			r.end(t)
+		}
+	case n < firstSeries:
+		r.saveAll(f.unconfirmed.TakeAll())
+	default:
+		r.Limits.Suspect(time.Now())
+	}
+}

@@ -1,0 +1,173 @@
+package flow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// number is the place of one of the numbered inputs.
+func number(input string) (n int) {
+	_, _ = fmt.Sscanf(input, "title %d", &n)
+	return n
+}
+
+// rejecting is a run against a service that answers after 20 ms, and rejects some inputs with status 404.
+func rejecting(inputs int, refused func(number int) bool) *testRun {
+	x := newTestRun(numbered(inputs)...)
+	x.limits.InFlight, x.limits.CanAsk = 16, true
+	x.service.answer = func(ctx context.Context, input string, _ int) error {
+		if err := wait(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+		if refused(number(input)) {
+			return &client.Error{Class: client.Rejected, Status: 404, Detail: "no such path"}
+		}
+		return nil
+	}
+	return x
+}
+
+// stored counts the outcomes of the numbered inputs in a store.
+func (x *testRun) stored(t *testing.T, inputs int) (answered, rejected int) {
+	t.Helper()
+	for _, input := range numbered(inputs) {
+		outcome, found, err := x.store.Lookup(client.Request{Kind: x.options.Kind, Classification: client.ProductTaxonomy, Input: input})
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case found && outcome.Rejection != nil:
+			rejected++
+		case found:
+			answered++
+		}
+	}
+	return answered, rejected
+}
+
+// A rejection is stored only if the service answers other inputs.
+func TestRejections(t *testing.T) {
+	const lost = 1250 * time.Millisecond // after 1,000 requests
+	between := func(from, to int) func(int) bool {
+		return func(n int) bool { return n > from && n <= to }
+	}
+	for _, tt := range []struct {
+		name      string
+		inputs    int
+		refused   func(number int) bool
+		down      time.Duration // that the service refuses everything, after 1,000 requests
+		keepGoing bool
+
+		wrong    bool  // the run ends with a MisconfiguredError
+		out      bool  // the run ends after an outage that is too long
+		rejected int   // rows
+		stored   int   // rejections
+		rechecks int64 // at most
+		warnings int
+	}{
+		{name: "every input of many", inputs: 2000, refused: between(0, 2000), wrong: true},
+		{name: "every input of many, and the run keeps going", inputs: 200, refused: between(0, 200), keepGoing: true, rejected: 200, stored: 200, warnings: 4},
+		{name: "every input of a few", inputs: 19, refused: between(0, 19), rejected: 19},
+		{name: "one of two", inputs: 2, refused: between(0, 1), rejected: 1, stored: 1},
+		{name: "every third", inputs: 300, refused: func(n int) bool { return n%3 == 0 }, rejected: 100, stored: 100},
+		{name: "the last few", inputs: 300, refused: between(290, 300), rejected: 10, stored: 10},
+		{name: "the last fifty", inputs: 300, refused: between(250, 300), rejected: 50, stored: 50, rechecks: 2, warnings: 2},
+		{name: "a thousand in a row", inputs: 3000, refused: between(1000, 2000), rejected: 1000, stored: 1000, rechecks: 6, warnings: 6},
+		{name: "misrouted for ten minutes", inputs: 3000, refused: between(0, 0), down: 10 * time.Minute, rechecks: 100, warnings: 1},
+		{name: "misrouted for good", inputs: 3000, refused: between(0, 0), down: 10 * time.Hour, out: true, rechecks: 150, warnings: 1},
+		{name: "misrouted near the end", inputs: 1030, refused: between(0, 0), down: 10 * time.Minute, rechecks: 100, warnings: 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := rejecting(tt.inputs, tt.refused)
+				answer, start := x.service.answer, time.Now()
+				x.service.answer = func(ctx context.Context, input string, attempt int) error {
+					if late := time.Since(start) - lost; late >= 0 && late < tt.down {
+						return &client.Error{Class: client.Rejected, Status: 404}
+					}
+					return answer(ctx, input, attempt)
+				}
+				x.store = openStore(t, vfs.NewMem())
+				defer x.store.Close()
+				x.options.KeepGoing = tt.keepGoing
+				x.limits.MaxOutage = time.Hour
+				log := new(bytes.Buffer)
+				x.log = slog.New(slog.NewTextHandler(log, nil))
+				err := x.run(t.Context())
+				wrong, _ := errors.AsType[*MisconfiguredError](err)
+				stop, _ := errors.AsType[*StopError](err)
+				if (wrong != nil) != tt.wrong || (stop != nil && stop.Cause == record.OutageTooLong) != tt.out || err != nil && !tt.wrong && !tt.out {
+					t.Fatalf("ended with %v", err)
+				}
+				if asked := x.service.asked(); tt.wrong && (asked > 50 || wrong.Inputs < firstSeries) {
+					t.Errorf("%d requests, then: %v", asked, err)
+				}
+				rows := strings.Count(strings.Join(x.sink.lines, "\n"), " rejected ")
+				if err == nil && (rows != tt.rejected || len(x.sink.lines) != tt.inputs) {
+					t.Errorf("%d rows, %d rejected, want %d", len(x.sink.lines), rows, tt.rejected)
+				}
+				if _, rejected := x.stored(t, tt.inputs); rejected != tt.stored {
+					t.Errorf("%d rejections are stored, want %d", rejected, tt.stored)
+				}
+				if n := x.counters.Rechecks.Load(); n > tt.rechecks || (n == 0) != (tt.rechecks == 0) {
+					t.Errorf("%d requests repeated, at most %d", n, tt.rechecks)
+				}
+				if n := strings.Count(log.String(), "level=WARN"); n != tt.warnings {
+					t.Errorf("%d warnings, want %d:\n%s", n, tt.warnings, log)
+				}
+			})
+		})
+	}
+}
+
+// An odd response is a failed attempt, unless the run gets no other responses.
+func TestOddResponses(t *testing.T) {
+	odd := &client.Error{Class: client.Fatal, Status: 302}
+	for _, tt := range []struct {
+		name  string
+		odd   func(number, attempt int) bool
+		ended bool
+		want  string // of record 50
+	}{
+		{"one", func(n, attempt int) bool { return n == 50 && attempt == 1 }, false, "50 ok About > title 50"},
+		{"the first", func(n, attempt int) bool { return n == 1 && attempt == 1 }, false, "50 ok About > title 50"},
+		{"one input always", func(n, _ int) bool { return n == 50 }, false, "50 failed  gave up after 3 attempts: HTTP 302 Found"},
+		{"all", func(int, int) bool { return true }, true, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newTestRun(numbered(100)...)
+				x.service.answer = func(ctx context.Context, input string, attempt int) error {
+					if err := wait(ctx, 20*time.Millisecond); err != nil {
+						return err
+					}
+					if tt.odd(number(input), attempt) {
+						return odd
+					}
+					return nil
+				}
+				err := x.run(t.Context())
+				if service, _ := errors.AsType[*ServiceError](err); (service != nil) != tt.ended || (err != nil) != tt.ended {
+					t.Fatalf("ended with %v", err)
+				}
+				if !tt.ended && x.sink.lines[49] != tt.want {
+					t.Errorf("got %q", x.sink.lines[49])
+				}
+				if n := x.service.asked(); tt.ended && n > 10 {
+					t.Errorf("%d requests", n)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,201 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/pprof"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// run is the state that the stages share.
+type run struct {
+	Parts
+	options Options
+
+	window  *window
+	pending chan *task // in input order, to the stage flatten
+	lookups chan *task // in input order, to be looked up
+	work    chan *task // to be asked for the first time
+	commits chan *task // answered or rejected, to be made durable
+
+	rows      chan *rowBatch // in input order, to the sink
+	written   chan *rowBatch // to be filled again
+	flattened bool           // every record has its rows; set before rows is closed
+
+	answerSize atomic.Int64 // bytes of recent answers beyond a few entries, on average
+
+	lookupOrder lookupOrder
+	joins       joins
+	completion  completion
+	workers     workers
+	parked      ask.Parked[*task]
+	rejections  rejections
+	silence     silence
+	lastError   atomic.Pointer[client.Error] // of a failed attempt
+	limited     atomic.Bool                  // the log says that the service limits the run
+
+	open     atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
+	noneOpen chan struct{} // closed when open is 0: no task comes to the workers any more
+	quiet    chan struct{} // closed when the stage commit has ended: no task is completed any more
+
+	started time.Time
+	readAll atomic.Bool // every record that the run is to read has been read
+
+	group  *errgroup.Group
+	asking *stage          // has as many workers as requests were in flight at once, and one more
+	soft   context.Context // done when the run is to stop; requests in flight go on
+	stop   context.CancelCauseFunc
+	asks   context.Context // of the requests; outlives soft, and a failure elsewhere, by the grace period
+}
+
+// Run reads all records, asks for the answers and writes the rows. It closes the sink if the run is
+// complete, and aborts the sink otherwise. When ctx ends, the run stops: requests in flight get the
+// grace period, and their answers are stored. The error is nil, a *[StopError], a *[ServiceError], a
+// *[MisconfiguredError], an *[UnreachableError], an *[output.InputChangedError], or that of a part.
+func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
+	parts, options = parts.withDefaults(), options.withDefaults()
+	if got, want := len(options.Carry), len(options.Schema.Carry); got != want {
+		err := fmt.Errorf("Options.Carry has %d indexes for the %d columns of Schema.Carry", got, want)
+		return writer.Published{}, errors.Join(err, parts.Sink.Abort())
+	}
+	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))
+	soft, stop := context.WithCancelCause(hard)
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(errInterrupted) })()
+	defer context.AfterFunc(soft, func() { parts.Counters.Finishing.Store(true) })()
+	asks, cutOff := context.WithCancel(context.WithoutCancel(ctx))
+	defer cutOff()
+	if parts.Store == nil { // without a store the answers would be lost with the run
+		defer context.AfterFunc(hard, cutOff)()
+	}
+	if parts.Interrupt != nil {
+		defer context.AfterFunc(soft, parts.Interrupt)()
+	}
+
+	admitted := options.Window/taskOverhead + 1 // tasks that the window admits at once, at most
+	r := &run{
+		Parts: parts, options: options,
+		window:      newWindow(options.Window),
+		pending:     make(chan *task, admitted),
+		lookups:     make(chan *task, admitted),
+		work:        make(chan *task, lookupBatch),
+		commits:     make(chan *task, commitBounds.Outcomes),
+		rows:        make(chan *rowBatch, 1),
+		written:     make(chan *rowBatch, rowBatches),
+		lookupOrder: newLookupOrder(),
+		joins:       joins{asked: make(map[client.Request]*task)},
+		noneOpen:    make(chan struct{}),
+		quiet:       make(chan struct{}),
+		started:     time.Now(),
+		group:       group, soft: soft, stop: stop, asks: asks,
+	}
+	r.completion = completion{wake: make(chan struct{}, 1), waiting: r.readAhead}
+	r.workers.init()
+	r.open.Store(1)
+	parts.Counters.Classifications.Store(int64(len(options.Classifications)))
+	options.Folder.Count(parts.Counters)
+
+	var published writer.Published
+	write := func() (err error) { published, err = r.write(); return err }
+	r.asking = newStage("ask", 1, r.ask, func() { close(r.commits) }) // more workers start as needed
+	for _, s := range []*stage{
+		newStage("read", 1, r.read, func() { close(r.lookups); close(r.pending) }),
+		newStage("look up", runtime.NumCPU(), r.lookUp, r.taskEnded),
+		r.asking,
+		newStage("commit", 1, r.commit, func() { close(r.quiet); cutOff() }),
+		newStage("flatten", 1, func() error { return r.flatten(hard) }, func() { close(r.rows) }),
+		newStage("write", 1, write, nil),
+		newStage("deadline", 1, r.finishBy, nil),
+		newStage("grace period", 1, func() error { return r.endGrace(cutOff) }, nil),
+	} {
+		r.start(s, s.workers)
+	}
+	err := group.Wait()
+	return published, err
+}
+
+// stage is one row of the table of stages.
+type stage struct {
+	name    string // labels the goroutines in profiles
+	workers int    // at the beginning
+	work    func() error
+	then    func()       // closes the channels that the stage sends on, after the last worker; may be nil
+	live    atomic.Int64 // workers
+}
+
+func newStage(name string, workers int, work func() error, then func()) *stage {
+	return &stage{name: name, workers: workers, work: work, then: then}
+}
+
+// start starts workers of a stage. While a stage has workers, each of these may start more.
+func (r *run) start(s *stage, workers int) {
+	s.live.Add(int64(workers))
+	for range workers {
+		r.group.Go(func() (err error) {
+			defer func() {
+				if err != nil { // first, so that no other stage takes the end of this one for a good end
+					r.stop(err)
+				}
+				if s.live.Add(-1) == 0 && s.then != nil {
+					s.then()
+				}
+			}()
+			pprof.Do(r.asks, pprof.Labels("stage", s.name), func(context.Context) { err = s.work() })
+			return err
+		})
+	}
+}
+
+// finishBy stops the run before its deadline. The time left is the grace period, or a tenth of a short
+// run's time.
+func (r *run) finishBy() error {
+	if r.options.FinishBy.IsZero() {
+		return nil
+	}
+	left := time.Until(r.options.FinishBy)
+	timer := time.NewTimer(left - min(r.options.Grace, left/10))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		r.stop(&StopError{Cause: record.Deadline})
+	case <-r.quiet:
+	case <-r.soft.Done():
+	}
+	return nil
+}
+
+// HurriedGrace is the longest grace period once the caller hurries: most answers come within that time.
+const HurriedGrace = 2 * time.Second
+
+// endGrace cuts off the requests that are in flight at the end of the grace period.
+func (r *run) endGrace(cutOff context.CancelFunc) error {
+	select {
+	case <-r.quiet:
+		return nil
+	case <-r.soft.Done():
+	}
+	timer := time.NewTimer(r.options.Grace)
+	defer timer.Stop()
+	for hurry := r.options.Hurry; ; {
+		select {
+		case <-r.quiet:
+			return nil
+		case <-timer.C:
+			cutOff()
+			return nil
+		case <-hurry:
+			hurry = nil
+			timer.Reset(min(r.options.Grace, HurriedGrace))
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+// spelled are spellings of one website, and another website.
+var spelled = []string{"http://example.com", "www.example.com/?utm_source=x", "example.com", "https://WWW.example.com/", "example.com/a"}
+
+// newSiteRun makes a run over websites, by sites, with the answers of a store.
+func newSiteRun(store *answers.Store, inputs ...string) *testRun {
+	x := newTestRun(inputs...)
+	x.store = store
+	x.options.Kind, x.options.BySite = client.Website, true
+	x.options.Classifications = []Classification{{Name: client.TaxonomyV3}}
+	return x
+}
+
+// rowsOf runs and gives the row of each input, without its number.
+func (x *testRun) rowsOf(t *testing.T) map[string]string {
+	t.Helper()
+	if err := x.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rows := make(map[string]string)
+	for i, line := range x.sink.lines {
+		_, rows[x.source.inputs[i]], _ = strings.Cut(line, " ")
+	}
+	return rows
+}
+
+// storeOf has a run by exact spellings store the answers to inputs.
+func storeOf(t *testing.T, inputs ...string) *answers.Store {
+	t.Helper()
+	store := openStore(t, vfs.NewMem())
+	t.Cleanup(func() { store.Close() })
+	x := newSiteRun(store, inputs...)
+	x.options.BySite = false
+	x.rowsOf(t)
+	return store
+}
+
+func about(input string) string { return "ok About > " + input }
+
+// The requests and the rows do not depend on the order of the spellings of a website. Stored answers to exact
+// spellings are not asked for again.
+func TestBySite(t *testing.T) {
+	const www, query = "https://www.example.com", "https://www.example.com/?utm_source=x"
+	for _, tt := range []struct {
+		name   string
+		stored []string
+		asked  []string
+		want   []string // for each spelling the request that was answered
+	}{
+		{"nothing is stored", nil, []string{"https://example.com", "https://example.com/a"},
+			[]string{"https://example.com", "https://example.com", "https://example.com", "https://example.com", "https://example.com/a"}},
+		{"the site is stored", []string{"example.com"}, []string{"https://example.com/a"},
+			[]string{"https://example.com", "https://example.com", "https://example.com", "https://example.com", "https://example.com/a"}},
+		{"a spelling is stored", []string{"http://example.com"}, []string{"https://example.com", "https://example.com/a"},
+			[]string{"http://example.com", "https://example.com", "https://example.com", "https://example.com", "https://example.com/a"}},
+		{"all spellings are stored", spelled, nil,
+			[]string{"http://example.com", query, "https://example.com", www, "https://example.com/a"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inputs := slices.Clone(spelled)
+			for range inputs {
+				inputs = append(inputs[1:], inputs[0]) // another order
+				x := newSiteRun(storeOf(t, tt.stored...), inputs...)
+				rows := x.rowsOf(t)
+				if asked := slices.Sorted(maps.Keys(x.service.attempts)); !slices.Equal(asked, tt.asked) {
+					t.Errorf("%q: asked for %q, want %q", inputs, asked, tt.asked)
+				}
+				for i, input := range spelled {
+					if rows[input] != about(tt.want[i]) {
+						t.Errorf("%q: the row of %q is %q, want %q", inputs, input, rows[input], about(tt.want[i]))
+					}
+				}
+				again := newSiteRun(x.store, inputs...)
+				if got := again.rowsOf(t); !maps.Equal(got, rows) || again.service.asked() != 0 {
+					t.Errorf("%q: the same run again asked %d times and wrote %q", inputs, again.service.asked(), got)
+				}
+			}
+		})
+	}
+}
+
+// A run that is interrupted after any record ends with the same output as a run without interruption.
+func TestBySiteInterrupted(t *testing.T) {
+	whole := newSiteRun(storeOf(t, spelled[1]), spelled...).rowsOf(t)
+	for n := range spelled {
+		store := storeOf(t, spelled[1])
+		part := newSiteRun(store, spelled[:n]...)
+		part.rowsOf(t)
+		rest := newSiteRun(store, spelled...)
+		if got := rest.rowsOf(t); !maps.Equal(got, whole) || part.service.asked()+rest.service.asked() != 2 {
+			t.Errorf("after %d records: asked %d and %d times, wrote %q; want %q", n, part.service.asked(), rest.service.asked(), got, whole)
+		}
+	}
+}
+
+// A spelling with a stored rejection is asked for again with that spelling: else a run without RetryRejected
+// would find the old rejection.
+func TestBySiteRetriesRejectedSpellings(t *testing.T) {
+	files := vfs.NewMem()
+	run := func(retry bool) (rows map[string]string, asked map[string]int) {
+		store, err := answers.Open(answers.Options{Dir: "store", Source: "http://service", FS: files, RetryRejected: retry})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		x := newSiteRun(store, "www.example.com", "http://www.example.com")
+		return x.rowsOf(t), x.service.attempts
+	}
+	store := openStore(t, files)
+	batch := store.NewBatch()
+	spelling := client.Request{Kind: client.Website, Input: "https://www.example.com", Classification: client.TaxonomyV3}
+	rejection := answers.Outcome{Rejection: &client.Error{Class: client.Rejected, Status: 422, Detail: "not now"}}
+	batch.Add(spelling, rejection)
+	if err := errors.Join(batch.Commit(), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	rows, asked := run(true)
+	if want := map[string]int{"https://www.example.com": 1, "https://example.com": 1}; !maps.Equal(asked, want) {
+		t.Errorf("asked for %v, want %v", asked, want)
+	}
+	if again, asked := run(false); !maps.Equal(again, rows) || len(asked) > 0 || rows["www.example.com"] != about("https://www.example.com") {
+		t.Errorf("after %q the run asked for %v and wrote %q", rows, asked, again)
+	}
+}
+
+// Without a store all spellings are asked as their site.
+func TestBySiteWithoutStore(t *testing.T) {
+	x := newSiteRun(nil, spelled...)
+	rows := x.rowsOf(t)
+	if x.service.attempts["https://example.com"] == 0 || len(x.service.attempts) != 2 {
+		t.Errorf("asked for %v", x.service.attempts)
+	}
+	if rows[spelled[0]] != about("https://example.com") {
+		t.Errorf("got %q", rows)
+	}
+}
+
+func TestDryRunBySite(t *testing.T) {
+	for _, tt := range []struct {
+		stored []string
+		bySite bool
+		want   Forecast
+	}{
+		{nil, true, Forecast{Records: 7, Invalid: 1, Distinct: 2, Saved: 3}},
+		{nil, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Saved: 3}},
+		{[]string{"http://example.com"}, true, Forecast{Records: 7, Invalid: 1, Distinct: 3, Answered: 1, Saved: 2}},
+		{[]string{"http://example.com"}, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Answered: 1, Saved: 2}},
+		{[]string{"example.com"}, true, Forecast{Records: 7, Invalid: 1, Distinct: 2, Answered: 1, Saved: 3}},
+		{spelled, true, Forecast{Records: 7, Invalid: 1, Distinct: 5, Answered: 5}},
+		{spelled, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Answered: 5}},
+	} {
+		t.Run(fmt.Sprintf("%q by site %v", tt.stored, tt.bySite), func(t *testing.T) {
+			x := newSiteRun(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)
+			x.options.BySite = tt.bySite
+			got, err := NewForecast(t.Context(), Parts{Source: x.source, Store: x.store, Counters: x.counters}, x.options, nil)
+			if err != nil || got != tt.want {
+				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
+			}
+			x.source = &records{inputs: x.source.inputs}
+			if err := x.run(t.Context()); err != nil || int64(x.service.asked()) != got.ToAsk() {
+				t.Errorf("%d requests, %v; the forecast was %d", x.service.asked(), err, got.ToAsk())
+			}
+		})
+	}
+}

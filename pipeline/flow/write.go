@@ -1,0 +1,252 @@
+package flow
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bulkcat/bulkcat/pipeline/output"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Output is the bottleneck of a run over stored answers, so it has two stages: flatten makes rows of the
+// tasks, and write hands the rows to the sink, which encodes and compresses them.
+
+const (
+	// rowsPerWrite is how many rows are gathered for one call of the sink, while the next task is
+	// done already.
+	rowsPerWrite = 1024
+	// bytesPerWrite of records are enough for one call of the sink, even with fewer rows.
+	bytesPerWrite = 1 << 20
+	// rowBatches circulate between the two stages: one is filled, one waits, one is written.
+	rowBatches = 3
+)
+
+// rowBatch is rows for the sink, with the memory that the rows point into.
+type rowBatch struct {
+	rows    []writer.Row
+	entries []writer.Entry
+	fields  []string
+	nulls   []bool   // of the fields
+	levels  []string // of the entries
+
+	records  int64              // number of records whose last rows are in the batch
+	statuses record.Statuses    // of the records
+	written  []output.RecordEnd // of the records, for a manifest
+	size     int64              // bytes of the window that the records take
+	excess   int64              // bytes of the answers beyond a few entries each
+}
+
+// reset empties the batch but keeps its memory.
+func (b *rowBatch) reset() {
+	clear(b.rows)
+	clear(b.entries)
+	clear(b.fields) // the nulls point to nothing
+	clear(b.levels)
+	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], nulls: b.nulls[:0], levels: b.levels[:0], written: b.written[:0]}
+}
+
+// flatten walks the tasks in input order and turns each into rows.
+func (r *run) flatten(hard context.Context) error {
+	f := flattening{run: r, hard: hard, batch: new(rowBatch)}
+	for range rowBatches - 1 {
+		r.written <- new(rowBatch)
+	}
+	for {
+		t, ok := f.next()
+		if !ok {
+			break
+		}
+		if !t.done.Load() && !f.pass() || !r.completion.await(hard, t, r.quiet) {
+			return nil
+		}
+		if err := f.handOut(t); err != nil {
+			return err
+		}
+		f.add(t)
+		if b := f.batch; (len(b.rows) >= rowsPerWrite || b.size >= bytesPerWrite) && !f.pass() {
+			return nil
+		}
+	}
+	r.flattened = f.pass() && r.readAll.Load()
+	return nil
+}
+
+// flattening is the state of the stage.
+type flattening struct {
+	run    *run
+	hard   context.Context
+	batch  *rowBatch // being filled
+	failed bool      // no batch is sent any more
+}
+
+// next takes the next task; false at the end. Before it waits for a task, it sends the batch.
+func (f *flattening) next() (*task, bool) {
+	select {
+	case t, ok := <-f.run.pending:
+		return t, ok
+	default:
+	}
+	if !f.pass() {
+		return nil, false
+	}
+	t, ok := <-f.run.pending
+	return t, ok
+}
+
+// pass sends the batch, unless it is empty, and takes an empty batch. It is false once the run has
+// failed: a batch must not be sent twice, and the rows so far are not all rows.
+func (f *flattening) pass() bool {
+	if f.failed || f.hard.Err() != nil {
+		f.failed = true
+		return false
+	}
+	if len(f.batch.rows) == 0 {
+		return true
+	}
+	size := &f.run.answerSize
+	size.Store((3*size.Load() + f.batch.excess/max(1, f.batch.statuses.Sum())) / 4)
+	select {
+	case f.run.rows <- f.batch:
+	case <-f.hard.Done():
+		f.failed = true
+		return false
+	}
+	select {
+	case f.batch = <-f.run.written:
+	case <-f.hard.Done():
+		f.failed = true
+	}
+	return !f.failed
+}
+
+// handOut gives the caller the answer of a task, which is in the store.
+func (f *flattening) handOut(t *task) error {
+	if f.run.Each == nil {
+		return nil
+	}
+	err := t.err
+	if t.pending {
+		err = ErrPending
+	}
+	if err = f.run.Each(t.record, t.answer.Entries, err); err != nil {
+		return &StopError{Cause: record.Interrupted, Err: err}
+	}
+	return nil
+}
+
+// add makes the rows of a task.
+func (f *flattening) add(t *task) {
+	b, o := f.batch, &f.run.options
+	result, classification := t.result(o), &o.Classifications[t.class]
+	start := len(b.entries)
+	for _, e := range t.answer.Entries {
+		id, known := "", true
+		if classification.Category != nil {
+			id, known = classification.Category(e.Value)
+		}
+		f.run.Counters.CountDrift(e.Confidence, known)
+		first := len(b.levels)
+		b.levels = o.Schema.AppendLevels(b.levels, classification.Name, e.Value)
+		b.entries = append(b.entries, writer.Entry{Value: e.Value, ID: id, Title: e.Title, Confidence: e.Confidence, Levels: b.levels[first:]})
+	}
+	f.run.Counters.CountDropped(t.answer.Dropped)
+	if len(t.answer.Entries) > 0 {
+		f.run.Counters.ObserveAnswer(t.answer.Entries[0])
+	}
+	result.Entries = b.entries[start:]
+	start = len(b.fields)
+	for _, column := range o.Carry {
+		field, null := "", true
+		if column < len(t.record.Fields) { // a malformed record has none
+			field, null = t.record.Fields[column], isNull(&t.record, column)
+		}
+		b.fields, b.nulls = append(b.fields, field), append(b.nulls, null)
+	}
+	result.Fields, result.Nulls = b.fields[start:], b.nulls[start:]
+	b.rows = o.Schema.Flatten(b.rows, result)
+	b.statuses.Add(result.Status)
+	misfits := int64(0)
+	if t.class == 0 {
+		misfits = f.countMisfits(t)
+	}
+	if t.class == len(o.Classifications)-1 {
+		b.records++
+	}
+	b.excess += entrySize * int64(max(0, len(t.answer.Entries)-fewEntries))
+	b.size += t.size
+	if o.Folder != nil {
+		b.written = append(b.written, output.RecordEnd{Record: t.record.Number, Digest: t.digest, Status: result.Status, Misfits: misfits})
+	}
+	t.release()
+}
+
+// write hands rows to the sink. It closes the sink when every record of the input has its rows, and
+// aborts the sink otherwise.
+func (r *run) write() (writer.Published, error) {
+	err := r.writeRows()
+	if err == nil && r.flattened {
+		return r.Sink.Close()
+	}
+	if err == nil {
+		err = context.Cause(r.soft)
+	}
+	if err == nil {
+		err = errIncomplete
+	}
+	r.stop(err) // no more requests are sent while a storage takes its time to abort
+	if aborted := r.Sink.Abort(); aborted != nil {
+		err = errors.Join(err, aborted)
+	}
+	return writer.Published{}, err
+}
+
+// errIncomplete keeps an output from being published if a record has no rows.
+var errIncomplete = errors.New("not every record has its rows")
+
+func (r *run) writeRows() error {
+	for b := range r.rows {
+		r.options.Folder.Expect(b.written) // before their part may be published
+		if err := r.Sink.Write(b.rows); err != nil {
+			return err
+		}
+		r.Counters.CountWritten(b.records, len(b.rows))
+		r.window.release(b.size)
+		b.reset()
+		r.written <- b
+	}
+	return nil
+}
+
+// countMisfits counts the values of a record that do not fit.
+func (f *flattening) countMisfits(t *task) (count int64) {
+	if !f.run.options.Typed {
+		return 0
+	}
+	for i, typ := range f.run.options.Schema.CarryTypes {
+		place := f.run.options.Carry[i]
+		if typ.Type == writer.TypeString || place >= len(t.record.Fields) {
+			continue
+		}
+		value := t.record.Fields[place]
+		if isNull(&t.record, place) || typ.Fits(value) {
+			continue
+		}
+		count++
+		if first := &f.run.Counters.FirstMisfit; first.Load() == nil {
+			first.Store(&progress.Misfit{Place: t.place(), Column: record.Carried{Name: f.run.options.Schema.Carry[i], Type: typ}, Value: value})
+		}
+	}
+	f.run.Counters.Misfits.Add(count)
+	return count
+}
+
+// isNull reports whether a field is null; an empty field is, in formats without nulls.
+func isNull(record *reader.Record, place int) bool {
+	if place < len(record.Nulls) {
+		return record.Nulls[place]
+	}
+	return record.Fields[place] == ""
+}

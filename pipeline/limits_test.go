@@ -1,0 +1,108 @@
+package pipeline
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// TestShardLimits has the limits of a shard with and without a gateway.
+func TestShardLimits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		shard   record.Shard
+		usage   client.Usage
+		reserve int64 // -1 for none
+
+		rate, stated float64
+		requests     int64
+		left         string
+	}{
+		"no shard":            {record.Shard{}, client.Usage{Remaining: "1000"}, -1, 100, 50, 1000, "1000"},
+		"without a gateway":   {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000"}, -1, 25, 12.5, 250, "250"},
+		"with a reserve":      {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000"}, 200, 25, 12.5, 250, "400"},
+		"less than a reserve": {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "100"}, 200, 25, 12.5, 250, "100"},
+		"without a quota":     {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "unlimited"}, -1, 25, 12.5, 250, "unlimited"},
+		"with a gateway":      {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000", Gateway: true}, -1, 100, 50, 250, "1000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSession(SessionOptions{
+				Shard:  tt.shard,
+				Output: OutputOptions{Path: "-"},
+				Service: Service{
+					Hosted: true, Rate: 50,
+					Usage: func(context.Context) (client.Usage, error) { return tt.usage, nil },
+				},
+				Limits: limits.Options{Rate: 100, MaxRequests: 1000, KeepReserve: tt.reserve >= 0, Reserve: tt.reserve},
+			})
+			if err := s.quota.Check(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			s.shareLimits()
+			o := s.options
+			if o.Limits.Rate != tt.rate || o.Service.Rate != tt.stated || o.Limits.MaxRequests != tt.requests || s.quota.Usage().Remaining != tt.left {
+				t.Errorf("rate %v, stated %v, requests %d, left %s", o.Limits.Rate, o.Service.Rate, o.Limits.MaxRequests, s.quota.Usage().Remaining)
+			}
+		})
+	}
+}
+
+// A run that begins while a limiter blocks it waits if the service has answered an earlier run. A key that is refused as
+// such ends the run.
+func TestStartDuringABlock(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		stored bool
+		waits  bool
+	}{
+		{"403, and answers are stored", http.StatusForbidden, true, true},
+		{"403, and nothing is stored", http.StatusForbidden, false, false},
+		{"401, and answers are stored", http.StatusUnauthorized, true, false},
+		{"429, and nothing is stored", http.StatusTooManyRequests, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := client.New(client.Options{BaseURL: "http://service", Transport: refusing(tt.status)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			store, err := answers.Open(answers.Options{Dir: "store", Source: "http://service", FS: vfs.NewMem()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			if tt.stored {
+				batch := store.NewBatch()
+				batch.Add(client.Request{Kind: client.Product, Input: "another", Classification: client.ProductTaxonomy}, answers.Outcome{
+					Answer: client.Answer{Body: []byte(`{"product_taxonomy":[]}`)},
+				})
+				if err := batch.Commit(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d := client.NewDiagnoser(c)
+			s := newSession(SessionOptions{Service: Service{Categorizer: d, Name: "http://service", Usage: c.Usage, Hosted: true}})
+			if err := s.checkQuota(t.Context(), store, flow.Options{}); (err == nil) != tt.waits {
+				t.Fatal(err)
+			}
+			_, err = d.Categorize(t.Context(), client.Request{Kind: client.Product, Input: "x", Classification: client.ProductTaxonomy})
+			if waits := client.ClassOf(err) == client.Transient; waits != tt.waits {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// refusing is a transport that answers with a status.
+type refusing int
+
+func (r refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: int(r), Body: http.NoBody}, nil
+}

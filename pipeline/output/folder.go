@@ -1,0 +1,258 @@
+package output
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Folder is the folder of parts that a run writes. The methods of a nil Folder do nothing: the output is no folder.
+type Folder struct {
+	ctx      context.Context // of the calls of the storage
+	path     string
+	manifest *record.Manifest
+	full     []int64       // last records of the full parts of an earlier run
+	kept     []record.Part // of an earlier run, the first of the manifest
+
+	open    record.Part // the part that is being written, without the records of written
+	written []RecordEnd // of the records that the sink was given last, in order
+}
+
+// RecordEnd is the state of the run at the end of a record, for the manifest.
+type RecordEnd struct {
+	Record  int64
+	Digest  Digest
+	Status  writer.Status
+	Misfits int64
+}
+
+// InputChangedError says that the records of the input are not those that the kept parts were written
+// from.
+type InputChangedError struct {
+	Part string // the input has changed in this part or before
+}
+
+func (e *InputChangedError) Error() string {
+	return fmt.Sprintf("the input has changed since %s was written", e.Part)
+}
+
+// OpenFolder reads the manifest of the output, for a run with the settings of account, and finds the parts
+// to keep: the first parts that are full, as they were published, and of records that are settled. A
+// record is settled if it is neither failed nor pending, and keeps agrees; keeps may be nil. The last part
+// of a run is not full and is written again, because more records may follow. A folder without a manifest
+// gets a new one, and with Overwrite so does a folder of another run. No part is kept if the carried columns or
+// their types have changed with the input, so that all parts have the same columns. The result is nil if the output is
+// no folder.
+func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps func(record.Statuses) bool) (*Folder, error) {
+	if !o.IsFolder() {
+		return nil, nil
+	}
+	f := &Folder{ctx: ctx, path: writer.Clean(o.Path), manifest: record.NewManifest(account)}
+	last, err := record.ReadManifest(ctx, f.path)
+	if errors.Is(err, fs.ErrNotExist) || o.Overwrite {
+		return f, nil
+	}
+	if damaged, ok := errors.AsType[*record.DamagedError](err); ok {
+		return nil, &TakenError{Path: f.path, Reason: damaged.Describe("manifest")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := takenBy(account, last.Service, last.Settings, f.path); err != nil {
+		return nil, err
+	}
+	f.manifest.Ends, f.full = last.Ends, last.LastRecords()
+	if !slices.Equal(last.Carried, f.manifest.Carried) {
+		last.Parts = nil
+	}
+	for i, part := range last.Parts {
+		part.Name = writer.Join(f.path, filepath.Base(part.Name)) // under the present name of the folder
+		if i >= len(f.full) || !part.Statuses.Settled(keeps) || !intact(ctx, part) {
+			break
+		}
+		f.manifest.Parts = append(f.manifest.Parts, part)
+	}
+	f.kept = slices.Clone(f.manifest.Parts)
+	return f, nil
+}
+
+// KeepEnds has the parts end where they ended, however many rows they have now: a part whose rows have not
+// changed keeps its bytes. The manifest is written before the first part, so that a run that is started again
+// writes all parts again.
+func (f *Folder) KeepEnds() error {
+	if f == nil {
+		return nil
+	}
+	f.manifest.Ends = f.full
+	if len(f.full) == 0 {
+		return nil
+	}
+	return f.manifest.Write(f.ctx, f.path)
+}
+
+// hasManifest reports whether a folder has a manifest.
+func hasManifest(ctx context.Context, folder string) bool {
+	found, err := storage.Exists(ctx, record.ManifestPath(folder))
+	return found && err == nil
+}
+
+// intact reports whether the file of a part is as it was published.
+func intact(ctx context.Context, p record.Part) bool {
+	f, err := storage.Open(ctx, p.Name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only read from
+	hash := sha256.New()
+	n, err := io.Copy(hash, f)
+	return err == nil && n == p.Bytes && hex.EncodeToString(hash.Sum(nil)) == p.SHA256
+}
+
+// Open opens the sink of the output; folder is nil unless the output is a folder.
+func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[string]string, folder *Folder) (writer.Sink, error) {
+	format, err := o.FileFormat()
+	if err != nil {
+		return nil, err
+	}
+	options := writer.Options{
+		Context: ctx, Storage: storage.Of(o.Path), Path: o.Path, Format: format, Schema: schema,
+		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout,
+	}
+	if folder != nil {
+		options.Folder, options.Kept, options.Ends, options.OnPart = true, folder.keptFiles(), folder.manifest.Ends, folder.addPart
+	}
+	return writer.Open(options)
+}
+
+// keptFiles gives the kept parts, after which the sink goes on.
+func (f *Folder) keptFiles() []writer.File {
+	files := make([]writer.File, len(f.kept))
+	for i, p := range f.kept {
+		files[i] = writer.File{Path: p.Name, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
+	}
+	return files
+}
+
+// KeptRecords is the number of the last record in a kept part; 0 if there is none.
+func (f *Folder) KeptRecords() int64 {
+	if f == nil || len(f.kept) == 0 {
+		return 0
+	}
+	return f.kept[len(f.kept)-1].LastRecord
+}
+
+// Count adds the records of kept parts to the counters.
+func (f *Folder) Count(c *progress.Counters) {
+	if f == nil {
+		return
+	}
+	for _, p := range f.kept {
+		settled := p.Statuses.Sum()
+		records := settled / max(1, c.Classifications.Load())
+		c.CountStatuses(p.Statuses)
+		c.Misfits.Add(p.Misfits)
+		c.CountWritten(records, int(p.Rows))
+		c.Kept.Add(records)
+		c.LookedUp.Add(settled)
+	}
+}
+
+// Check compares the input, at the last record of each kept part, with the input that the part was written
+// from.
+func (f *Folder) Check(number int64, d Digest) error {
+	i, last := slices.BinarySearchFunc(f.kept, number, func(p record.Part, number int64) int { return cmp.Compare(p.LastRecord, number) })
+	if last && f.kept[i].Digest != d.String() {
+		return &InputChangedError{Part: f.kept[i].Name}
+	}
+	return nil
+}
+
+// CheckEnd wants the input to have all records of the kept parts.
+func (f *Folder) CheckEnd(records int64) error {
+	if records < f.KeptRecords() {
+		return &InputChangedError{Part: f.kept[len(f.kept)-1].Name}
+	}
+	return nil
+}
+
+// Expect announces the records whose rows the sink is given next. The part that is open then has all
+// records that were announced before.
+func (f *Folder) Expect(records []RecordEnd) {
+	if f == nil {
+		return
+	}
+	addRecords(&f.open, f.written)
+	f.written = append(f.written[:0], records...)
+}
+
+// addRecords adds the next records of a part.
+func addRecords(p *record.Part, records []RecordEnd) {
+	for _, r := range records {
+		p.Statuses.Add(r.Status)
+		p.Misfits += r.Misfits
+		p.Digest = r.Digest.String()
+	}
+}
+
+// addPart adds a part that has been published. The sink calls addPart, after the announced records have
+// been written.
+func (f *Folder) addPart(file writer.File) error {
+	n := 0
+	for n < len(f.written) && f.written[n].Record <= file.LastRecord {
+		n++
+	}
+	part := f.open
+	part.Output = record.OutputOf(file)
+	addRecords(&part, f.written[:n])
+	f.open, f.written = record.Part{}, append(f.written[:0], f.written[n:]...)
+	f.manifest.Parts = append(f.manifest.Parts, part)
+	return f.manifest.Write(f.ctx, f.path)
+}
+
+// Digest is a fingerprint of a record and all records before: two inputs with equal digests at a record are
+// equal up to that record.
+type Digest uint64
+
+func (d Digest) String() string { return fmt.Sprintf("%016x", uint64(d)) }
+
+// Next returns the digest at the next record.
+func (d Digest) Next(h *xxhash.Digest, r *reader.Record) Digest {
+	h.Reset()
+	var prefix [8]byte
+	write := func(n uint64) {
+		binary.LittleEndian.PutUint64(prefix[:], n)
+		_, _ = h.Write(prefix[:]) // never fails
+	}
+	write(uint64(d))
+	write(uint64(len(r.Input)))
+	_, _ = h.WriteString(r.Input)
+	for _, field := range r.Fields {
+		write(uint64(len(field)))
+		_, _ = h.WriteString(field)
+	}
+	for i, null := range r.Nulls {
+		if null {
+			write(uint64(i))
+		}
+	}
+	if r.Err != nil {
+		_, _ = h.WriteString(r.Err.Error())
+	}
+	return Digest(h.Sum64())
+}

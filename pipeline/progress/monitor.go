@@ -1,0 +1,191 @@
+package progress
+
+import (
+	"log/slog"
+	"maps"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Monitor keeps the journal and the status of a run up to date. Neither is needed to go on with the run, so an
+// error of the disk is a warning, once for each, and the run goes on.
+type Monitor struct {
+	account  *record.Account
+	counters *Counters
+	progress func() Progress
+	log      *slog.Logger
+	shown    time.Time // when the status was written
+
+	statusless bool // the place of the status has another file
+
+	mu       sync.Mutex      // not held while the disk syncs
+	journal  *record.Journal // nil if it cannot be opened
+	last     Progress        // in a line that stays
+	warned   map[string]bool // by path
+	recorded atomic.Int64    // requests in the journal
+
+	done  chan struct{}
+	ended sync.WaitGroup
+}
+
+const (
+	monitorEvery = time.Second
+	lookEvery    = 100 * time.Millisecond // how late a change of state is seen
+)
+
+// NewMonitor opens the journal for a start, whose account gets the earlier starts. The methods of a nil Monitor do
+// nothing: a run that writes to standard output has none.
+func NewMonitor(account *record.Account, counters *Counters, progress func() Progress, log *slog.Logger) *Monitor {
+	m := &Monitor{account: account, counters: counters, progress: progress, log: log, warned: make(map[string]bool), done: make(chan struct{})}
+	status := record.StatusPath(account.Settings.Output)
+	m.warn(status, record.CheckStatus(status))
+	writer.RemoveDrafts(status)
+	m.statusless = len(m.warned) > 0
+	path := record.JournalPath(account.Settings.Output)
+	journal, starts, err := record.OpenJournal(path, account.RunID())
+	if err != nil {
+		m.warn(path, err)
+		return m
+	}
+	account.AddStarts(starts)
+	m.journal = journal
+	m.append(record.JournalLine{At: account.Started, Event: record.JournalStart, Run: account.RunID(), Bulkcat: account.Bulkcat, PID: os.Getpid()})
+	m.sync()
+	return m
+}
+
+// Start watches the run until stop.
+func (m *Monitor) Start() {
+	if m == nil {
+		return
+	}
+	m.ended.Go(func() {
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		for {
+			m.look(time.Now())
+			select {
+			case <-ticker.C:
+			case <-m.done:
+				return
+			}
+		}
+	})
+}
+
+// Stop stops watching.
+func (m *Monitor) Stop() {
+	if m == nil {
+		return
+	}
+	close(m.done)
+	m.ended.Wait()
+}
+
+// look writes the status and the journal if they are due.
+func (m *Monitor) look(now time.Time) {
+	p := m.progress()
+	if p.State == m.last.State && now.Sub(m.shown) < monitorEvery {
+		return
+	}
+	m.shown = now
+	m.show(p, "", now) // before the sync of the journal, which may take long
+	if p.State == m.last.State && p.Counts.Requests == m.last.Counts.Requests && maps.Equal(p.Counts.Attempts, m.last.Counts.Attempts) {
+		return
+	}
+	m.mu.Lock()
+	p.Counts = m.counters.Snapshot() // not fewer than a worker has recorded
+	m.last = p
+	m.append(lineOf(record.JournalCounts, p, now))
+	m.mu.Unlock()
+	m.sync()
+}
+
+// Attempted records the counts after an attempt, if the journal lacks more attempts than are in flight. The attempts
+// that are in flight are read first: an attempt that begins meanwhile does no harm.
+func (m *Monitor) Attempted() {
+	if m == nil {
+		return
+	}
+	c := m.counters
+	lacks := func() bool { inFlight := c.InFlight.Load(); return c.Requests.Load()-m.recorded.Load() > inFlight }
+	if !lacks() {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.journal == nil || !lacks() {
+		return
+	}
+	p := Progress{State: m.last.State, Since: m.last.Since, Counts: c.Snapshot()}
+	err := m.journal.Replace(lineOf(record.JournalCounts, p, time.Now()))
+	m.warnLocked(m.journal.Name(), err)
+	m.recorded.Store(p.Counts.Requests)
+}
+
+// End writes the end of the start.
+func (m *Monitor) End(p Progress, ending record.Ending) {
+	if m == nil {
+		return
+	}
+	now := time.Now()
+	m.show(p, ending, now)
+	line := lineOf(record.JournalEnd, p, now)
+	line.Ending = ending
+	m.append(line)
+	m.sync()
+	if m.journal != nil {
+		m.warn(m.journal.Name(), m.journal.Close())
+	}
+}
+
+func lineOf(event record.JournalEvent, p Progress, now time.Time) record.JournalLine {
+	return record.JournalLine{
+		At: now.UTC(), Event: event, State: p.State, Since: p.Since.UTC(),
+		Records: p.Counts.Settled(), Requests: p.Counts.Requests, Retries: p.Counts.Retries, Rechecks: p.Counts.Rechecks,
+		Outcomes: p.Counts.Attempts,
+	}
+}
+
+func (m *Monitor) show(p Progress, ending record.Ending, now time.Time) {
+	path, status := record.StatusPath(m.account.Settings.Output), p.Status(m.account, now)
+	status.Ending = ending
+	if !m.statusless {
+		m.warn(path, status.Write(path))
+	}
+}
+
+// append appends a line to the journal. The caller holds the mutex once the run has workers.
+func (m *Monitor) append(line record.JournalLine) {
+	if m.journal == nil {
+		return
+	}
+	m.warnLocked(m.journal.Name(), m.journal.Append(line))
+	m.recorded.Store(line.Requests)
+}
+
+func (m *Monitor) sync() {
+	if m.journal != nil {
+		m.warn(m.journal.Name(), m.journal.Sync())
+	}
+}
+
+// warn warns of the first error of a file.
+func (m *Monitor) warn(path string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.warnLocked(path, err)
+}
+
+func (m *Monitor) warnLocked(path string, err error) {
+	if err == nil || m.warned[path] {
+		return
+	}
+	m.warned[path] = true
+	m.log.Warn("a file about the run cannot be written: the run goes on without it", "file", path, "error", err)
+}

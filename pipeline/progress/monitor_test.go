@@ -1,0 +1,85 @@
+package progress
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// A file that cannot be written has one warning, and the run goes on.
+func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
+	output := filepath.Join(t.TempDir(), "out.csv")
+	if err := os.Mkdir(record.StatusPath(output), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	account, counters := record.NewAccount("dev", "http://service", record.Settings{Output: output}), new(Counters)
+	progress := func() Progress { return Progress{State: record.Asking, Counts: counters.Snapshot()} }
+	m := NewMonitor(account, counters, progress, slog.New(slog.NewTextHandler(&log, nil)))
+	if err := m.journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for second := range 3 {
+		counters.Requests.Add(1)
+		m.look(time.Now().Add(time.Duration(second) * time.Minute))
+		m.Attempted()
+	}
+	m.End(Progress{State: record.Ended, Counts: counters.Snapshot()}, record.Complete)
+	for _, path := range []string{record.StatusPath(output), record.JournalPath(output)} {
+		if n := strings.Count(log.String(), "file="+path); n != 1 {
+			t.Errorf("%d warnings of %s:\n%s", n, path, &log)
+		}
+	}
+}
+
+// Attempts that end write the last line again, so that the journal never lacks more attempts than are in flight.
+func TestJournalLacksNoMoreThanIsInFlight(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv.run.journal")
+	j, _, err := record.OpenJournal(path, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Append(record.JournalLine{Event: record.JournalStart, Run: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	recorded := func() (requests int64) {
+		if err := record.ReadJournal(path, nil, func(line record.JournalLine) { requests = line.Requests }); err != nil {
+			t.Fatal(err)
+		}
+		return requests
+	}
+	c := new(Counters)
+	m := &Monitor{counters: c, journal: j}
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for range 200 {
+				c.Requests.Add(1)
+				c.InFlight.Add(1)
+				c.InFlight.Add(-1)
+				m.Attempted()
+			}
+		})
+	}
+	workers.Wait()
+	if got := recorded(); got != 1600 {
+		t.Errorf("the journal has %d of 1600 attempts, and none is in flight", got)
+	}
+	c.InFlight.Add(5) // long ones
+	c.Requests.Add(10)
+	for range 50 {
+		m.Attempted()
+		if got := recorded(); c.Requests.Load()-got > 5 {
+			t.Fatalf("the journal has %d of %d attempts", got, c.Requests.Load())
+		}
+		c.Requests.Add(1)
+	}
+}

@@ -1,0 +1,137 @@
+package progress
+
+import (
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// Progress says how far a run is.
+type Progress struct {
+	State record.State
+	Since time.Time // when State began; of an outage, when the service last answered before it
+
+	Counts   record.Snapshot
+	Total    int64         // records of the input; 0 if unknown
+	About    bool          // Total is estimated from the bytes read
+	Rate     float64       // records a second that this run has settled lately; 0 while the run waits
+	Requests float64       // requests a second that have ended lately with an outcome; 0 while the run waits
+	Allowed  float64       // requests a second that the run may send at present, as learned so far; +Inf without a limit
+	Left     time.Duration // until the last request has an outcome, or until Stop; 0 if unknown
+	Stop     record.Cause  // what ends the requests before the last: QuotaExhausted, Budget or Deadline; "" if nothing does
+	Quota    int64         // requests that the API key may still make
+	Metered  bool          // Quota is known
+}
+
+// waits reports whether a run in this state sends no requests but to find out whether it can go on.
+func waits(s record.State) bool { return s == record.Outage || s == record.QuotaPause }
+
+// StateOf returns the state of a run with limits in a status; finishing says that no request is begun any more.
+func StateOf(s limits.Status, finishing bool) record.State {
+	switch {
+	case finishing:
+		return record.Finishing
+	case s.Empty:
+		return record.QuotaPause
+	case s.State == limits.Out:
+		return record.Outage
+	case s.State == limits.Limited:
+		return record.Limited
+	case s.State == limits.Doubt:
+		return record.Congested
+	}
+	return record.Asking
+}
+
+// Status makes the status of a start.
+func (p Progress) Status(account *record.Account, now time.Time) record.Status {
+	s := record.Status{
+		Format: record.StatusFormat, Output: account.Settings.Output, PID: os.Getpid(), Started: account.Started, Updated: now.UTC(),
+		State: p.State, Since: p.Since.UTC(),
+		Records: p.Counts.Settled(), Total: p.Total, Unanswered: p.Counts.Unanswered(),
+		Requests: p.Counts.Requests, Retries: p.Counts.Retries, InFlight: p.Counts.InFlight, ToRetry: p.Counts.Parked,
+		Outcomes:         p.Counts.Attempts,
+		RecordsPerSecond: tenths(p.Rate), RequestsPerSecond: tenths(p.Requests), Stop: p.Stop,
+	}
+	if !math.IsInf(p.Allowed, 1) {
+		s.Allowed = tenths(p.Allowed)
+	}
+	if p.Metered {
+		s.Quota = &p.Quota
+	}
+	if p.Left > 0 {
+		ends := s.Updated.Add(p.Left)
+		s.SecondsLeft, s.Ends = tenths(p.Left.Seconds()), &ends
+	}
+	return s
+}
+
+func tenths(n float64) float64 { return math.Round(n*10) / 10 }
+
+// Total is the number of records of an input: estimated from the bytes read, until a second reader has counted them.
+type Total struct {
+	counted atomic.Int64 // records of the input and 1; 0 while they are not counted
+	mu      sync.Mutex
+	shown   int64 // the last estimate
+	last    atomic.Int64
+}
+
+// steady is the share by which an estimate must differ to replace the one before: lines of different lengths make
+// estimates wobble.
+const steady = 0.1
+
+// Set sets the number of records that a second reader has counted.
+func (t *Total) Set(records int64) { t.counted.Store(records + 1) }
+
+// Of returns the number of records of the run, and whether it is an estimate, from its counts, the bytes read, all bytes
+// and the limit, 0 for none. The number is 0 if it is unknown.
+func (t *Total) Of(s *record.Snapshot, read, bytes, limit int64) (records int64, estimated bool) {
+	records, estimated = t.of(estimateTotal(s.Read+s.Others, read, bytes, limit), limit)
+	records = ofShard(s, records)
+	t.last.Store(records)
+	return records, estimated || s.Others > 0
+}
+
+// Last returns the last result of Of.
+func (t *Total) Last() int64 { return t.last.Load() }
+
+// of is the number of records, and whether it is an estimate; 0 if unknown.
+func (t *Total) of(estimate, limit int64) (records int64, estimated bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := t.counted.Load(); n > 0 {
+		if t.shown = n - 1; limit > 0 {
+			t.shown = min(t.shown, limit)
+		}
+		return t.shown, false
+	}
+	if math.Abs(float64(estimate-t.shown)) > steady*float64(t.shown) {
+		t.shown = estimate
+	}
+	return t.shown, t.shown > 0
+}
+
+// estimateTotal estimates the records of the input from the records and bytes read so far.
+func estimateTotal(records, read, total, limit int64) int64 {
+	if total <= 0 || read <= 0 {
+		return 0
+	}
+	estimate := max(records, int64(float64(records)*float64(total)/float64(read)))
+	if limit > 0 {
+		estimate = min(estimate, limit)
+	}
+	return estimate
+}
+
+// ofShard is the shard's part of so many records of the input, estimated from the records read so far.
+func ofShard(s *record.Snapshot, records int64) int64 {
+	if s.Others == 0 {
+		return records
+	}
+	return int64(float64(records) * float64(s.Read) / float64(s.Read+s.Others))
+}

@@ -1,0 +1,200 @@
+package progress
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+func TestTotalIsEstimatedFromBytes(t *testing.T) {
+	for name, tt := range map[string]struct{ read, total, limit, want int64 }{
+		"a quarter of the bytes": {250, 1000, 0, 400},
+		"all bytes":              {1000, 1000, 0, 100},
+		"limited":                {250, 1000, 300, 300},
+		"a pipe":                 {250, -1, 0, 0},
+		"nothing read":           {0, 1000, 0, 0},
+	} {
+		if got := estimateTotal(100, tt.read, tt.total, tt.limit); got != tt.want {
+			t.Errorf("%s: got %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// An estimate changes only by more than a tenth, and ends with the count.
+func TestTotalDoesNotWobble(t *testing.T) {
+	var records Total
+	for i, tt := range []struct{ estimate, counted, limit, want int64 }{
+		{0, 0, 0, 0}, {38567, 0, 0, 38567}, {39090, 0, 0, 38567}, {46498, 0, 0, 46498}, {43000, 0, 0, 46498}, {40621, 0, 0, 40621},
+		{40621, 50000, 0, 50000}, {46498, 50000, 0, 50000}, {46498, 50000, 300, 300},
+	} {
+		if tt.counted > 0 {
+			records.Set(tt.counted)
+		}
+		got, about := records.of(tt.estimate, tt.limit)
+		if got != tt.want || about != (tt.counted == 0 && got > 0) {
+			t.Errorf("%d: got %d, %t, want %d", i, got, about, tt.want)
+		}
+	}
+}
+
+func TestStates(t *testing.T) {
+	for want, tt := range map[record.State]struct {
+		status    limits.Status
+		finishing bool
+	}{
+		record.Asking:     {limits.Status{State: limits.Up}, false},
+		record.Congested:  {limits.Status{State: limits.Doubt}, false},
+		record.Outage:     {limits.Status{State: limits.Out}, false},
+		record.Limited:    {limits.Status{State: limits.Limited}, false},
+		record.QuotaPause: {limits.Status{State: limits.Out, Empty: true}, false},
+		record.Finishing:  {limits.Status{State: limits.Out, Empty: true}, true},
+	} {
+		if got := StateOf(tt.status, tt.finishing); got != want {
+			t.Errorf("%+v: got %s, want %s", tt.status, got, want)
+		}
+	}
+}
+
+// estimator makes an estimate each second.
+type estimator struct {
+	times    Estimator
+	now      time.Time
+	bounds   Bounds
+	status   limits.Status
+	counters Counters
+	p        Progress
+}
+
+func newEstimator() *estimator {
+	x := &estimator{now: time.Now(), status: limits.Status{Most: math.Inf(1)}, p: Progress{State: record.Asking, Counts: record.Snapshot{Counts: record.Counts[int64]{Classifications: 1}}}}
+	x.estimate()
+	return x
+}
+
+func (x *estimator) estimate() Progress {
+	p := x.p
+	x.times.Estimate(&p, x.now, x.status, x.bounds)
+	return p
+}
+
+// second lets the run look up records, some of which need a request, and end requests.
+func (x *estimator) second(lookedUp, needed, ended int64) Progress {
+	c := &x.p.Counts
+	x.now = x.now.Add(time.Second)
+	for block := lookedUp; block > 0; block -= 256 {
+		x.counters.CountLookups(int(min(block, 256)), int(min(block, 256)*needed/lookedUp))
+	}
+	c.New = x.counters.Snapshot().New
+	c.LookedUp += lookedUp
+	c.Needed += needed
+	c.Ended += ended
+	c.Requests += ended
+	c.OK += lookedUp - needed + ended
+	c.Recalled += lookedUp - needed
+	return x.estimate()
+}
+
+func wantLeft(t *testing.T, p Progress, want time.Duration, stop record.Cause) {
+	t.Helper()
+	if math.Abs((p.Left-want).Seconds()) > 0.02*want.Seconds() || p.Stop != stop {
+		t.Errorf("%v left, then %q; want %v and %q", p.Left, p.Stop, want, stop)
+	}
+}
+
+// Stored answers take no time, wherever in the list they are.
+func TestTimeLeftIsThatOfRequests(t *testing.T) {
+	t.Run("beginning stored", func(t *testing.T) {
+		x := newEstimator()
+		x.p.Total = 10_000_000
+		for range 20 {
+			if p := x.second(250_000, 0, 0); p.Left != 0 {
+				t.Fatalf("%v left before a request", p.Left)
+			}
+		}
+		x.second(100_000, 100_000, 100)
+		for range 59 {
+			x.second(100, 100, 100)
+		}
+		wantLeft(t, x.second(100, 100, 100), (5_000_000-6_100)/100*time.Second, "")
+	})
+	t.Run("every third stored", func(t *testing.T) {
+		x := newEstimator()
+		x.p.Total = 1_000_000
+		for range 60 {
+			x.second(150, 100, 100)
+		}
+		wantLeft(t, x.second(150, 100, 100), (1_000_000-9_150)*2/3/100*time.Second, "")
+	})
+}
+
+func TestRateIsThatOfTheLastMinute(t *testing.T) {
+	x := newEstimator()
+	x.p.Total = 1_000_000
+	x.second(1_000_000, 1_000_000, 1000) // at once
+	for range 62 {
+		x.second(0, 0, 10)
+	}
+	if p := x.second(0, 0, 10); math.Abs(p.Requests-10) > 0.1 || math.Abs(p.Rate-10) > 0.1 {
+		t.Errorf("got %v requests and %v records a second, want 10", p.Requests, p.Rate)
+	}
+	if n := len(x.times.samples); n > 65 {
+		t.Errorf("%d samples are kept", n)
+	}
+}
+
+func TestSlowServiceIsMeasuredForLonger(t *testing.T) {
+	x := newEstimator()
+	x.p.Total = 100
+	x.second(100, 100, 0)
+	for i := range int64(300) {
+		x.second(0, 0, (i+1)/7-i/7)
+	}
+	if p := x.second(0, 0, 0); math.Abs(p.Requests-1/7.0) > 0.01 {
+		t.Errorf("got %v requests a second, want one in 7 seconds", p.Requests)
+	}
+}
+
+func TestTimeLeftFollowsAStatedLimitAtOnce(t *testing.T) {
+	x := newEstimator()
+	x.p.Total = 100_000
+	x.second(100_000, 100_000, 100)
+	for range 60 {
+		x.second(0, 0, 100)
+	}
+	x.status.Most = 20
+	wantLeft(t, x.second(0, 0, 20), (100_000-6_120)/20*time.Second, "")
+}
+
+func TestWhatEndsTheRequestsFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(x *estimator)
+		want   time.Duration
+		stop   record.Cause
+	}{
+		"nothing":      {func(x *estimator) {}, 940 * time.Second, ""},
+		"enough quota": {func(x *estimator) { x.p.Metered, x.p.Quota = true, 9_400 }, 940 * time.Second, ""},
+		"quota":        {func(x *estimator) { x.p.Metered, x.p.Quota = true, 1_000 }, 100 * time.Second, record.QuotaExhausted},
+		"reserve": {func(x *estimator) {
+			x.p.Metered, x.p.Quota = true, 1_000
+			x.bounds.Limits.KeepReserve, x.bounds.Limits.Reserve = true, 500
+		}, 50 * time.Second, record.Budget},
+		"most requests":  {func(x *estimator) { x.bounds.Limits.MaxRequests = 1_600 }, 100 * time.Second, record.Budget},
+		"with retries":   {func(x *estimator) { x.bounds.Limits.MaxRequests = 3_200; x.p.Counts.Requests *= 2 }, 100 * time.Second, record.Budget},
+		"deadline":       {func(x *estimator) { x.bounds.FinishBy = x.now.Add(time.Minute) }, time.Minute, record.Deadline},
+		"later deadline": {func(x *estimator) { x.bounds.FinishBy = x.now.Add(time.Hour) }, 940 * time.Second, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newEstimator()
+			x.p.Total = 10_000
+			x.second(10_000, 10_000, 10)
+			for range 59 {
+				x.second(0, 0, 10)
+			}
+			tt.change(x)
+			wantLeft(t, x.estimate(), tt.want, tt.stop)
+		})
+	}
+}
