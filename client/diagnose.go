@@ -163,8 +163,8 @@ func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 	usage, err := d.usage(ctx)
 	refused := false
 	if d.heard != nil && isRefusal(err) {
-		if told := d.heard.Load(); told != nil {
-			usage, err, refused = told.usage, nil, true
+		if heard := d.heard.Load(); heard != nil {
+			usage, err, refused = heard.usage, nil, true
 		}
 	}
 	d.last = usageReply{usage: usage, err: err, refused: refused, at: time.Now(), answered: answered}

@@ -159,7 +159,7 @@ func (r *run) askQuota() {
 }
 
 // report logs a change of the service, and wakes the dispatcher if a decision to wait may hold no longer.
-func (r *run) report(change limits.Change) {
+func (r *run) report(change limits.Effect) {
 	switch change.State {
 	case limits.Out:
 		r.Counters.Outages.Add(1)

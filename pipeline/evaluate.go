@@ -52,7 +52,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 
 // tallySink is a sink that compares the rows of each record with its label.
 type tallySink struct {
-	tally *evaluate.Tally
+	tally *evaluate.Comparison
 
 	record  int64 // the number of the record whose rows come in; 0 for none
 	status  writer.Status

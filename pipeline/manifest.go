@@ -28,11 +28,11 @@ type manifest struct {
 	*record.Manifest
 	ctx    context.Context // of the calls of the storage
 	folder string
-	full   []int64       // last records of the full parts of an earlier run
-	kept   []record.Part // of an earlier run, the first of Parts
+	full   []int64                // last records of the full parts of an earlier run
+	kept   []record.PublishedPart // of an earlier run, the first of Parts
 
-	open    record.Part // the part that is being written, without the records of written
-	written []recordEnd // of the records that the sink was given last, in order
+	open    record.PublishedPart // the part that is being written, without the records of written
+	written []recordEnd          // of the records that the sink was given last, in order
 }
 
 // recordEnd is the state of the run at the end of a record, for the manifest.
@@ -48,7 +48,7 @@ type recordEnd struct {
 type OutputTakenError struct {
 	Path    string
 	Reason  string
-	Changes []record.Change // between the run that has written the output and this run
+	Changes []record.SettingChange // between the run that has written the output and this run
 }
 
 func (e *OutputTakenError) Error() string {
@@ -132,7 +132,7 @@ func hasManifest(ctx context.Context, folder string) bool {
 }
 
 // intact reports whether the file of a part is as it was published.
-func intact(ctx context.Context, p record.Part) bool {
+func intact(ctx context.Context, p record.PublishedPart) bool {
 	f, err := storage.Open(ctx, p.Name)
 	if err != nil {
 		return false
@@ -179,7 +179,7 @@ func (m *manifest) count(c *progress.Counters) {
 // check compares the input, at the last record of each kept part, with the input that the part was written
 // from.
 func (m *manifest) check(number int64, d digest) error {
-	i, last := slices.BinarySearchFunc(m.kept, number, func(p record.Part, number int64) int { return cmp.Compare(p.LastRecord, number) })
+	i, last := slices.BinarySearchFunc(m.kept, number, func(p record.PublishedPart, number int64) int { return cmp.Compare(p.LastRecord, number) })
 	if last && m.kept[i].Digest != d.String() {
 		return &InputChangedError{Part: m.kept[i].Name}
 	}
@@ -205,7 +205,7 @@ func (m *manifest) expect(records []recordEnd) {
 }
 
 // addRecords adds the next records of a part.
-func addRecords(p *record.Part, records []recordEnd) {
+func addRecords(p *record.PublishedPart, records []recordEnd) {
 	for _, r := range records {
 		p.Statuses.Add(r.status)
 		p.Misfits += r.misfits
@@ -223,7 +223,7 @@ func (m *manifest) addPart(f writer.File) error {
 	part := m.open
 	part.Output = record.OutputOf(f)
 	addRecords(&part, m.written[:n])
-	m.open, m.written = record.Part{}, append(m.written[:0], m.written[n:]...)
+	m.open, m.written = record.PublishedPart{}, append(m.written[:0], m.written[n:]...)
 	m.Parts = append(m.Parts, part)
 	return m.Write(m.ctx, m.folder)
 }

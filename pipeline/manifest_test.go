@@ -160,7 +160,7 @@ func TestManifestCountsRecordsOfParts(t *testing.T) {
 	if err := m.addPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []record.Part{{Digest: digest(504).String(), Statuses: record.Statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: record.Statuses{OK: 496}}} {
+	for i, want := range []record.PublishedPart{{Digest: digest(504).String(), Statuses: record.Statuses{OK: 504}}, {Digest: digest(1000).String(), Statuses: record.Statuses{OK: 496}}} {
 		if got := m.Parts[i]; got.Digest != want.Digest || got.Statuses != want.Statuses {
 			t.Errorf("part %d: got %+v, want %+v", i, got, want)
 		}

@@ -202,15 +202,15 @@ func (o SessionOptions) Check() error {
 // settled takes the parameters off the URLs among the paths.
 func (o SessionOptions) settled() (SessionOptions, error) {
 	var err error
-	if o.Output.Path, err = storage.Settle(o.Output.Path); err != nil {
+	if o.Output.Path, err = storage.TakeParameters(o.Output.Path); err != nil {
 		return o, &OptionError{"Output.Path", err}
 	}
-	if o.Store.Backup, err = storage.Settle(o.Store.Backup); err != nil {
+	if o.Store.Backup, err = storage.TakeParameters(o.Store.Backup); err != nil {
 		return o, &OptionError{"Store.Backup", err}
 	}
 	o.Input.Paths = slices.Clone(o.Input.Paths)
 	for i, path := range o.Input.Paths {
-		if o.Input.Paths[i], err = storage.Settle(path); err != nil {
+		if o.Input.Paths[i], err = storage.TakeParameters(path); err != nil {
 			return o, &OptionError{"Input.Paths", err}
 		}
 	}

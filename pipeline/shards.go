@@ -45,7 +45,7 @@ func (s *Session) joinShards(ctx context.Context, account *record.Account) error
 // ShardsTakenError says that the shards in a folder are those of another run.
 type ShardsTakenError struct {
 	Folder  string
-	Changes []record.Change // between the run that has started the shards and this run
+	Changes []record.SettingChange // between the run that has started the shards and this run
 }
 
 func (e *ShardsTakenError) Error() string {

@@ -24,11 +24,11 @@ const (
 
 // stream is an opened input.
 type stream struct {
-	seekable Source    // the file, if it is read by offset and so has no text
-	size     int64     // of seekable, in bytes
-	text     io.Reader // decompressed, in UTF-8
-	lines    *lines    // of the text; nil if a parser does not read by lines
-	encoding string    // of the file, if it is known and not utf-8
+	seekable Source        // the file, if it is read by offset and so has no text
+	size     int64         // of seekable, in bytes
+	text     io.Reader     // decompressed, in UTF-8
+	lines    *lineSplitter // of the text; nil if a parser does not read by lines
+	encoding string        // of the file, if it is known and not utf-8
 	raw      *rawReader
 	origin   *origin // nil unless it is a regular file
 	closers  []io.Closer
@@ -76,8 +76,8 @@ func newSeekable(body Source, size int64, first *origin, total *atomic.Int64) *s
 }
 
 // splitLines returns the lines of the text.
-func (s *stream) splitLines() *lines {
-	s.lines = newLines(s.text)
+func (s *stream) splitLines() *lineSplitter {
+	s.lines = newLineSplitter(s.text)
 	return s.lines
 }
 

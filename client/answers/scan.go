@@ -31,7 +31,7 @@ func (s *Store) Scan(visit func(Stored) error) error {
 	}
 	for at := s.log.start(); ; {
 		var c chunk
-		err := s.sound(func() (err error) { c, err = read(at, chunkBytes); return err })
+		err := s.withSoundIndex(func() (err error) { c, err = read(at, chunkBytes); return err })
 		if err != nil {
 			return s.failure.set(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/embedded"
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 // stalled is the connection of a client that does not read until a channel is closed.
@@ -37,7 +37,7 @@ func TestStalledReaders(t *testing.T) {
 		const readers, size, all = 40, 100 << 10, 1 << 20
 		r := newRig(clienttest.Options{}, "alice quota=100")
 		r.run(t, func() {
-			r.bodies = room.New(all)
+			r.bodies = memory.New(all)
 			batch := r.store.NewBatch()
 			for i := range readers {
 				body := fmt.Sprintf(`{"product_taxonomy":[{"value":"%d%s"}]}`, i, strings.Repeat("x", size))

@@ -56,7 +56,7 @@
 //   - Buckets, leaky buckets and windows of up to a second serve a rate, and refuse the rest. The pressure finds the rate
 //     (pressure.go, pace.go).
 //   - Limits of connections refuse when many requests are in flight. The number in flight is cut, and not the rate
-//     (crowded and thin in pressure.go, flight.go).
+//     (crowded and cutInFlight in pressure.go, concurrency.go).
 //   - Blocks refuse everything for a while after a rate is exceeded, and each request may prolong them. The run is
 //     silent, and then stays just under the rate before the trip (trip.go).
 //   - Windows refuse everything when their number is used up. Two trips after the same number show a window, or the

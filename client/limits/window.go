@@ -53,13 +53,13 @@ func (c *Controller) close(now time.Time) {
 		until = w.ends
 	}
 	c.trip.phase.number = c.trip.phase.used(c.sent + 1)
-	h.doubt(now, until)
+	h.beginDoubt(now, until)
 	h.since, h.refusing, h.closed, h.state = now.Add(1), true, true, Limited
 	c.trip.at, c.trip.lost, c.trip.stated = now, 0, time.Time{}
 }
 
-// early records that the service has refused a probe at a time at which the window was thought to have ended.
-func (w *window) early(elapsed time.Duration) {
+// refusedAt records that the service has refused a probe at a time at which the window was thought to have ended.
+func (w *window) refusedAt(elapsed time.Duration) {
 	w.least = max(w.least, elapsed)
 	if w.least >= w.length {
 		w.length = w.least + w.least/10
@@ -81,7 +81,7 @@ func (c *Controller) reopened(now time.Time, p Permit) {
 	if elapsed := p.sent.Sub(c.trip.phase.began); w.number > 0 && w.ends.IsZero() {
 		w.length = min(w.length, elapsed)
 	}
-	c.goOn(now, p, true)
+	c.endSilence(now, p, true)
 }
 
 // state records the window that an answer states. The smallest number is that of the latest request. Requests in

@@ -124,7 +124,7 @@ func flagged(err error) error {
 	return advised(err)
 }
 
-func changedFlags(changes []record.Change) []string {
+func changedFlags(changes []record.SettingChange) []string {
 	var texts []string
 	for _, c := range changes {
 		switch c.Setting {

@@ -204,10 +204,10 @@ func (s streams) print(result interface{ WriteText(io.Writer) error }, asJSON bo
 	return result.WriteText(s.text())
 }
 
-// settle takes the parameters off those paths that are URLs.
-func settle(paths ...*string) (err error) {
+// takeParameters takes the parameters off those paths that are URLs.
+func takeParameters(paths ...*string) (err error) {
 	for _, path := range paths {
-		if *path, err = storage.Settle(*path); err != nil {
+		if *path, err = storage.TakeParameters(*path); err != nil {
 			return &usageError{err}
 		}
 	}

@@ -27,7 +27,7 @@ func (f *runFlags) attend() (leave func()) {
 	e.killed, e.kill = context.WithCancel(context.Background())
 	e.ended = make(chan struct{})
 	f.Hurry = e.hurried.Done()
-	unattend := f.streams.signals.attend(attendance{stopping: f.tellStop, hurrying: f.hurry, quitting: f.quit})
+	unattend := f.streams.signals.handle(signalHandlers{stopping: f.tellStop, hurrying: f.hurry, quitting: f.quit})
 	return func() {
 		close(e.ended)
 		unattend()

@@ -151,7 +151,7 @@ func printReasons(line func(name, format string, args ...any), c record.Snapshot
 			case shown == reasonsShown:
 				more += r.Records
 			default:
-				line(name, "%d: %s", r.Records, told(r))
+				line(name, "%d: %s", r.Records, reasonText(r))
 				name, advised = "", firstOf(advised, advice(r, c))
 				shown++
 			}
@@ -165,8 +165,8 @@ func printReasons(line func(name, format string, args ...any), c record.Snapshot
 	}
 }
 
-// told is a reason with the service's words and the place of the first record.
-func told(r record.Reason) string {
+// reasonText is a reason with the service's words and the place of the first record.
+func reasonText(r record.Reason) string {
 	text := r.Text + adviceOf[r.Option]
 	if r.Example != "" {
 		text += ", such as " + strconv.Quote(r.Example)

@@ -45,8 +45,8 @@ type Options struct {
 	patience time.Duration // default patience
 }
 
-// State says how far a copy is.
-type State struct {
+// Progress says how far a copy is.
+type Progress struct {
 	Place  string    `json:"place"`
 	Copied time.Time `json:"copied_at,omitzero"` // when the copy had the whole store
 	Behind int64     `json:"behind_bytes"`       // of the store that the copy lacks
@@ -86,13 +86,13 @@ func Start(ctx context.Context, store *answers.Store, o Options) (*Backup, error
 	claimed, late := make(chan error), make(chan struct{})
 	b.ended.Go(func() {
 		b.err = b.claim()
-		told := false
+		isReported := false
 		select {
 		case claimed <- b.err:
-			told = isFinal(b.err)
+			isReported = isFinal(b.err)
 		case <-late:
 		}
-		if !told {
+		if !isReported {
 			b.warn(nil)
 		}
 		b.run()
@@ -150,7 +150,7 @@ func (b *Backup) run() {
 }
 
 // Stop copies what is new, and ends the Backup.
-func (b *Backup) Stop() State {
+func (b *Backup) Stop() Progress {
 	defer time.AfterFunc(noticeAfter, func() { b.options.Log.Info("waiting until the store is copied"+b.options.Notice, "to", b.place.dir) }).Stop()
 	stall := time.AfterFunc(stallTimeout, func() { b.cancel(errStalled) })
 	b.stall.Store(stall)
@@ -163,7 +163,7 @@ func (b *Backup) Stop() State {
 	if b.err == nil || !isFinal(b.err) && time.Since(waited) < noticeAfter {
 		b.attempt()
 	}
-	s := State{Place: b.place.dir, Copied: b.copied, Behind: b.behind()}
+	s := Progress{Place: b.place.dir, Copied: b.copied, Behind: b.behind()}
 	if b.err != nil {
 		s.Error = b.err.Error()
 	}

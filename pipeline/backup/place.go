@@ -20,7 +20,7 @@ type place struct {
 }
 
 func openPlace(ctx context.Context, dir string) (place, error) {
-	dir, err := storage.Settle(dir)
+	dir, err := storage.TakeParameters(dir)
 	if err != nil {
 		return place{}, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // Options are the folder of the shards, and the file for their rows.
 type Options struct {
-	Folder    string        // of all shards; may be a URL that storage.Settle has returned, as may Output
+	Folder    string        // of all shards; may be a URL that storage.TakeParameters has returned, as may Output
 	Output    string        // a file for the rows of all shards, in input order; "" for none
 	Format    writer.Format // of the file; default by its extension
 	Overwrite bool          // replace a file that exists

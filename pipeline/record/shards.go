@@ -85,7 +85,7 @@ func StartShards(ctx context.Context, folder string, shard Shard, common *Accoun
 }
 
 // Changes are the differences between the settings of all shards and those of a shard.
-func (s *Shards) Changes(shard *Account) []Change {
+func (s *Shards) Changes(shard *Account) []SettingChange {
 	common := *shard
 	common.Settings.Shard = ""
 	return common.Changes(s.Service, s.Settings)

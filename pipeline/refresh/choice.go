@@ -29,16 +29,16 @@ type chooser struct {
 	model  *Model
 	now    time.Time // when the refresh began
 	seed   string
-	random sample // the smallest ids
-	scored sample // the highest scores
+	random bestChoices // the smallest ids
+	scored bestChoices // the highest scores
 	chosen map[id]*Choice
 	names  map[string]string // keeps one copy of each category and top-level domain
 }
 
 func newChooser(m *Model, now time.Time, seed string, random, scored int64) *chooser {
 	c := &chooser{model: m, now: now, seed: seed, chosen: make(map[id]*Choice), names: make(map[string]string)}
-	c.random = sample{most: random, worse: func(a, b *Choice) bool { return bytes.Compare(a.id[:], b.id[:]) > 0 }}
-	c.scored = sample{most: scored, worse: func(a, b *Choice) bool {
+	c.random = bestChoices{most: random, worse: func(a, b *Choice) bool { return bytes.Compare(a.id[:], b.id[:]) > 0 }}
+	c.scored = bestChoices{most: scored, worse: func(a, b *Choice) bool {
 		if a.score != b.score {
 			return a.score < b.score
 		}
@@ -88,15 +88,15 @@ func (c *chooser) choices() map[id]*Choice {
 	return c.chosen
 }
 
-// sample keeps the best of all choices that were added, in a heap with the worst first.
-type sample struct {
+// bestChoices keeps the best of all choices that were added, in a heap with the worst first.
+type bestChoices struct {
 	most  int64
 	worse func(a, b *Choice) bool
 	list  []*Choice
 }
 
 // add adds a choice, and gives the choice that has no room; nil if there is room, and for nil.
-func (s *sample) add(c *Choice) (out *Choice) {
+func (s *bestChoices) add(c *Choice) (out *Choice) {
 	switch {
 	case c == nil:
 		return nil
@@ -111,8 +111,8 @@ func (s *sample) add(c *Choice) (out *Choice) {
 	return out
 }
 
-func (s *sample) Len() int           { return len(s.list) }
-func (s *sample) Less(i, j int) bool { return s.worse(s.list[i], s.list[j]) }
-func (s *sample) Swap(i, j int)      { s.list[i], s.list[j] = s.list[j], s.list[i] }
-func (s *sample) Push(c any)         { s.list = append(s.list, c.(*Choice)) }
-func (s *sample) Pop() any           { panic("never called: the sample does not shrink") }
+func (s *bestChoices) Len() int           { return len(s.list) }
+func (s *bestChoices) Less(i, j int) bool { return s.worse(s.list[i], s.list[j]) }
+func (s *bestChoices) Swap(i, j int)      { s.list[i], s.list[j] = s.list[j], s.list[i] }
+func (s *bestChoices) Push(c any)         { s.list = append(s.list, c.(*Choice)) }
+func (s *bestChoices) Pop() any           { panic("never called: the sample does not shrink") }

@@ -12,7 +12,7 @@ import (
 )
 
 // History is what refreshes have found, by stratum.
-type History map[Stratum]*Tally
+type History map[Stratum]*StratumCounts
 
 const (
 	// mostStrata bounds the memory and the note of a history. Further strata count without their
@@ -24,11 +24,11 @@ const (
 )
 
 // add adds counts of a stratum.
-func (h History) add(s Stratum, t Tally, weight float64) {
+func (h History) add(s Stratum, t StratumCounts, weight float64) {
 	for _, coarser := range []Stratum{s, {Category: s.Category, Age: s.Age}, {Age: s.Age}} {
 		if known := h[coarser]; known != nil || len(h) < mostStrata || coarser.Category == "" {
 			if known == nil {
-				h[coarser] = new(Tally)
+				h[coarser] = new(StratumCounts)
 			}
 			h[coarser].add(t, weight)
 			return
@@ -64,7 +64,7 @@ func (h History) sorted() []Stratum {
 // entry is a stratum in a note.
 type entry struct {
 	Stratum
-	Tally
+	StratumCounts
 }
 
 // MarshalJSON makes a list of the strata.
@@ -85,7 +85,7 @@ func (h *History) UnmarshalJSON(text []byte) error {
 	*h = make(History, len(entries))
 	for _, e := range entries {
 		if e.Age >= 0 && e.Age < ages {
-			(*h)[e.Stratum] = &e.Tally
+			(*h)[e.Stratum] = &e.StratumCounts
 		}
 	}
 	return nil

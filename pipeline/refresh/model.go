@@ -40,8 +40,8 @@ func ageOf(days float64) int {
 	return min(ages-1, 1+int(math.Log2(days)))
 }
 
-// Tally counts the answers of a stratum that were asked again. Tallies of older refreshes are fractions.
-type Tally struct {
+// StratumCounts counts the answers of a stratum that were asked again. Counts of older refreshes are fractions.
+type StratumCounts struct {
 	Asked   float64
 	Changed float64
 	Days    float64 // sum of their ages
@@ -50,7 +50,7 @@ type Tally struct {
 	RandomChanged float64
 }
 
-func (t *Tally) add(u Tally, weight float64) {
+func (t *StratumCounts) add(u StratumCounts, weight float64) {
 	t.Asked += weight * u.Asked
 	t.Changed += weight * u.Changed
 	t.Days += weight * u.Days
@@ -66,8 +66,8 @@ type Model struct {
 	ages       [ages]factor
 	strata     map[Stratum]*factor
 
-	level float64 // changes in the random samples over those that are expected there
-	asked Tally   // sum of all strata
+	level float64       // changes in the random samples over those that are expected there
+	asked StratumCounts // sum of all strata
 }
 
 // factor of a rate, with the sums that its mean is computed from.
@@ -75,7 +75,7 @@ type factor struct{ value, changed, expected float64 }
 
 // observed is a stratum with the factors of its rate.
 type observed struct {
-	Tally
+	StratumCounts
 	days    float64 // mean age
 	factors [5]*factor
 }

@@ -19,7 +19,7 @@ const (
 
 	historyNote  = "refresh"          // a History
 	progressNote = "refresh progress" // a progress, with the run after the name
-	tallyNote    = "refresh tally"    // a tally, with the run after the name
+	tallyNote    = "refresh tally"    // an unfinished, with the run after the name
 )
 
 // progress is how far a refresh is. A refresh that has ended has a Begun of zero.
@@ -29,8 +29,8 @@ type progress struct {
 	Scored int64
 }
 
-// tally is what a refresh that has not ended has found.
-type tally struct {
+// unfinished is what a refresh that has not ended has found.
+type unfinished struct {
 	Begun time.Time
 	Found History
 }
@@ -53,7 +53,7 @@ type Refresh struct {
 // Budget is the number of answers to ask again over all starts of the run.
 func Begin(store *answers.Store, run string, budget int64, now time.Time) (*Refresh, error) {
 	r := &Refresh{run: run, saved: now}
-	var last tally
+	var last unfinished
 	for name, value := range map[string]any{historyNote: &r.history, progressNote + run: &r.progress, tallyNote + run: &last} {
 		text, err := store.Note(name)
 		if err != nil {
@@ -132,7 +132,7 @@ func (r *Refresh) Take(request client.Request, stored answers.Outcome) (*Choice,
 
 // Count counts an answer that was asked again. Its counts are noted with Save.
 func (r *Refresh) Count(c *Choice, changed bool) {
-	t := Tally{Asked: 1, Days: c.Days}
+	t := StratumCounts{Asked: 1, Days: c.Days}
 	if changed {
 		t.Changed = 1
 	}
@@ -154,7 +154,7 @@ func (r *Refresh) Save(batch *answers.Batch, now time.Time) {
 	defer r.mu.Unlock()
 	note(batch, progressNote+r.run, r.progress)
 	if now.Sub(r.saved) >= tallyEvery {
-		note(batch, tallyNote+r.run, tally{r.progress.Begun, r.found})
+		note(batch, tallyNote+r.run, unfinished{r.progress.Begun, r.found})
 		r.saved = now
 	}
 }
@@ -167,7 +167,7 @@ func (r *Refresh) End(store *answers.Store, complete bool) error {
 		return batch.Commit()
 	}
 	note(batch, progressNote+r.run, progress{})
-	note(batch, tallyNote+r.run, tally{})
+	note(batch, tallyNote+r.run, unfinished{})
 	if len(r.found) > 0 {
 		note(batch, historyNote, r.history.merged(r.found))
 	}

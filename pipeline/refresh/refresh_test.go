@@ -176,7 +176,7 @@ func TestDamagedNotes(t *testing.T) {
 func TestHistory(t *testing.T) {
 	h := make(History)
 	for i := range 2 * mostStrata {
-		h.add(Stratum{fmt.Sprint("category ", i%7), fmt.Sprint("tld", i), i % ages}, Tally{Asked: 1, Days: 3, Random: 0.5}, 1)
+		h.add(Stratum{fmt.Sprint("category ", i%7), fmt.Sprint("tld", i), i % ages}, StratumCounts{Asked: 1, Days: 3, Random: 0.5}, 1)
 	}
 	if sum := h.Fit().asked; len(h) > mostStrata+8*ages || math.Abs(sum.Asked-2*mostStrata) > 1e-6 {
 		t.Errorf("%d strata, %+v", len(h), sum)
@@ -209,7 +209,7 @@ func TestFit(t *testing.T) {
 				continue // never asked
 			}
 			changed := 1000 * -math.Expm1(-rate*factor*days)
-			h.add(Stratum{category, tld, ageOf(days)}, Tally{Asked: 1000, Changed: changed, Days: 1000 * days, Random: 100, RandomChanged: changed / 10}, 1)
+			h.add(Stratum{category, tld, ageOf(days)}, StratumCounts{Asked: 1000, Changed: changed, Days: 1000 * days, Random: 100, RandomChanged: changed / 10}, 1)
 		}
 	}
 	m := h.Fit()

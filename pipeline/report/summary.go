@@ -37,11 +37,11 @@ type Coverage struct {
 	Status  writer.Status `json:"status"`
 	Records int64         `json:"records"`
 	Share   float64       `json:"share"`
-	Reasons []Reason      `json:"reasons,omitempty"` // the most frequent first
+	Reasons []ErrorGroup  `json:"reasons,omitempty"` // the most frequent first
 }
 
-// Reason is an error of records without a category. The records may have other numbers and quoted text in it.
-type Reason struct {
+// ErrorGroup is an error of records without a category. The records may have other numbers and quoted text in it.
+type ErrorGroup struct {
 	Text    string  `json:"reason"` // of the first record, without the place in the input
 	Records int64   `json:"records"`
 	Example Example `json:"example"` // the first record
@@ -145,7 +145,7 @@ func (c *class) result() Classification {
 		for _, reason := range n.reasons {
 			coverage.Reasons = append(coverage.Reasons, *reason)
 		}
-		slices.SortFunc(coverage.Reasons, func(a, b Reason) int {
+		slices.SortFunc(coverage.Reasons, func(a, b ErrorGroup) int {
 			return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Text, b.Text))
 		})
 		r.Coverage = append(r.Coverage, coverage)

@@ -161,11 +161,11 @@ func TestErrorsNameTheObject(t *testing.T) {
 
 func TestSettle(t *testing.T) {
 	for _, path := range []string{"a/b.csv", "-", "/tmp/x?region=1", "s3://bucket/part-?.csv", "s3://bucket/a?b/[c]"} {
-		if got, err := storage.Settle(path); got != path || err != nil {
+		if got, err := storage.TakeParameters(path); got != path || err != nil {
 			t.Errorf("%s became %s, %v", path, got, err)
 		}
 	}
-	if got, err := storage.Settle("s3://settled/part-?.csv?region=eu-west-1&profile=p"); got != "s3://settled/part-?.csv" || err != nil {
+	if got, err := storage.TakeParameters("s3://settled/part-?.csv?region=eu-west-1&profile=p"); got != "s3://settled/part-?.csv" || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
 	for path, want := range map[string]string{
@@ -177,7 +177,7 @@ func TestSettle(t *testing.T) {
 		"ftp://bucket/key":                      "unknown storage ftp (known:",
 		"s3://settled/other.csv?region=us-west": "other parameters",
 	} {
-		_, err := storage.Settle(path)
+		_, err := storage.TakeParameters(path)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}

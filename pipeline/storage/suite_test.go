@@ -125,7 +125,7 @@ func refuseEachOnce() s3faults.Fault {
 // TestStorages runs the suite in storages that the flag names.
 func TestStorages(t *testing.T) {
 	for _, folder := range strings.Fields(*folders) {
-		root, err := storage.Settle(folder)
+		root, err := storage.TakeParameters(folder)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,9 +40,9 @@ func IsURL(path string) bool {
 // parameters that a URL may end in. None is a secret.
 var parameterNames = []string{"region", "endpoint", "profile", "use_path_style"}
 
-// Settle takes the parameters off a URL, which from then on count for its bucket, and checks the URL. Other paths stay
+// TakeParameters takes the parameters off a URL, which from then on count for its bucket, and checks the URL. Other paths stay
 // as they are.
-func Settle(path string) (string, error) {
+func TakeParameters(path string) (string, error) {
 	if !IsURL(path) {
 		return path, nil
 	}
@@ -115,7 +115,7 @@ func parse(path string) (bucket, key string, err error) {
 	return scheme + "://" + name, key, nil
 }
 
-// open returns the bucket and the key of a URL that Settle has returned.
+// open returns the bucket and the key of a URL that TakeParameters has returned.
 func open(ctx context.Context, path string) (Bucket, string, error) {
 	name, key, err := parse(path)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Paths name an output, and what to compare the output with. URLs are as storage.Settle returns them.
+// Paths name an output, and what to compare the output with. URLs are as storage.TakeParameters returns them.
 type Paths struct {
 	Output string         // a file, a folder of parts, or the folder of all shards
 	Input  reader.Options // the default of Columns are the columns of the run; without Paths no input is compared
@@ -134,7 +134,7 @@ func (o *opened) openStore(output string, account *record.Account) (*answers.Sto
 	if shard, ok := record.ShardOf(output); ok {
 		dir = shard.Store(dir, output)
 	}
-	store, err := stores.Look(stores.Options{
+	store, err := stores.OpenToRead(stores.Options{
 		Options: answers.Options{Dir: dir, Source: account.Service}, Output: storage.Local(output),
 	})
 	if err == nil {

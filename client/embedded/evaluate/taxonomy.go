@@ -8,8 +8,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// ForTaxonomy makes a tally of answers in a taxonomy.
-func ForTaxonomy(t *taxonomy.Taxonomy) *Tally {
+// ForTaxonomy compares answers in a taxonomy.
+func ForTaxonomy(t *taxonomy.Taxonomy) *Comparison {
 	levels := LevelsOf(t)
 	known := make(map[string]bool, len(t.Categories))
 	for i := range t.Categories {

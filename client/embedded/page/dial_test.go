@@ -45,7 +45,7 @@ func titled(title string) *httptest.Server {
 	}))
 }
 
-func wantReason(t *testing.T, err error, want Reason) *Error {
+func wantReason(t *testing.T, err error, want FailureKind) *Error {
 	t.Helper()
 	var failed *Error
 	if !errors.As(err, &failed) || failed.Reason != want {

@@ -133,7 +133,7 @@ func TestBombs(t *testing.T) {
 	tests := []struct {
 		name, coding string
 		body         []byte
-		want         Reason
+		want         FailureKind
 	}{
 		{"16 MiB of spaces", "gzip", gzipped(func(w io.Writer) {
 			for range 16 {
