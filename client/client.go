@@ -146,11 +146,8 @@ func (c *HTTP) Source() string { return c.base.String() }
 // Hide returns text with the API key and the values of secret headers replaced by "[secret]".
 func (c *HTTP) Hide(text string) string { return c.secrets.hide(text) }
 
-// Close ends the use of c.
-func (c *HTTP) Close() { c.CloseIdle() }
-
-// CloseIdle closes idle connections.
-func (c *HTTP) CloseIdle() {
+// Close closes idle connections. The client can still be used.
+func (c *HTTP) Close() {
 	if t, ok := c.options.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}

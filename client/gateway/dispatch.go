@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
@@ -80,7 +81,7 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	g.metrics.attempts.Add(1)
 	answer, err := g.options.Upstream.Categorize(ctx, c.Request)
 	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.fits.Load()) {
-		g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
+		g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))
 		g.endMisfit(ctx, c, err)
 		return
 	}
@@ -90,7 +91,7 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 		passing.Class = client.Transient
 		e, err = &passing, &passing
 	}
-	g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
+	g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))
 	switch {
 	case err == nil:
 		g.fits.Store(true)
@@ -152,7 +153,7 @@ func (g *Gateway) askQuota(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	g.report(g.limits.ReportQuota(time.Now(), client.QuotaOf(usage, err)))
+	g.report(g.limits.ReportQuota(time.Now(), ask.QuotaOf(usage, err)))
 	if g.Exhausted() {
 		g.endAll(noUpstreamQuota())
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,7 +84,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, storeErr
 	}
 	l := o.Limits
-	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || client.QuotaOf(usage, err).Transient, true, learned
+	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || ask.QuotaOf(usage, err).Transient, true, learned
 	if l.Rate > 0 { // the operator's rate is used from the start
 		l.Learned.Rate = 0
 	}
@@ -94,9 +93,6 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	g.log.Info("the gateway asks the upstream", "quota", usage.Remaining)
 	return g, nil
 }
-
-// Handler is the service without the pages for operators.
-func (g *Gateway) Handler() http.Handler { return g.service }
 
 // Serve answers on a listener until ctx ends. Requests that wait then get the grace period; calls that
 // are being asked end, and their answers are stored. The error is that of the listener, the store or the
@@ -118,7 +114,7 @@ func (g *Gateway) Serve(ctx context.Context, listener net.Listener, options embe
 	return group.Wait()
 }
 
-// Run asks the upstream and commits its answers until ctx ends. Flights that are being asked then end.
+// Run asks the upstream and commits its answers until ctx ends. Calls that are being asked then end.
 // The error is that of the store.
 func (g *Gateway) Run(ctx context.Context) error {
 	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))

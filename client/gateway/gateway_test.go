@@ -109,7 +109,7 @@ func (r *rig) ask(key, title string, cacheControl ...string) response {
 		req.Header.Add("Cache-Control", value)
 	}
 	rec := httptest.NewRecorder()
-	r.Handler().ServeHTTP(rec, req)
+	r.service.ServeHTTP(rec, req)
 	var body struct {
 		Error struct{ Message string }
 		List  []struct{ Value string } `json:"product_taxonomy"`

@@ -54,7 +54,7 @@ func TestStalledReaders(t *testing.T) {
 					w := &stalled{ResponseRecorder: *httptest.NewRecorder(), read: read, waiting: waiting}
 					req := httptest.NewRequest(http.MethodGet, embedded.ProductPath+"?query=title+"+fmt.Sprint(i), nil)
 					req.Header.Set("x-api-key", "alice")
-					r.Handler().ServeHTTP(w, req)
+					r.service.ServeHTTP(w, req)
 					if got := w.Body.String(); len(got) < size || !strings.Contains(got[:40], fmt.Sprintf(`"%dx`, i)) {
 						t.Errorf("client %d got %d bytes", i, len(got))
 					}

@@ -82,13 +82,13 @@ func (h *health) failed(now time.Time, p Permit, share float64, longest time.Dur
 		h.failures++
 		h.lastFail = now
 		if h.failures >= doubtFailures && now.Sub(h.lastOK) >= max(doubtAfter, longest) {
-			h.beginDoubt(now, now)
+			h.beginDoubt(now)
 		}
 	}
 }
 
 // beginDoubt begins a doubt; probe is the time of its first probe.
-func (h *health) beginDoubt(now, probe time.Time) {
+func (h *health) beginDoubt(probe time.Time) {
 	h.state, h.since, h.next, h.probes, h.failures = Doubt, h.lastOK, probe, 0, 0
 	h.refusing, h.closed = false, false
 }
@@ -176,7 +176,7 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureC
 	case !last || q.First || c.inFlight > 0: // an answer may come
 		return CauseUnknown
 	case h.state == Up && c.options.CanAsk:
-		h.beginDoubt(now, now)
+		h.beginDoubt(now)
 		return CauseUnknown
 	case h.state == Up:
 		return CauseRequest

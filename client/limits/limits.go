@@ -107,7 +107,6 @@ type Decision struct {
 type Queue struct {
 	First bool // a first attempt
 	Retry bool // a retry that is due
-	Later bool // a retry that is not due yet
 }
 
 // Effect says what an event has changed.
@@ -304,7 +303,7 @@ func (c *Controller) Suspect(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.health.state == Up {
-		c.health.beginDoubt(now, now)
+		c.health.beginDoubt(now)
 		c.health.since = now
 	}
 	c.health.suspect = true

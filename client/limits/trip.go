@@ -170,7 +170,7 @@ func (c *Controller) beginTrip(now time.Time) {
 	if now.Sub(t.phase.began) < passing && t.phase.number < t.prior.number/2 { // the silence before was in vain
 		t.silence, t.hasty = 0, true
 	}
-	h.beginDoubt(now, now.Add(c.patience()))
+	h.beginDoubt(now.Add(c.patience()))
 	h.since, h.refusing = t.first.sent.Add(reordered), true
 }
 

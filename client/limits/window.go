@@ -53,7 +53,7 @@ func (c *Controller) close(now time.Time) {
 		until = w.ends
 	}
 	c.trip.phase.number = c.trip.phase.used(c.sent + 1)
-	h.beginDoubt(now, until)
+	h.beginDoubt(until)
 	h.since, h.refusing, h.closed, h.state = now.Add(1), true, true, Limited
 	c.trip.at, c.trip.lost, c.trip.stated = now, 0, time.Time{}
 }
