@@ -199,7 +199,7 @@ func (p *prober) requestUsage(seen *probedUsage) func(context.Context) (string, 
 	}
 }
 
-// passOver returns the text of an error that concerns one request only, and any other error.
+// passOver returns an error that concerns one request only as a text, and any other error as it is.
 func (p *prober) passOver(err error) (string, error) {
 	var e *Error
 	switch {

@@ -94,7 +94,7 @@ func (p *xmlPart) token() (xml.Token, error) {
 	return t, err
 }
 
-// child returns the next element directly inside the element of a level. What is left of the child before is skipped.
+// child returns the next element directly inside the element of a level. It skips what is left of the child before.
 // more is false at the end of the element.
 func (p *xmlPart) child(level int) (e xml.StartElement, more bool, err error) {
 	for {

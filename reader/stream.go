@@ -84,8 +84,8 @@ func (s *stream) splitLines() *lineSplitter {
 // followStride is the number of rows after which follow reads.
 const followStride = 4096
 
-// follow reads the raw bytes on to the share of the file that a number of rows is, for the checksum and the progress. The
-// rows themselves are read by offset.
+// follow reads on the raw bytes, for the checksum and the progress, up to the share of the file that a number of rows
+// is. The rows themselves are read by offset.
 func (s *stream) follow(rows int64, share float64) error {
 	due := int64(float64(s.size)*share) - s.raw.bytes
 	if rows%followStride != 0 || due <= 0 {
@@ -132,8 +132,8 @@ func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
 	}
 }
 
-// isCutMagic reports whether a file ends within the first bytes of a compression. A text may be as short, and begin with
-// the first byte of zstd, unless the name is that of a compressed file.
+// isCutMagic reports whether a file ends within the first bytes of a compression. A text may also be that short and
+// begin with the first byte of zstd, unless the name is that of a compressed file.
 func isCutMagic(name string, magic []byte) bool {
 	if len(magic) == 0 || len(magic) == len(magicZstd) {
 		return false

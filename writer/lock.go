@@ -107,7 +107,7 @@ func (l *Lock) Claim(run string) error {
 	return err
 }
 
-// DropClaim drops the claim, when the output itself says which run has written it.
+// DropClaim removes the claim. The output itself then says which run has written it.
 func (l *Lock) DropClaim() { l.claim = "" }
 
 // Release ends the lock. A claim without DropClaim stays in the file for the next process. Release does nothing for a nil

@@ -11,8 +11,8 @@ const (
 	aheadBytes  = 256 << 10 // of the log behind the cluster
 	windowBytes = 4 << 20   // of records; the rest of the window lies before the cluster
 
-	// reach is how far apart in the log records may lie that were stored one after the other:
-	// as many records lie in between as requests were in flight.
+	// reach is how far apart in the log two records may lie that were stored one after the other: up to as many records
+	// lie between them as requests were in flight.
 	reach place = 128 << 10
 
 	// minCrowd places are enough to tell requests in order from requests in no order.
@@ -22,9 +22,9 @@ const (
 // readAhead is a window of the log that is read before its records are asked for. Inputs mostly
 // come again in the order in which they were first asked, which is the order of the log.
 //
-// The window follows the cluster: the quarter of the places of a batch's answers that lies closest
-// together. Answers that came late do not move the window, nor do those to inputs that come
-// again and again. Without a cluster nothing is read ahead.
+// The window follows the cluster: the quarter of the places of a batch's answers that lies closest together. Late
+// answers, and answers to inputs that are repeated often, do not move the window. Without a cluster nothing is read
+// ahead.
 type readAhead struct {
 	mu      sync.Mutex
 	end     place // of the log when the store was opened; newer records are not read ahead
@@ -70,7 +70,7 @@ func (a *readAhead) follow(s *Store, places []place) {
 		c, err := s.readLive(at, chunkBytes)
 		s.making.RUnlock()
 		if err != nil || c.to == c.from {
-			return // the lookup that needs the record meets the error
+			return // the lookup that needs the record returns the error
 		}
 		a.add(c)
 		at = c.to

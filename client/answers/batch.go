@@ -45,8 +45,8 @@ func (b *Batch) add(key, record []byte) {
 	b.refs = append(b.refs, recordRef{key: key})
 }
 
-// Commit makes all that was added durable with one fdatasync, and empties the batch. After an
-// error some or all of it may be there nevertheless.
+// Commit makes all that was added durable with one fdatasync, and empties the batch. After an error, a part of it or
+// all of it may be stored.
 func (b *Batch) Commit() error {
 	if len(b.ends) == 0 {
 		return b.store.failure.err()

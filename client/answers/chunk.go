@@ -93,8 +93,9 @@ func (s *Store) readKept(at place, bytes int) (chunk, error) {
 	return c, s.failure.set(err)
 }
 
-// divide tells the live records of the log from the replaced ones, which have the places of the newer records. The error
-// is a *DamageError if the index leads to no record of a key, or to an older one: what it does not know is not replaced.
+// divide separates the live records of the log from the replaced ones, which get the places of the newer records. The
+// error is a *DamageError if the index leads to no record of a key, or to an older one: what it does not know is not
+// replaced.
 func (x *index) divide(records []recordRef) (live, replaced []recordRef, err error) {
 	newest := slices.Clone(records)
 	if err := x.find(newest); err != nil {

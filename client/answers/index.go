@@ -39,7 +39,7 @@ type index struct {
 	mend   func()                      // makes the index anew, after damage that the database finds in the background
 }
 
-// keySum stands for a key in memory. Whole keys take 140 bytes each, and hold up the garbage collector.
+// keySum stands for a key in memory. Whole keys take 140 bytes each, and slow down the garbage collector.
 type keySum [16]byte
 
 func sumOf(key []byte) keySum {
@@ -193,7 +193,7 @@ func (x *index) explain(err error) error {
 	return damage
 }
 
-// backgroundError hears of errors that no call returns. The database tries again at once and without end what has
+// backgroundError receives the errors that no call returns. The database tries again at once and without end what has
 // failed, so that a damaged database is replaced even if no call comes.
 func (x *index) backgroundError(err error) {
 	known := x.damage.Load() != nil

@@ -3,7 +3,7 @@ package answers
 import "slices"
 
 // match makes log and index agree. Files of the log that are missing are damage; a store that is only read gives what
-// is left. An index that is ahead of a log that was cut off is of no use, nor is the index of another log.
+// is left. An index that is ahead of a log that was cut off cannot be used, and neither can the index of another log.
 func (s *Store) match() error {
 	x := s.index
 	if x.state.Indexed == 0 {
@@ -75,8 +75,8 @@ func (s *Store) find(keys []recordRef) error {
 	return s.withSoundIndex(func() error { return s.index.find(keys) })
 }
 
-// markIfDamaged has the index made anew if it leads to a record that is not there. Another goroutine may have found the same, so
-// that the index leads elsewhere by now.
+// markIfDamaged has the index made anew if it leads to a record that is not there. Another goroutine may have made the
+// index anew since.
 func (s *Store) markIfDamaged(w recordRef) {
 	s.making.RLock()
 	defer s.making.RUnlock()

@@ -1,4 +1,4 @@
-// Package ask has the parts of which a run and a gateway make the way of a request to its outcome.
+// Package ask has the steps from a request to its outcome that runs and gateways share.
 //
 // # One request
 //

@@ -52,8 +52,8 @@ func ResultOf(answer client.Answer, err error) limits.Result {
 	return result
 }
 
-// QuotaOf returns what the result of asking for the usage tells a limits.Controller. A time limit of the context may
-// pass as other failures may.
+// QuotaOf returns what the result of asking for the usage tells a limits.Controller. A time limit of the context that
+// has passed is a temporary failure, too.
 func QuotaOf(u client.Usage, err error) limits.Quota {
 	q := limits.Quota{Err: err, Transient: client.ClassOf(err) == client.Transient || errors.Is(err, context.DeadlineExceeded)}
 	q.Left, q.Metered = u.Requests()

@@ -175,7 +175,7 @@ func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, prob
 
 const (
 	deliverStep = 64 << 10         // bytes
-	stepTimeout = 10 * time.Second // a client that reads less in that time holds the memory of the answer in vain
+	stepTimeout = 10 * time.Second // a client that reads less in that time only occupies the memory of the answer
 )
 
 // deliver writes a body. A client that stops reading a long body is cut off early.

@@ -14,7 +14,7 @@ var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 5 * time.Mi
 // mostHeld rejections wait for an answer that confirms them. The oldest are given up first.
 const mostHeld = 1000
 
-// save has an outcome committed.
+// save passes an outcome on to commit.
 func (g *Gateway) save(ctx context.Context, c *call) {
 	select {
 	case g.commits <- c:

@@ -141,7 +141,7 @@ func (g *Gateway) endMisfit(ctx context.Context, c *call, err error) {
 	}
 }
 
-// reject has a rejection committed.
+// reject passes a rejection on to commit.
 func (g *Gateway) reject(ctx context.Context, c *call, e *client.Error) {
 	c.outcome.Rejection, c.outcome.Answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
 	g.save(ctx, c)

@@ -12,7 +12,7 @@ type concurrency struct {
 	queue queue
 
 	cutAt time.Time     // when most was lowered
-	hold  time.Duration // after a cut most stays for at least so long
+	hold  time.Duration // the least time from a cut until most grows
 	grown time.Time     // when grow last ran
 	full  time.Time     // when most last held a request back
 }

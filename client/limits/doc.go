@@ -31,12 +31,11 @@
 //
 // # The rate and the number in flight
 //
-// The controller follows TCP's congestion control. Without pressure the rate doubles in every
-// round trip. After pressure it falls to the rate that the service has served (the rate times the
-// share that did not fail, or the admitted requests of the last seconds), stays there for a while, and then grows as in
-// CUBIC: slowly near the ceiling, and faster the longer no pressure follows. Refusals have a price: the rate grows when
-// the refusals and the silence of the last cut are a small share of the time since, and in steps that are the smaller
-// the more a cut costs.
+// The controller follows TCP's congestion control. Without pressure the rate doubles in every round trip. After
+// pressure it falls to the rate that the service has served (the rate times the share that did not fail, or the
+// admitted requests of the last seconds), stays there for a while, and then grows as in CUBIC: slowly near the ceiling,
+// and faster the longer no pressure follows. Refusals have a price: the rate grows when the refusals and the silence of
+// the last cut are a small share of the time since, and in smaller steps the more a cut costs.
 //
 // Real servers use one status for several causes, so every cut is also an experiment. If the
 // failures become fewer, the rate was the cause. If two cuts in a row leave the share of failures

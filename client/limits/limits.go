@@ -87,7 +87,7 @@ type Action uint8
 
 // The actions.
 const (
-	Wait      Action = iota // for Decision.For, or until a Change has Wake
+	Wait      Action = iota // for Decision.For, or until an Effect has Wake
 	SendFirst               // a first attempt
 	SendRetry               // a retry
 	SendKnown               // a request that was answered before, as a test of the service (see Suspect)
@@ -99,7 +99,7 @@ const (
 type Decision struct {
 	Action Action
 	Permit Permit        // for SendFirst, SendRetry and SendKnown
-	For    time.Duration // for Wait; 0 to wait for a Change
+	For    time.Duration // for Wait; 0 to wait for an Effect
 	Err    error         // for Stop: a *SpentError or an *OutageError
 }
 
@@ -137,11 +137,11 @@ type Controller struct {
 	served      counter // answers
 	busiest     float64 // the most answers in any second
 	sent        int64   // requests
-	lasted      bool    // a Change has said that the service refuses everything for long
+	lasted      bool    // an Effect has said that the service refuses everything for long
 	unbroken    unbroken
 	credit      float64 // retries that may precede the next first attempt
 	inFlight    int
-	waiting     bool // the caller waits for a Change
+	waiting     bool // the caller waits for an Effect
 }
 
 // unbroken is what the controller knew when an attempt first failed after an answer. If the failures turn out to be a

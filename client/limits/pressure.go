@@ -22,7 +22,7 @@ type pressure struct {
 	background float64 // the share of first attempts that fails at any rate
 }
 
-// attempts counts attempts.
+// attempts are numbers of attempts.
 type attempts struct{ good, bad float64 }
 
 // share is the share of failures; 1 without attempts.

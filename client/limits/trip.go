@@ -6,12 +6,12 @@ import "time"
 // sliding windows trip when their number is used up, and blocks when a rate is exceeded. A bucket refuses the
 // excess and serves the rest, which is no trip: the pressure then finds the rate that the bucket serves.
 //
-// After a trip the run is silent and sends single requests (probes) at growing distances, so that a block that
-// each request prolongs ends as well. What follows the silence depends on two trips in a row: see tripped.
+// After a trip the run is silent and sends single requests (probes) at growing distances, so that a block that each
+// request prolongs ends as well. What follows the silence depends on two trips in a row: see endTrip.
 type trip struct {
 	row   int    // refusals in a row, of requests that were sent after all requests that were answered
 	first Permit // the earliest of them
-	lost  int    // refusals of requests since the first
+	lost  int    // the refused requests since the first one
 
 	retries bool // all of them are retries: their inputs may be the cause
 	certain bool // a refusal says that the caller asks too much; without it the service may be out
@@ -167,7 +167,7 @@ func (c *Controller) beginTrip(now time.Time) {
 	t, h := &c.trip, &c.health
 	t.at = now
 	c.measure()
-	if now.Sub(t.phase.began) < passing && t.phase.number < t.prior.number/2 { // the silence before was in vain
+	if now.Sub(t.phase.began) < passing && t.phase.number < t.prior.number/2 { // the silence before did not help
 		t.silence, t.hasty = 0, true
 	}
 	h.beginDoubt(now.Add(c.patience()))
@@ -292,7 +292,7 @@ func (c *counter) add(at time.Time, n float64) {
 	}
 }
 
-// perSecond returns the rate of the events in so long before a time; at least a second, and at most five.
+// perSecond returns the rate of the events before a time, over a period of one to five seconds.
 func (c *counter) perSecond(at time.Time, over time.Duration) float64 {
 	over = min(max(over, time.Second), 5*time.Second)
 	sum, last := 0.0, at.UnixNano()/int64(perSlot)

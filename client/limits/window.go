@@ -6,8 +6,8 @@ import "time"
 // or as two trips in a row have shown. The run uses the whole window, and is silent until its end.
 type window struct {
 	number int           // requests of a learned window; 0 if none is known
-	length time.Duration // of a learned window: so long after its first request the service was seen to answer again
-	least  time.Duration // so long after its first request the service was seen to refuse
+	length time.Duration // of a learned window: the time from its first request until the service was seen to answer again
+	least  time.Duration // the longest time after its first request at which the service was seen to refuse
 	round  int           // windows since the number was last tested
 
 	left int       // requests left in a stated window, those in flight included; valid while ends is not zero

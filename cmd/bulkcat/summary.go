@@ -92,7 +92,7 @@ func (s *summary) print(out io.Writer) {
 	}
 }
 
-// drift tells each departure of the answers from the interface.
+// drift reports each departure of the answers from the interface.
 func drift(d record.Drift[int64]) (list []string) {
 	for _, departure := range []struct {
 		count int64
@@ -178,8 +178,8 @@ func reasonText(r record.Reason) string {
 	return fmt.Sprintf("%s (%s:%d)", text, file, r.Line)
 }
 
-// wrongColumn is the share of invalid inputs, one in so many, from which on the column is probably wrong: most
-// lists have a few invalid inputs.
+// wrongColumn is the inverse of the share of invalid inputs from which on the column is probably wrong: most lists have
+// a few invalid inputs.
 const wrongColumn = 10
 
 // advice says what helps against a reason; "" if there is no advice.

@@ -77,7 +77,8 @@ type Backup struct {
 
 // Start makes this process the owner of the copy and begins to copy. The error is a *TakenError, a *ListError, or of
 // the options. A place that cannot be reached is a warning, and so are these errors if the place answers late. The
-// caller stops the Backup before it closes the store. When ctx ends, no further call of the place is made, and the copy stays behind.
+// caller stops the Backup before it closes the store. When ctx ends, no further call of the place is made, and the copy
+// stays incomplete.
 func Start(ctx context.Context, store *answers.Store, o Options) (*Backup, error) {
 	b, err := newBackup(ctx, store, o)
 	if err != nil {
@@ -128,7 +129,7 @@ func newBackup(ctx context.Context, store *answers.Store, o Options) (*Backup, e
 	return &Backup{cancel: cancel, options: o, store: store, place: p, identity: id, owner: rand.Text(), done: make(chan struct{})}, nil
 }
 
-// isFinal says that a further attempt cannot succeed.
+// isFinal reports whether no further attempt can succeed.
 func isFinal(err error) bool {
 	_, taken := errors.AsType[*TakenError](err)
 	_, other := errors.AsType[*ListError](err)
@@ -173,7 +174,7 @@ func (b *Backup) Stop() Progress {
 	return s
 }
 
-// GiveUp ends the calls of the place, and so a Stop that waits for them. The copy stays behind.
+// GiveUp ends the calls of the place, and with them a Stop that waits for them. The copy stays incomplete.
 func (b *Backup) GiveUp() { b.cancel(errGivenUp) }
 
 // behind is the number of bytes that the present list lacks.

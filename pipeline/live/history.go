@@ -14,8 +14,8 @@ type Sample struct {
 	Latency []int64          // counts of the buckets of a histogram
 }
 
-// History keeps samples of the whole time: when there are too many, each second sample is dropped, and the
-// interval between samples doubles.
+// History keeps samples of the whole time: when there are too many, every second sample is dropped, and the interval
+// between samples doubles.
 type History struct {
 	samples  []Sample
 	interval time.Duration
@@ -52,7 +52,7 @@ func (h *History) times() []time.Time {
 	return times
 }
 
-// each gives a value for each interval between two samples.
+// each yields a value for each interval between two samples.
 func (h *History) each(value func(before, after Sample, seconds float64) float64) []float64 {
 	var values []float64
 	for i := 1; i < len(h.samples); i++ {

@@ -2,7 +2,7 @@ package notify
 
 import "time"
 
-// watchInterval is the time between two looks at a run.
+// watchInterval is the time from one look at a run to the next.
 const watchInterval = time.Second
 
 // Snapshot is what Watch looks at in a run.

@@ -80,7 +80,7 @@ func (c *chooser) name(text string) string {
 	return c.names[text]
 }
 
-// choices gives what was chosen.
+// choices returns the chosen answers.
 func (c *chooser) choices() map[id]*Choice {
 	for _, of := range c.random.list {
 		of.Random = true
@@ -95,7 +95,7 @@ type bestChoices struct {
 	list  []*Choice
 }
 
-// add adds a choice, and gives the choice that has no room; nil if there is room, and for nil.
+// add adds a choice, and returns the choice that is dropped for it; nil if there is still room, and for nil.
 func (s *bestChoices) add(c *Choice) (out *Choice) {
 	switch {
 	case c == nil:

@@ -19,7 +19,7 @@ const (
 	// top-level domain, and then without their category.
 	mostStrata = 2000
 
-	// keepsWeight is the weight of earlier refreshes after one more: services change their ways.
+	// keepsWeight is the weight of earlier refreshes after one more: services change over time.
 	keepsWeight = 0.9
 )
 
@@ -91,7 +91,7 @@ func (h *History) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// stratumOf gives the stratum of an answer and its age in days at a time.
+// stratumOf returns the stratum of an answer and its age in days at a time.
 func stratumOf(r client.Request, o answers.Outcome, days float64) Stratum {
 	s := Stratum{Category: r.Classification, Age: ageOf(days)}
 	if len(o.Answer.Entries) > 0 {

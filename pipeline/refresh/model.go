@@ -58,7 +58,7 @@ func (t *StratumCounts) add(u StratumCounts, weight float64) {
 	t.RandomChanged += weight * u.RandomChanged
 }
 
-// Model gives the probability that an answer has changed.
+// Model estimates the probability that an answer has changed.
 type Model struct {
 	store      factor
 	categories map[string]*factor

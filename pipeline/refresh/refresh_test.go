@@ -161,7 +161,7 @@ func TestStopKeepsCounts(t *testing.T) {
 func TestDamagedNotes(t *testing.T) {
 	store := newStore(t, 10)
 	batch := store.NewBatch()
-	for _, name := range []string{historyNote, progressNote + "run", tallyNote + "run"} {
+	for _, name := range []string{historyNote, progressNote + "run", interimNote + "run"} {
 		batch.AddNote(name, []byte(`{"Begun": 7, [`))
 	}
 	if err := batch.Commit(); err != nil {

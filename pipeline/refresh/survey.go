@@ -94,7 +94,7 @@ func (v *survey) add(a answers.Stored) error {
 	return nil
 }
 
-// freshness gives the results, sorted by source, kind and classification.
+// freshness returns the results, sorted by source, kind and classification.
 func (v *survey) freshness() []Freshness {
 	list := []Freshness{}
 	for _, f := range v.groups {

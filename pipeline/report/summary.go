@@ -57,7 +57,7 @@ type Example struct {
 	Error      string   `json:"error,omitempty"`
 }
 
-// Second is the second category of an Example.
+// Second is the category after the first one of an Example.
 type Second struct {
 	Value      string  `json:"value"`
 	Confidence float64 `json:"confidence"`
@@ -88,7 +88,7 @@ type Distribution struct {
 
 const confidenceBins = 20
 
-// Look has records that are worth a look.
+// Look has examples of records that a person should look at.
 type Look struct {
 	LowConfidence []Example `json:"low_confidence"` // the lowest first
 	CloseSecond   []Example `json:"close_second"`   // whose second category has nearly the same confidence, the closest first
@@ -127,7 +127,7 @@ func Summarize(ctx context.Context, parts []outputs.Part) (Summary, error) {
 	return s, nil
 }
 
-// result gives the counts of a classification.
+// result returns the counts of a classification.
 func (c *class) result() Classification {
 	r := Classification{Name: c.name, Records: c.records, Distinct: len(c.leaves), Confidence: c.confidence, Look: c.look}
 	if r.Look.LowConfidence = c.low.examples(); r.Look.LowConfidence == nil {
@@ -239,7 +239,7 @@ func (n *node) add(l *leaf) {
 	n.known += l.known
 }
 
-// sorted returns the children, the largest first, with shares of so many records.
+// sorted returns the children, the largest first, with their shares of a number of records.
 func (n *node) sorted(of int64) []Category {
 	var list []Category
 	for _, c := range n.children {

@@ -75,8 +75,8 @@ func MakeFolder(path string) error {
 	return nil
 }
 
-// leftDraft is the note of a draft that exists in the object storage: without the note, nothing would tell the drafts
-// of killed processes of this machine from those of others.
+// leftDraft is the note of a draft that exists in the object storage: without the note, the drafts of killed processes
+// of this machine could not be distinguished from those of others.
 type leftDraft struct {
 	URL  string `json:"url"`
 	ID   string `json:"upload"`

@@ -79,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// OpenToRead visits, for reading, the store that Open would open: the first store that exists.
+// OpenToRead opens the store that Open would open, the first store that exists, for reading: see [Visit].
 func OpenToRead(o Options) (*Store, error) {
 	o.ReadOnly = true
 	if o.Dir != "" {

@@ -62,13 +62,13 @@ func TestRight(t *testing.T) {
 		{"same sector", codeLevels, "31-33", []string{"325412"}, true, true, []bool{true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tally := New(tt.levels, everything)
+			comparison := New(tt.levels, everything)
 			var answers []Answer
 			for _, value := range tt.answers {
 				answers = append(answers, Answer{value, 0.5})
 			}
-			tally.Add(tt.label, answers)
-			r := tally.Report()
+			comparison.Add(tt.label, answers)
+			r := comparison.Report()
 			if (r.Top1 == 1) != tt.first || (r.Top3 == 1) != tt.three || (r.Coverage == 1) != (len(answers) > 0) {
 				t.Errorf("top-1 %v, top-3 %v, coverage %v", r.Top1, r.Top3, r.Coverage)
 			}
@@ -87,15 +87,15 @@ func TestRight(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	tally := New(PathLevels, func(value string) bool { return value == "A > B" })
-	tally.Invalid()
-	tally.Add("", []Answer{{"A", 0.5}})
-	tally.Add("A > B", []Answer{{"A > B", 0.95}})
-	tally.Add("A > B", []Answer{{"A > C", 0.91}})
-	tally.Add("A>B", []Answer{{"A > C", 1.5}})
-	tally.Add("A > X", []Answer{{"A > X", math.NaN()}})
-	tally.Add("A > B", nil)
-	got := tally.Report()
+	comparison := New(PathLevels, func(value string) bool { return value == "A > B" })
+	comparison.Invalid()
+	comparison.Add("", []Answer{{"A", 0.5}})
+	comparison.Add("A > B", []Answer{{"A > B", 0.95}})
+	comparison.Add("A > B", []Answer{{"A > C", 0.91}})
+	comparison.Add("A>B", []Answer{{"A > C", 1.5}})
+	comparison.Add("A > X", []Answer{{"A > X", math.NaN()}})
+	comparison.Add("A > B", nil)
+	got := comparison.Report()
 	want := Report{
 		Records: 7, Invalid: 1, Unlabelled: 1, Labelled: 5, Unknown: 1, Answered: 4,
 		Coverage: 0.8, Top1: 0.4, Top3: 0.4, Top1OfAnswered: 0.5,
@@ -120,14 +120,14 @@ func TestReportOfNothing(t *testing.T) {
 
 // The number of pairs and the length of their values are limited.
 func TestConfusionsAreBounded(t *testing.T) {
-	tally := New(PathLevels, everything)
+	comparison := New(PathLevels, everything)
 	for i := range maxPairs + 10 {
-		tally.Add(fmt.Sprint("A", i), []Answer{{strings.Repeat("é", 500), 0.5}})
+		comparison.Add(fmt.Sprint("A", i), []Answer{{strings.Repeat("é", 500), 0.5}})
 	}
-	if len(tally.confusions) != maxPairs || tally.Report().Uncounted != 10 {
-		t.Errorf("%d pairs, %d not counted", len(tally.confusions), tally.uncounted)
+	if len(comparison.confusions) != maxPairs || comparison.Report().Uncounted != 10 {
+		t.Errorf("%d pairs, %d not counted", len(comparison.confusions), comparison.uncounted)
 	}
-	for p := range tally.confusions {
+	for p := range comparison.confusions {
 		if len(p.answer) > maxShown {
 			t.Fatalf("%d bytes of an answer are kept", len(p.answer))
 		}
@@ -142,9 +142,9 @@ func FuzzTally(f *testing.F) {
 	f.Add("31-33", "\xff", -3.0)
 	f.Fuzz(func(t *testing.T, label, value string, confidence float64) {
 		for _, levels := range []Levels{PathLevels, codeLevels} {
-			tally := New(levels, everything)
-			tally.Add(label, []Answer{{value, confidence}, {label, confidence}})
-			r := tally.Report()
+			comparison := New(levels, everything)
+			comparison.Add(label, []Answer{{value, confidence}, {label, confidence}})
+			r := comparison.Report()
 			if r.Top1 > r.Top3 || r.Top3 > 1 || !(r.CalibrationError >= 0 && r.CalibrationError <= 1) {
 				t.Errorf("%+v", r)
 			}
