@@ -26,7 +26,7 @@ type id [16]byte
 
 // chooser keeps the answers that are to be asked again while all answers pass by.
 type chooser struct {
-	model  *Model
+	model  *model
 	now    time.Time // when the refresh began
 	seed   string
 	random bestChoices // the smallest ids
@@ -35,7 +35,7 @@ type chooser struct {
 	names  map[string]string // keeps one copy of each category and top-level domain
 }
 
-func newChooser(m *Model, now time.Time, seed string, random, scored int64) *chooser {
+func newChooser(m *model, now time.Time, seed string, random, scored int64) *chooser {
 	c := &chooser{model: m, now: now, seed: seed, chosen: make(map[id]*Choice), names: make(map[string]string)}
 	c.random = bestChoices{most: random, worse: func(a, b *Choice) bool { return bytes.Compare(a.id[:], b.id[:]) > 0 }}
 	c.scored = bestChoices{most: scored, worse: func(a, b *Choice) bool {
@@ -64,7 +64,7 @@ func (c *chooser) offer(r client.Request, o answers.Outcome) {
 		return
 	}
 	this.Stratum = stratumOf(r, o, this.Days)
-	this.score = c.model.Probability(this.Stratum, this.Days)
+	this.score = c.model.probability(this.Stratum, this.Days)
 	this.Stratum.Category, this.Stratum.TLD = c.name(this.Stratum.Category), c.name(this.Stratum.TLD)
 	c.chosen[this.id] = this
 	if out := c.scored.add(c.random.add(this)); out != nil {

@@ -70,7 +70,7 @@ func Begin(store *answers.Store, run string, budget int64, now time.Time) (*Refr
 	}
 	random := (budget + randomShare/2) / randomShare
 	seed := run + r.progress.Begun.Format(time.RFC3339Nano)
-	r.chooser = newChooser(r.history.Fit(), r.progress.Begun, seed, max(0, random-r.progress.Random), max(0, budget-random-r.progress.Scored))
+	r.chooser = newChooser(r.history.fit(), r.progress.Begun, seed, max(0, random-r.progress.Random), max(0, budget-random-r.progress.Scored))
 	return r, nil
 }
 

@@ -45,9 +45,9 @@ type bin struct {
 
 type pair struct{ label, answer string }
 
-// New returns a Comparison. levels splits values; known reports whether an allowed value, its levels
+// newComparison returns a Comparison. levels splits values; known reports whether an allowed value, its levels
 // joined by " > ", is in the taxonomy.
-func New(levels Levels, known func(value string) bool) *Comparison {
+func newComparison(levels Levels, known func(value string) bool) *Comparison {
 	return &Comparison{levels: levels, known: known, confusions: make(map[pair]int64)}
 }
 

@@ -12,7 +12,7 @@ import (
 
 func everything(string) bool { return true }
 
-var codeLevels = LevelsOf(taxonomy.NAICS())
+var codeLevels = levelsOf(taxonomy.NAICS())
 
 func TestLevels(t *testing.T) {
 	for _, tt := range []struct {
@@ -21,9 +21,9 @@ func TestLevels(t *testing.T) {
 		value  string
 		want   []string
 	}{
-		{"path", PathLevels, "A > B > C", []string{"A", "B", "C"}},
-		{"path without spaces", PathLevels, " A>B ", []string{"A", "B"}},
-		{"no path", PathLevels, " > ", nil},
+		{"path", pathLevels, "A > B > C", []string{"A", "B", "C"}},
+		{"path without spaces", pathLevels, " A>B ", []string{"A", "B"}},
+		{"no path", pathLevels, " > ", nil},
 		{"industry", codeLevels, "541511", []string{"54", "541", "5415", "54151", "541511"}},
 		{"sector of several numbers", codeLevels, "3254", []string{"31-33", "325", "3254"}},
 		{"sector as a range", codeLevels, "44-45", []string{"44-45"}},
@@ -48,21 +48,21 @@ func TestRight(t *testing.T) {
 		first, three bool
 		byLevel      []bool // of the levels that the label has
 	}{
-		{"equal", PathLevels, "A > B", []string{"A > B"}, true, true, []bool{true, true}},
-		{"below", PathLevels, "A", []string{"A > B > C"}, true, true, []bool{true}},
-		{"above", PathLevels, "A > B", []string{"A"}, false, false, []bool{true, false}},
-		{"beside", PathLevels, "A > B", []string{"A > C"}, false, false, []bool{true, false}},
-		{"begins with the same letters", PathLevels, "A > B", []string{"A > Bx"}, false, false, []bool{true, false}},
-		{"third", PathLevels, "A", []string{"B", "C", "A > D"}, false, true, []bool{false}},
-		{"fourth", PathLevels, "A", []string{"B", "C", "D", "A"}, false, false, []bool{false}},
-		{"another allowed", PathLevels, "A > B|C", []string{"C > D"}, true, true, []bool{true, false}},
-		{"no answer", PathLevels, "A > B", nil, false, false, []bool{false, false}},
+		{"equal", pathLevels, "A > B", []string{"A > B"}, true, true, []bool{true, true}},
+		{"below", pathLevels, "A", []string{"A > B > C"}, true, true, []bool{true}},
+		{"above", pathLevels, "A > B", []string{"A"}, false, false, []bool{true, false}},
+		{"beside", pathLevels, "A > B", []string{"A > C"}, false, false, []bool{true, false}},
+		{"begins with the same letters", pathLevels, "A > B", []string{"A > Bx"}, false, false, []bool{true, false}},
+		{"third", pathLevels, "A", []string{"B", "C", "A > D"}, false, true, []bool{false}},
+		{"fourth", pathLevels, "A", []string{"B", "C", "D", "A"}, false, false, []bool{false}},
+		{"another allowed", pathLevels, "A > B|C", []string{"C > D"}, true, true, []bool{true, false}},
+		{"no answer", pathLevels, "A > B", nil, false, false, []bool{false, false}},
 		{"code below", codeLevels, "5415", []string{"541511"}, true, true, []bool{true, true, true}},
 		{"code beside", codeLevels, "5415", []string{"541611"}, false, false, []bool{true, true, false}},
 		{"same sector", codeLevels, "31-33", []string{"325412"}, true, true, []bool{true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			comparison := New(tt.levels, everything)
+			comparison := newComparison(tt.levels, everything)
 			var answers []Answer
 			for _, value := range tt.answers {
 				answers = append(answers, Answer{value, 0.5})
@@ -87,7 +87,7 @@ func TestRight(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	comparison := New(PathLevels, func(value string) bool { return value == "A > B" })
+	comparison := newComparison(pathLevels, func(value string) bool { return value == "A > B" })
 	comparison.Invalid()
 	comparison.Add("", []Answer{{"A", 0.5}})
 	comparison.Add("A > B", []Answer{{"A > B", 0.95}})
@@ -111,7 +111,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestReportOfNothing(t *testing.T) {
-	got := New(PathLevels, everything).Report()
+	got := newComparison(pathLevels, everything).Report()
 	want := Report{Levels: []Level{}, Bins: []Bin{}, Confusions: []Confusion{}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
@@ -120,7 +120,7 @@ func TestReportOfNothing(t *testing.T) {
 
 // The number of pairs and the length of their values are limited.
 func TestConfusionsAreBounded(t *testing.T) {
-	comparison := New(PathLevels, everything)
+	comparison := newComparison(pathLevels, everything)
 	for i := range maxPairs + 10 {
 		comparison.Add(fmt.Sprint("A", i), []Answer{{strings.Repeat("é", 500), 0.5}})
 	}
@@ -141,8 +141,8 @@ func FuzzTally(f *testing.F) {
 	f.Add("||>", ">>", math.Inf(1))
 	f.Add("31-33", "\xff", -3.0)
 	f.Fuzz(func(t *testing.T, label, value string, confidence float64) {
-		for _, levels := range []Levels{PathLevels, codeLevels} {
-			comparison := New(levels, everything)
+		for _, levels := range []Levels{pathLevels, codeLevels} {
+			comparison := newComparison(levels, everything)
 			comparison.Add(label, []Answer{{value, confidence}, {label, confidence}})
 			r := comparison.Report()
 			if r.Top1 > r.Top3 || r.Top3 > 1 || !(r.CalibrationError >= 0 && r.CalibrationError <= 1) {
