@@ -194,6 +194,9 @@ func deliver(w http.ResponseWriter, body []byte) error {
 
 // answer appends the body of a successful answer to b, and sets its headers.
 func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *access) ([]byte, *apiError) {
+	if s.opts.Backend != nil {
+		w.Header().Set(client.GatewayHeader, "1")
+	}
 	op, ok := s.operations[r.URL.Path]
 	if !ok {
 		return b, noOperation()

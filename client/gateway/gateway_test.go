@@ -534,3 +534,20 @@ func TestTheUpstreamKeyStaysSecret(t *testing.T) {
 		})
 	})
 }
+
+// Clients know a gateway by a header: the shards of a run then leave the rate and the quota to the gateway.
+func TestClientsKnowTheGateway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=100")
+		r.run(t, func() {
+			for _, path := range []string{embedded.UsagePath, embedded.ProductPath + "?query=hotel", "/nothing"} {
+				req, rec := httptest.NewRequest(http.MethodGet, path, nil), httptest.NewRecorder()
+				req.Header.Set("x-api-key", "alice")
+				r.service.ServeHTTP(rec, req)
+				if rec.Header().Get(client.GatewayHeader) == "" {
+					t.Errorf("%s: %d without the header %s", path, rec.Code, client.GatewayHeader)
+				}
+			}
+		})
+	})
+}
