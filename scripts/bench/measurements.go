@@ -2,7 +2,7 @@ package main
 
 import "github.com/bulkcat/bulkcat/scripts/bench/report"
 
-// measurements has the measurements of an arm's rounds.
+// measurements are those of an arm's rounds.
 type measurements struct {
 	rate  report.Sample // records a second
 	cpu   report.Sample // seconds a record
