@@ -144,7 +144,7 @@ func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
 // it is an *places.OverwriteError if the session would write where it reads.
 func (o SessionOptions) Check() error {
 	var errs []error
-	o, err := o.settled()
+	o, err := o.withoutURLParameters()
 	if err != nil {
 		return err
 	}
@@ -199,8 +199,8 @@ func (o SessionOptions) Check() error {
 	return o.checkPlaces()
 }
 
-// settled takes the parameters off the URLs among the paths.
-func (o SessionOptions) settled() (SessionOptions, error) {
+// withoutURLParameters returns the options without the parameters of URLs: see storage.TakeParameters.
+func (o SessionOptions) withoutURLParameters() (SessionOptions, error) {
 	var err error
 	if o.Output.Path, err = storage.TakeParameters(o.Output.Path); err != nil {
 		return o, &OptionError{"Output.Path", err}
@@ -253,7 +253,7 @@ func (o SessionOptions) checkParts() error {
 
 func (o SessionOptions) withDefaults() SessionOptions {
 	o = o.withStreams()
-	o, _ = o.settled() // checked by Check
+	o, _ = o.withoutURLParameters() // checked by Check
 	o.Input.Storage = storage.Objects{}
 	if o.hasNoOutput() {
 		o.Output = OutputOptions{Path: "-", none: true}
