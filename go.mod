@@ -2,7 +2,7 @@ module github.com/bulkcat/bulkcat
 
 go 1.26.0
 
-// Each direct dependency says its purpose; a test keeps the comments complete.
+// Each direct dependency says its purpose.
 require (
 	github.com/andybalholm/brotli v1.1.1 // Brotli of Parquet pages, to a size that is known before
 	github.com/cespare/xxhash/v2 v2.3.0 // fingerprints of input records in the manifest of a folder

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 // Entry is one category of an answer.
@@ -29,7 +29,7 @@ type Answer struct {
 	Limit      RateLimit
 	Free       bool // the answer cost nothing and is not stored
 
-	share *room.Share // of the memory for bodies; nil if Body was not read by an HTTP
+	share *memory.Share // of the memory for bodies; nil if Body was not read by an HTTP
 }
 
 // Release drops Body and returns its memory to the client, which bounds the memory of all bodies together.

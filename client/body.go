@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 const (
@@ -42,7 +42,7 @@ var errBodyTooLarge = errors.New("the service's answer is over 8 MiB")
 type counted struct {
 	io.Reader
 	ctx   context.Context
-	share *room.Share
+	share *memory.Share
 	left  int64 // bytes that are reserved and not read yet
 }
 
@@ -54,13 +54,13 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func count(ctx context.Context, resp *http.Response, share *room.Share, most int64) io.Reader {
+func count(ctx context.Context, resp *http.Response, share *memory.Share, most int64) io.Reader {
 	return &counted{Reader: io.LimitReader(resp.Body, most), ctx: ctx, share: share, left: freeBody}
 }
 
 // readBody reads a body to its end, so that the connection can be used again. It removes a byte order
 // mark. The error is errBodyTooLarge, the transport's, or the context's.
-func readBody(ctx context.Context, resp *http.Response, share *room.Share) ([]byte, error) {
+func readBody(ctx context.Context, resp *http.Response, share *memory.Share) ([]byte, error) {
 	size := min(max(resp.ContentLength, 512), freeBody)
 	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	n, err := buf.ReadFrom(count(ctx, resp, share, maxBody+1))
@@ -74,7 +74,7 @@ func readBody(ctx context.Context, resp *http.Response, share *room.Share) ([]by
 var byteOrderMark = []byte("\ufeff")
 
 // readErrorBody reads the beginning of an error's body. It returns the part before a read error.
-func readErrorBody(ctx context.Context, resp *http.Response, share *room.Share) []byte {
+func readErrorBody(ctx context.Context, resp *http.Response, share *memory.Share) []byte {
 	body, err := io.ReadAll(count(ctx, resp, share, maxErrorBody))
 	if err == nil && len(body) == maxErrorBody {
 		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)

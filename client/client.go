@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 // Categorizer makes one attempt at a request. The error is an *Error, or the context's.
@@ -76,7 +76,7 @@ type HTTP struct {
 	base    *url.URL
 	header  http.Header // of every request; read-only
 	secrets secrets
-	bodies  *room.Room // memory for bodies
+	bodies  *memory.Pool // memory for bodies
 	heard   lastUsage
 }
 
@@ -105,7 +105,7 @@ func New(options Options) (*HTTP, error) {
 	}
 	return &HTTP{
 		options: o, base: base, header: header, secrets: newSecrets(o.APIKey, o.Headers),
-		bodies: room.New(allBodies),
+		bodies: memory.New(allBodies),
 	}, nil
 }
 
@@ -146,11 +146,8 @@ func (c *HTTP) Source() string { return c.base.String() }
 // Hide returns text with the API key and the values of secret headers replaced by "[secret]".
 func (c *HTTP) Hide(text string) string { return c.secrets.hide(text) }
 
-// Close ends the use of c.
-func (c *HTTP) Close() { c.CloseIdle() }
-
-// CloseIdle closes idle connections.
-func (c *HTTP) CloseIdle() {
+// Close closes idle connections. The client can still be used.
+func (c *HTTP) Close() {
 	if t, ok := c.options.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
@@ -246,7 +243,7 @@ func encodeParams(params [][2]string) string {
 
 // do makes one attempt and returns the body of a 2xx response. The error is an *Error, or the cause of
 // ctx. The caller releases share, which holds the body's memory.
-func (c *HTTP) do(ctx context.Context, req *http.Request, share *room.Share) (resp *http.Response, body []byte, err error) {
+func (c *HTTP) do(ctx context.Context, req *http.Request, share *memory.Share) (resp *http.Response, body []byte, err error) {
 	attempt := newAttempt(ctx, c.options.Timeout)
 	defer attempt.end()
 	resp, err = c.send(req.WithContext(attempt))
@@ -265,7 +262,7 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, share *room.Share) (re
 
 // statusError returns the error of a response that is not an answer. The status decides even if the body
 // cannot be read to its end.
-func (c *HTTP) statusError(t *attempt, resp *http.Response, share *room.Share) error {
+func (c *HTTP) statusError(t *attempt, resp *http.Response, share *memory.Share) error {
 	body := readErrorBody(t, resp, share)
 	if t.parent.Err() != nil {
 		return context.Cause(t.parent)

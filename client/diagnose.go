@@ -66,7 +66,7 @@ func NewDiagnoser(c *HTTP) *Diagnoser { return &Diagnoser{next: c, usage: c.Usag
 // CloseIdle closes idle connections.
 func (d *Diagnoser) CloseIdle() {
 	if c, ok := d.next.(*HTTP); ok {
-		c.CloseIdle()
+		c.Close()
 	}
 }
 
@@ -163,8 +163,8 @@ func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 	usage, err := d.usage(ctx)
 	refused := false
 	if d.heard != nil && isRefusal(err) {
-		if told := d.heard.Load(); told != nil {
-			usage, err, refused = told.usage, nil, true
+		if heard := d.heard.Load(); heard != nil {
+			usage, err, refused = heard.usage, nil, true
 		}
 	}
 	d.last = usageReply{usage: usage, err: err, refused: refused, at: time.Now(), answered: answered}

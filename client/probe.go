@@ -199,7 +199,7 @@ func (p *prober) requestUsage(seen *probedUsage) func(context.Context) (string, 
 	}
 }
 
-// passOver returns the text of an error that concerns one request only, and any other error.
+// passOver returns an error that concerns one request only as a text, and any other error as it is.
 func (p *prober) passOver(err error) (string, error) {
 	var e *Error
 	switch {
@@ -220,7 +220,7 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 		return Answer{}, "", false, err
 	}
 	answer, err = c.categorize(ctx, Request{Kind: s.kind, Input: s.input(), Classification: classification}, names...)
-	if shape, ok := errors.AsType[*ShapeError](err); ok && p.nest(shape.Member) {
+	if shape, ok := errors.AsType[*ShapeError](err); ok && p.keepPlace(shape.Member) {
 		answer, err = shape.found, nil
 	}
 	if err == nil {
@@ -241,9 +241,9 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 	return Answer{}, seen, false, err
 }
 
-// nest keeps the place at which an answer has its entries, and reports whether it can be kept: the first answer decides.
+// keepPlace keeps the place at which an answer has its entries, and reports whether it can be kept: the first answer decides.
 // A custom classification may have another name at the same place.
-func (p *prober) nest(member string) bool {
+func (p *prober) keepPlace(member string) bool {
 	if member == "" {
 		return false
 	}

@@ -173,8 +173,7 @@ func cutParam(param string) (name, value string, found bool) {
 	return strings.TrimSpace(name), strings.TrimSpace(value), found
 }
 
-// parseRemaining parses a number of requests or of seconds, of which a fraction does not count. It returns -1
-// for any other text.
+// parseRemaining parses a number of requests or of seconds, without its fraction. It returns -1 for any other text.
 func parseRemaining(text string) int64 {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(n >= 0) {

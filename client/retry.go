@@ -34,8 +34,8 @@ func DefaultRetryPolicy() RetryPolicy {
 	}
 }
 
-// shortWait is the longest wait stated by a limiter that a request is not held for. Retry-After has whole
-// seconds, so a service that means some milliseconds sends 1. A lower rate is enough then.
+// shortWait is the longest wait of a limiter that a request ignores. Retry-After has whole seconds, so a service that
+// means some milliseconds sends 1. A lower rate is enough then.
 const shortWait = 2 * time.Second
 
 // Next returns the wait before the next attempt, after a number of failed attempts of which the last ended

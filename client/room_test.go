@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 // flood is a transport with bodies of any length. It counts the bytes of the bodies that are being read.
@@ -80,7 +80,7 @@ func TestLongBodiesShareTheMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			c.bodies = room.New(size)
+			c.bodies = memory.New(size)
 			var g sync.WaitGroup
 			for range tt.requests {
 				g.Go(func() {

@@ -59,6 +59,9 @@ func (e *Error) meaning() meaning {
 // Refused reports whether the service did not work on the request because the client asks too much.
 func (e *Error) Refused() bool { return e.meaning() == limited }
 
+// Unavailable reports whether the service says that it cannot serve now: it is out, or the caller asks too much.
+func (e *Error) Unavailable() bool { return e.meaning() == unavailable }
+
 // mayLimit reports whether the response may be that of a limiter, whose short waits a lower rate replaces.
 func (e *Error) mayLimit() bool {
 	m := e.meaning()

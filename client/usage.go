@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/bulkcat/bulkcat/client/limits"
 )
 
 // Usage is the quota of the API key.
@@ -29,14 +27,6 @@ func (u Usage) Requests() (n int64, ok bool) {
 		return 0, false
 	}
 	return int64(min(left, 1<<62)), true
-}
-
-// QuotaOf returns what the result of asking for the Usage tells a limits.Controller. A time limit of ctx may pass as
-// other failures may.
-func QuotaOf(u Usage, err error) limits.Quota {
-	q := limits.Quota{Err: err, Transient: ClassOf(err) == Transient || errors.Is(err, context.DeadlineExceeded)}
-	q.Left, q.Metered = u.Requests()
-	return q
 }
 
 // unlimited are the usual values of Remaining for a key without a quota.

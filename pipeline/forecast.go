@@ -30,7 +30,7 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	defer context.AfterFunc(ctx, s.endReading)()
 	parts := flow.Parts{Source: s.input, Counters: s.counters}
 	if stored, ok := s.options.stored(); ok {
-		store, err := stores.Look(stored) // makes no store, and changes none
+		store, err := stores.OpenToRead(stored) // makes no store, and changes none
 		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
 			return Forecast{}, err
 		}

@@ -324,7 +324,7 @@ func (s *Session) publish(ctx context.Context, account *record.Account) error {
 	}
 	err := account.Write(ctx, record.AccountPath(s.options.Output.Path))
 	if err == nil {
-		s.lock.Settle()
+		s.lock.DropClaim()
 	}
 	return err
 }

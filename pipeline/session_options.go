@@ -110,7 +110,7 @@ type StoreOptions struct {
 // it is an *places.OverwriteError if the session would write where it reads.
 func (o SessionOptions) Check() error {
 	var errs []error
-	o, err := o.withPlainURLs()
+	o, err := o.withoutURLParameters()
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func (o SessionOptions) Check() error {
 	return o.checkPlaces()
 }
 
-// withPlainURLs takes the parameters off the URLs among the paths.
-func (o SessionOptions) withPlainURLs() (SessionOptions, error) {
+// withoutURLParameters returns the options without the parameters of URLs: see storage.TakeParameters.
+func (o SessionOptions) withoutURLParameters() (SessionOptions, error) {
 	var err error
 	if o.Output.Path, err = storage.TakeParameters(o.Output.Path); err != nil {
 		return o, &OptionError{Option: "Output.Path", Err: err}
@@ -204,7 +204,7 @@ func (o SessionOptions) checkParts() error {
 
 func (o SessionOptions) withDefaults() SessionOptions {
 	o = o.withStreams()
-	o, _ = o.withPlainURLs() // checked by Check
+	o, _ = o.withoutURLParameters() // checked by Check
 	o.Input.Storage = storage.Objects{}
 	if o.hasNoOutput() {
 		o.Output, o.noOutput = OutputOptions{Path: "-"}, true

@@ -88,7 +88,7 @@ func TestSessionLeavesTheOutputOfAnotherRun(t *testing.T) {
 	o.Output.Levels = 2
 	account, err := runSession(t, o)
 	taken, _ := errors.AsType[*pipeline.OutputTakenError](err)
-	want := []record.Change{{Setting: "levels", Then: "1", Now: "2"}}
+	want := []record.SettingChange{{Setting: "levels", Then: "1", Now: "2"}}
 	if account != nil || taken == nil || !slices.Equal(taken.Changes, want) {
 		t.Errorf("got the account %v and %v", account, err)
 	}

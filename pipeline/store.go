@@ -59,10 +59,10 @@ func (s *Session) restore(ctx context.Context, dir string) error {
 
 // startBackup copies the store until stop, unless no copy is wanted or nothing is asked. If ctx, which an interruption ends,
 // has not ended at stop, its end ends the last copy at once.
-func (s *Session) startBackup(ctx, out context.Context, store *stores.Store, offline bool) (stop func() *backup.State, err error) {
+func (s *Session) startBackup(ctx, out context.Context, store *stores.Store, offline bool) (stop func() *backup.Progress, err error) {
 	o := &s.options
 	if o.Store.Backup == "" || offline {
-		return func() *backup.State { return nil }, nil
+		return func() *backup.Progress { return nil }, nil
 	}
 	b, err := backup.Start(out, store.Store, backup.Options{
 		Place: o.backupPlace(), Dir: store.Dir, Every: o.Store.BackupEvery, Log: o.Log, Notice: "; Ctrl-C ends the wait",
@@ -70,7 +70,7 @@ func (s *Session) startBackup(ctx, out context.Context, store *stores.Store, off
 	if err != nil {
 		return nil, err
 	}
-	return func() *backup.State {
+	return func() *backup.Progress {
 		if ctx.Err() == nil {
 			defer context.AfterFunc(ctx, b.GiveUp)()
 		}

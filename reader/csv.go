@@ -25,7 +25,7 @@ type csvLayout struct {
 }
 
 // fitCSV recognizes CSV by a first line such as sep=;, by options about columns, and by the name of an input column.
-func fitCSV(s *sample, o *Options) fit {
+func fitCSV(s *beginning, o *Options) fit {
 	line := firstLine(s.lines())
 	switch {
 	case len(line) == 0:
@@ -37,7 +37,7 @@ func fitCSV(s *sample, o *Options) fit {
 	if o.Delimiter != 0 {
 		comma = string(o.Delimiter)
 	}
-	row, _ := (&csvRows{lines: newLines(bytes.NewReader(line)), comma: comma, strict: o.StrictCSV}).next()
+	row, _ := (&csvRows{lines: newLineSplitter(bytes.NewReader(line)), comma: comma, strict: o.StrictCSV}).next()
 	if row.fault != "" {
 		row.fields = nil
 	}
@@ -57,7 +57,7 @@ func (o *Options) isInputName(column string) bool {
 }
 
 // examineCSV finds the columns in the first row.
-func examineCSV(f *file, s *sample, o *Options) (opener, error) {
+func examineCSV(f *file, s *beginning, o *Options) (opener, error) {
 	l := &csvLayout{separator: separatorOf(s.lines(), o)}
 	for {
 		l.comma = commaOf(s, l.separator, o)
@@ -87,7 +87,7 @@ func malformedHeader(file string, r row) error {
 }
 
 // rows returns the rows after a first line such as sep=;.
-func (l *csvLayout) rows(lines *lines, o *Options) csvRows {
+func (l *csvLayout) rows(lines *lineSplitter, o *Options) csvRows {
 	if l.separator != "" {
 		lines.skip()
 	}
@@ -96,8 +96,8 @@ func (l *csvLayout) rows(lines *lines, o *Options) csvRows {
 
 // firstRow returns the row that decides on the columns. Without a header, this is the first of sniffRows that is
 // not malformed. If the sample can grow, the search ends at a malformed row, which may only be cut off.
-func (l *csvLayout) firstRow(s *sample, o *Options) (r row, err error) {
-	rows := l.rows(newLines(bytes.NewReader(s.lines())), o)
+func (l *csvLayout) firstRow(s *beginning, o *Options) (r row, err error) {
+	rows := l.rows(newLineSplitter(bytes.NewReader(s.lines())), o)
 	for range sniffRows {
 		r, err = rows.next()
 		if err != nil || r.fault == "" || !o.NoHeader || s.canGrow() {

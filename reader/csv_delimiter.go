@@ -29,7 +29,7 @@ func separatorOf(data []byte, o *Options) string {
 }
 
 // commaOf returns the delimiter of a CSV file.
-func commaOf(s *sample, separator string, o *Options) string {
+func commaOf(s *beginning, separator string, o *Options) string {
 	switch {
 	case o.Delimiter != 0:
 		return string(o.Delimiter)
@@ -59,7 +59,7 @@ func detectDelimiter(data []byte, strict bool) string {
 // consistency returns the number of fields of the first row, and the fraction of the first sniffRows rows that have
 // the same number.
 func consistency(data []byte, comma string, strict bool) (fields int, share float64) {
-	rows := csvRows{lines: newLines(bytes.NewReader(data)), comma: comma, strict: strict}
+	rows := csvRows{lines: newLineSplitter(bytes.NewReader(data)), comma: comma, strict: strict}
 	same, all := 0, 0
 	for all < sniffRows {
 		r, err := rows.next()

@@ -22,7 +22,7 @@ import (
 // to the row, and a row has at most the wanted number of fields. So each line is looked through at most once per
 // column, and once in strict mode, except for a line on which a look-ahead ends.
 type csvRows struct {
-	lines  *lines
+	lines  *lineSplitter
 	comma  string
 	strict bool
 	want   int // number of fields of a row; 0 for any

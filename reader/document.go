@@ -146,7 +146,7 @@ func (s *documentSource) lineAt(offset int64) int64 {
 
 // documentOf reports whether a sample is a JSON array, or JSON values of which the first has several lines. Read as
 // JSONL, every line of these would be a malformed record.
-func documentOf(s *sample) (document, array bool) {
+func documentOf(s *beginning) (document, array bool) {
 	rest := bytes.TrimLeft(s.data, jsonSpace)
 	line := beforeLineEnd(rest)
 	switch {

@@ -77,8 +77,8 @@ func decoded(r io.Reader, name string) io.Reader {
 	return transform.NewReader(r, strictDecoder{e.NewDecoder(), name})
 }
 
-// strictDecoder is a decoder that tells invalid bytes from valid text, and the end of the text within a character from
-// the end of the text: decoders return U+FFFD for both.
+// strictDecoder is a decoder that distinguishes invalid bytes, and a text that ends within a character, from valid
+// text: other decoders return U+FFFD for both.
 type strictDecoder struct {
 	transform.Transformer
 	encoding string

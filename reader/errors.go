@@ -161,7 +161,7 @@ const (
 	faultNoColumn   = " is an object, but the input column is not known; name it"
 )
 
-// optionFor returns the field of Options that may mend a fault; "" if there is none.
+// optionFor returns the field of Options that may prevent a fault; "" if there is none.
 func optionFor(fault string) string {
 	switch {
 	case strings.HasSuffix(fault, otherEncoding):

@@ -167,7 +167,7 @@ func TestReadErrorInALine(t *testing.T) {
 }
 
 func TestSourceThatReturnsNothing(t *testing.T) {
-	lines := newLines(emptyReader{})
+	lines := newLineSplitter(emptyReader{})
 	if _, err := lines.next(); err != io.ErrNoProgress {
 		t.Errorf("got %v, want io.ErrNoProgress", err)
 	}

@@ -133,10 +133,10 @@ func (b *book) findWorkbook() error {
 }
 
 // open opens a part by its name.
-func (b *book) open(name string) (*part, error) {
+func (b *book) open(name string) (*xmlPart, error) {
 	switch found := b.parts[name]; len(found) {
 	case 1:
-		return openPart(found[0])
+		return openXMLPart(found[0])
 	case 0:
 		return nil, fmt.Errorf("its part %s is missing", name)
 	default:
@@ -145,7 +145,7 @@ func (b *book) open(name string) (*part, error) {
 }
 
 // read reads a whole part by calling readChild for each element directly inside the root.
-func (b *book) read(name, root string, readChild func(*part, xml.StartElement) error) (err error) {
+func (b *book) read(name, root string, readChild func(*xmlPart, xml.StartElement) error) (err error) {
 	p, err := b.open(name)
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (b *book) relations(source string) (relations, error) {
 	if len(b.parts[name]) == 0 {
 		return r, nil
 	}
-	return r, b.read(name, "Relationships", func(p *part, e xml.StartElement) error {
+	return r, b.read(name, "Relationships", func(p *xmlPart, e xml.StartElement) error {
 		target := strings.ReplaceAll(attribute(e, "Target"), `\`, "/")
 		if attribute(e, "TargetMode") == "External" || target == "" {
 			return nil
@@ -193,7 +193,7 @@ func tooMany(n int, what string) error {
 	return nil
 }
 
-func (b *book) readWorkbook(p *part, e xml.StartElement) error {
+func (b *book) readWorkbook(p *xmlPart, e xml.StartElement) error {
 	switch e.Name.Local {
 	case "workbookPr":
 		b.from1904 = isTrue(attribute(e, "date1904"))
@@ -212,7 +212,7 @@ func (b *book) readWorkbook(p *part, e xml.StartElement) error {
 // isTrue reports whether a value of the type boolean of XML Schema is true.
 func isTrue(value string) bool { return value == "1" || value == "true" }
 
-func (b *book) readStyles(p *part, e xml.StartElement) error {
+func (b *book) readStyles(p *xmlPart, e xml.StartElement) error {
 	switch e.Name.Local {
 	case "numFmts":
 		return p.each(func(e xml.StartElement) error {

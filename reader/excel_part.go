@@ -24,9 +24,9 @@ var (
 	errDeep      = fmt.Errorf("more than %d elements inside each other", maxDepth)
 )
 
-// part reads the XML of one part of an Excel file, with bounds for each token and for the depth. An element has a
+// xmlPart reads the XML of one part of an Excel file, with bounds for each token and for the depth. An element has a
 // level: 1 is the root.
-type part struct {
+type xmlPart struct {
 	name    string
 	body    io.ReadCloser
 	bounded *boundedReader
@@ -48,7 +48,7 @@ func (b *boundedReader) ReadByte() (byte, error) {
 	return b.Reader.ReadByte()
 }
 
-func openPart(f *zip.File) (*part, error) {
+func openXMLPart(f *zip.File) (*xmlPart, error) {
 	if f.UncompressedSize64 > bombSize && f.UncompressedSize64/bombRatio > f.CompressedSize64 {
 		return nil, fmt.Errorf("%s: it is a zip bomb, and has %d times its size unzipped", f.Name, f.UncompressedSize64/max(f.CompressedSize64, 1))
 	}
@@ -57,7 +57,7 @@ func openPart(f *zip.File) (*part, error) {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	text, _ := decode(bufio.NewReaderSize(body, readSize), "", nil)
-	p := &part{name: f.Name, body: body, bounded: &boundedReader{Reader: bufio.NewReaderSize(text, readSize)}}
+	p := &xmlPart{name: f.Name, body: body, bounded: &boundedReader{Reader: bufio.NewReaderSize(text, readSize)}}
 	p.decoder = xml.NewDecoder(p.bounded)
 	p.decoder.CharsetReader = sameCharset
 	return p, nil
@@ -72,11 +72,11 @@ func sameCharset(label string, input io.Reader) (io.Reader, error) {
 	return nil, fmt.Errorf("the encoding %q is neither UTF-8 nor UTF-16", label)
 }
 
-func (p *part) Close() error { return p.body.Close() }
+func (p *xmlPart) Close() error { return p.body.Close() }
 
 // token returns the next token, valid until the next call, and io.EOF after the end of the part, whose checksum is then
 // right.
-func (p *part) token() (xml.Token, error) {
+func (p *xmlPart) token() (xml.Token, error) {
 	p.bounded.left = maxRecord
 	t, err := p.decoder.Token()
 	switch t.(type) {
@@ -94,9 +94,9 @@ func (p *part) token() (xml.Token, error) {
 	return t, err
 }
 
-// child returns the next element directly inside the element of a level. What is left of the child before is skipped.
+// child returns the next element directly inside the element of a level. It skips what is left of the child before.
 // more is false at the end of the element.
-func (p *part) child(level int) (e xml.StartElement, more bool, err error) {
+func (p *xmlPart) child(level int) (e xml.StartElement, more bool, err error) {
 	for {
 		t, err := p.token()
 		if err == io.EOF && level > 0 {
@@ -119,7 +119,7 @@ func (p *part) child(level int) (e xml.StartElement, more bool, err error) {
 }
 
 // each calls read for each element directly inside the current one, to its end.
-func (p *part) each(read func(e xml.StartElement) error) error {
+func (p *xmlPart) each(read func(e xml.StartElement) error) error {
 	level := p.level
 	for {
 		e, more, err := p.child(level)
@@ -133,7 +133,7 @@ func (p *part) each(read func(e xml.StartElement) error) error {
 }
 
 // text appends the text directly inside the current element, to its end.
-func (p *part) text(text []byte) ([]byte, error) {
+func (p *xmlPart) text(text []byte) ([]byte, error) {
 	level := p.level
 	for {
 		t, err := p.token()
@@ -157,7 +157,7 @@ func (p *part) text(text []byte) ([]byte, error) {
 }
 
 // root reads the start of the root element, whose name must be want.
-func (p *part) root(want string) error {
+func (p *xmlPart) root(want string) error {
 	e, _, err := p.child(0)
 	switch {
 	case err == io.EOF:
@@ -176,7 +176,7 @@ func (e *rootError) Error() string {
 }
 
 // end reads the part to its end, after the end of the root.
-func (p *part) end() error {
+func (p *xmlPart) end() error {
 	switch e, _, err := p.child(0); {
 	case err == io.EOF:
 		return nil

@@ -20,7 +20,7 @@ const sheetLevel = 2
 
 // sheetRows reads the rows of a sheet: dates as Excel shows them, all else as it is stored.
 type sheetRows struct {
-	part         *part
+	part         *xmlPart
 	size         uint64 // of the part, in bytes
 	book         *book
 	strings      *sharedStrings

@@ -23,8 +23,8 @@ const (
 // sharedStrings are the texts that cells refer to by number. They are read from their part as far as cells need them.
 // Blocks of strings, each with its length before it, are in memory and then in a temporary file.
 type sharedStrings struct {
-	open   func() (*part, error)
-	part   *part // nil before the first string
+	open   func() (*xmlPart, error)
+	part   *xmlPart // nil before the first string
 	count  int64
 	ended  bool
 	memory []byte
@@ -37,7 +37,7 @@ type sharedStrings struct {
 }
 
 func (b *book) sharedStrings() *sharedStrings {
-	return &sharedStrings{loaded: -1, open: func() (*part, error) { return b.open(b.related.first["sharedStrings"]) }}
+	return &sharedStrings{loaded: -1, open: func() (*xmlPart, error) { return b.open(b.related.first["sharedStrings"]) }}
 }
 
 func (s *sharedStrings) Close() error {
@@ -185,7 +185,7 @@ func (s *sharedStrings) load(number int) ([]byte, error) {
 
 // richText appends the text of a string item: of the element t, and of the elements t of its runs. The phonetic text of
 // Japanese is not part of it.
-func (p *part) richText(text []byte) ([]byte, error) {
+func (p *xmlPart) richText(text []byte) ([]byte, error) {
 	err := p.each(func(e xml.StartElement) (err error) {
 		switch e.Name.Local {
 		case "t":

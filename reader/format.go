@@ -22,8 +22,8 @@ type inputFormat struct {
 
 	// A format of text has fit and examine. fit is asked about the beginning of a text whose name has no known
 	// extension. examine sets the columns and the names of the input columns of a file.
-	fit     func(s *sample, o *Options) fit
-	examine func(f *file, s *sample, o *Options) (opener, error)
+	fit     func(s *beginning, o *Options) fit
+	examine func(f *file, s *beginning, o *Options) (opener, error)
 
 	// A format that is read by offset has the others. recognize reports whether the content of a regular file has the
 	// format, inspect is like examine, and damaged returns the error for content that does not have the format.
@@ -78,7 +78,7 @@ func firstFormat(matches func(*inputFormat) bool) *inputFormat {
 }
 
 // bestFormat returns the format that a text fits best.
-func bestFormat(s *sample, o *Options) (best *inputFormat) {
+func bestFormat(s *beginning, o *Options) (best *inputFormat) {
 	most := noFit
 	for _, f := range formats {
 		if f.fit == nil {

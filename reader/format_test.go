@@ -73,13 +73,13 @@ func TestNewFormat(t *testing.T) {
 	formats = append(slices.Clone(known), &inputFormat{
 		name:       "nul",
 		extensions: []string{".nul"},
-		fit: func(s *sample, _ *Options) fit {
+		fit: func(s *beginning, _ *Options) fit {
 			if bytes.IndexByte(s.data, 0) >= 0 {
 				return sureFit
 			}
 			return noFit
 		},
-		examine: func(*file, *sample, *Options) (opener, error) { return openNUL, nil },
+		examine: func(*file, *beginning, *Options) (opener, error) { return openNUL, nil },
 	})
 	var text, want strings.Builder
 	for i := range 40 { // more than the control characters that text may have by accident

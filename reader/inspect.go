@@ -58,7 +58,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := &sample{name: name, src: s.text}
+	head := &beginning{name: name, src: s.text}
 	if err := f.examine(head, &r.options); err != nil {
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
@@ -100,7 +100,7 @@ func (r *Reader) onGuess(f *file) func(encoding string) {
 }
 
 // examine finds the format, the columns and the input column of a file.
-func (f *file) examine(s *sample, o *Options) (err error) {
+func (f *file) examine(s *beginning, o *Options) (err error) {
 	if err := s.grow(sampleSize); err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (f *file) examine(s *sample, o *Options) (err error) {
 	return err
 }
 
-// sample is the beginning of a stream.
-type sample struct {
+// beginning is the beginning of a stream.
+type beginning struct {
 	name  string
 	src   io.Reader
 	data  []byte
@@ -137,7 +137,7 @@ type sample struct {
 }
 
 // grow reads until the sample has size bytes, or the whole stream.
-func (s *sample) grow(size int) error {
+func (s *beginning) grow(size int) error {
 	if s.whole {
 		return nil
 	}
@@ -150,10 +150,10 @@ func (s *sample) grow(size int) error {
 	return nil
 }
 
-func (s *sample) canGrow() bool { return !s.whole && len(s.data) < sampleLimit }
+func (s *beginning) canGrow() bool { return !s.whole && len(s.data) < sampleLimit }
 
 // lines returns the whole lines of the sample.
-func (s *sample) lines() []byte {
+func (s *beginning) lines() []byte {
 	if s.whole {
 		return s.data
 	}
@@ -161,7 +161,7 @@ func (s *sample) lines() []byte {
 }
 
 // andRest returns the whole stream, including the sample.
-func (s *sample) andRest() io.Reader {
+func (s *beginning) andRest() io.Reader {
 	if s.whole {
 		return bytes.NewReader(s.data)
 	}

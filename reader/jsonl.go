@@ -31,7 +31,7 @@ var jsonlFormat = inputFormat{
 }
 
 // fitJSON recognizes JSON by an object, the beginning of an array, or a string.
-func fitJSON(s *sample, _ *Options) fit {
+func fitJSON(s *beginning, _ *Options) fit {
 	line := firstLine(s.lines())
 	switch {
 	case len(line) > 0 && line[0] == '{', startsJSONArray(line):
@@ -51,7 +51,7 @@ func startsJSONArray(line []byte) bool {
 
 // jsonlParser reads a JSON value per line: an object, or a string that is the input.
 type jsonlParser struct {
-	lines  *lines
+	lines  *lineSplitter
 	inputs []string // the input columns: keys or dotted paths; none if not known
 	joiner
 	values  []string       // of the input columns of a record, encoded
@@ -205,7 +205,7 @@ func (u *unknownKeys) add(key string) {
 }
 
 // examineJSON finds the columns and the input column in the first sampleRecords records.
-func examineJSON(f *file, s *sample, o *Options) (opener, error) {
+func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 	for s.canGrow() && lineEnds(s.data) < sampleRecords {
 		if err := s.grow(min(4*len(s.data), sampleLimit)); err != nil {
 			return nil, err
@@ -213,7 +213,7 @@ func examineJSON(f *file, s *sample, o *Options) (opener, error) {
 	}
 	var l jsonLayout
 	l.document, l.array = documentOf(s)
-	lines := newLines(bytes.NewReader(s.lines()))
+	lines := newLineSplitter(bytes.NewReader(s.lines()))
 	next := func() ([]byte, error) { _, line, err := lines.record(trimJSON); return line, err }
 	if l.document {
 		f.info.Format = "json"

@@ -84,7 +84,7 @@ func TestLineNumbers(t *testing.T) {
 		}
 		universal := bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 		want := bytes.Split(bytes.TrimSuffix(universal, []byte("\n")), []byte("\n"))
-		l := newLines(iotest.OneByteReader(bytes.NewReader(text)))
+		l := newLineSplitter(iotest.OneByteReader(bytes.NewReader(text)))
 		for i, line := range want {
 			if len(text) == 0 {
 				break

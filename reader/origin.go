@@ -17,7 +17,7 @@ type origin struct {
 	modified time.Time
 }
 
-// regularFile is the part of os.File that detects changes of the file.
+// regularFile has the methods of os.File by which changes of the file are detected.
 type regularFile interface {
 	io.ReaderAt
 	io.Seeker

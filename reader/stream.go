@@ -24,11 +24,11 @@ const (
 
 // stream is an opened input.
 type stream struct {
-	seekable Source    // the file, if it is read by offset and so has no text
-	size     int64     // of seekable, in bytes
-	text     io.Reader // decompressed, in UTF-8
-	lines    *lines    // of the text; nil if a parser does not read by lines
-	encoding string    // of the file, if it is known and not utf-8
+	seekable Source        // the file, if it is read by offset and so has no text
+	size     int64         // of seekable, in bytes
+	text     io.Reader     // decompressed, in UTF-8
+	lines    *lineSplitter // of the text; nil if a parser does not read by lines
+	encoding string        // of the file, if it is known and not utf-8
 	raw      *rawReader
 	origin   *origin // nil unless it is a regular file
 	closers  []io.Closer
@@ -76,16 +76,16 @@ func newSeekable(body Source, size int64, first *origin, total *atomic.Int64) *s
 }
 
 // splitLines returns the lines of the text.
-func (s *stream) splitLines() *lines {
-	s.lines = newLines(s.text)
+func (s *stream) splitLines() *lineSplitter {
+	s.lines = newLineSplitter(s.text)
 	return s.lines
 }
 
 // followStride is the number of rows after which follow reads.
 const followStride = 4096
 
-// follow reads the raw bytes on to the share of the file that a number of rows is, for the checksum and the progress. The
-// rows themselves are read by offset.
+// follow reads on the raw bytes, for the checksum and the progress, up to the share of the file that a number of rows
+// is. The rows themselves are read by offset.
 func (s *stream) follow(rows int64, share float64) error {
 	due := int64(float64(s.size)*share) - s.raw.bytes
 	if rows%followStride != 0 || due <= 0 {
@@ -132,8 +132,8 @@ func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
 	}
 }
 
-// isCutMagic reports whether a file ends within the first bytes of a compression. A text may be as short, and begin with
-// the first byte of zstd, unless the name is that of a compressed file.
+// isCutMagic reports whether a file ends within the first bytes of a compression. A text may also be that short and
+// begin with the first byte of zstd, unless the name is that of a compressed file.
 func isCutMagic(name string, magic []byte) bool {
 	if len(magic) == 0 || len(magic) == len(magicZstd) {
 		return false

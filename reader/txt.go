@@ -10,14 +10,14 @@ var txtFormat = inputFormat{
 	extensions: []string{".txt"},
 	plain:      true,
 	content:    "one input per line",
-	fit:        func(*sample, *Options) fit { return anyText },
-	examine:    func(*file, *sample, *Options) (opener, error) { return openTXT, nil },
+	fit:        func(*beginning, *Options) fit { return anyText },
+	examine:    func(*file, *beginning, *Options) (opener, error) { return openTXT, nil },
 }
 
 // txtParser reads an input per line, without surrounding white space. Blank lines and lines that start with # are
 // not records.
 type txtParser struct {
-	lines *lines
+	lines *lineSplitter
 }
 
 func openTXT(_ *Reader, _ *file, s *stream) (parser, error) { return &txtParser{s.splitLines()}, nil }

@@ -74,6 +74,6 @@ func (e *FormatError) Error() string {
 	}
 }
 
-// OptionName returns "writer.Format", as the errors of package reader do: a program with options of its own can so
+// OptionName returns "writer.Format", as the errors of package reader do: a program with options of its own can then
 // name the option that sets the format.
 func (e *FormatError) OptionName() string { return "writer.Format" }

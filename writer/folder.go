@@ -45,7 +45,7 @@ func newFolder(storage Storage, o Options) (Sink, error) {
 
 func (f *folder) Write(rows []Row) error {
 	for {
-		n := f.room(rows)
+		n := f.rowsThatFit(rows)
 		if err := f.part.write(rows[:n]); err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ func (f *folder) Abort() error {
 	return f.part.discard()
 }
 
-// room returns the number of rows that fit into the current part. A full part ends with the rows of a record.
-func (f *folder) room(rows []Row) int {
+// rowsThatFit returns the number of rows that fit into the current part. A full part ends with the rows of a record.
+func (f *folder) rowsThatFit(rows []Row) int {
 	record := f.part.file.LastRecord
 	for i := range rows {
 		full := f.part.file.Rows+int64(i) >= f.opts.PartRows

@@ -67,8 +67,8 @@ func (f Format) Delimited() bool {
 	return content == CSV || content == TSV
 }
 
-// compressedAs returns f with the compression of the extension of path, if f is a text format without compression. So
-// the format "csv" writes compressed text into "out.csv.gz".
+// compressedAs returns f with the compression of the extension of path, if f is a text format without compression. The
+// format "csv" then writes compressed text into "out.csv.gz".
 func (f Format) compressedAs(path string) Format {
 	base, compression := f.split()
 	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))

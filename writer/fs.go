@@ -170,8 +170,8 @@ func syncDir(name string) error {
 	if err == nil {
 		err = cmp.Or(dir.Sync(), dir.Close())
 	}
-	// Folders cannot be synced on Windows, on some network file systems, and without permission to read. The
-	// rename alone must do there.
+	// Folders cannot be synced on Windows, on some network file systems, and without permission to read. The rename
+	// must suffice there.
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}

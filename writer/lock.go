@@ -93,7 +93,7 @@ func (l *Lock) write(path, claim string) error {
 	return failed("locking", path, cmp.Or(err, l.file.Truncate(int64(len(text)))))
 }
 
-// Claimed returns the run of the last Claim without Settle, which may be of a killed process; "" for none.
+// Claimed returns the run of the last Claim without DropClaim, which may be of a killed process; "" for none.
 func (l *Lock) Claimed() string { return l.claim }
 
 // Claim durably records the run that is about to write the output. If the run is killed, the next process can
@@ -107,10 +107,10 @@ func (l *Lock) Claim(run string) error {
 	return err
 }
 
-// Settle drops the claim, when the output itself says which run has written it.
-func (l *Lock) Settle() { l.claim = "" }
+// DropClaim removes the claim. The output itself then says which run has written it.
+func (l *Lock) DropClaim() { l.claim = "" }
 
-// Release ends the lock. A claim without Settle stays in the file for the next process. Release does nothing for a nil
+// Release ends the lock. A claim without DropClaim stays in the file for the next process. Release does nothing for a nil
 // Lock.
 func (l *Lock) Release() {
 	if l == nil {

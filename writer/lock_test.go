@@ -68,7 +68,7 @@ func TestLockOfTheDead(t *testing.T) {
 		if pid, claim := readLock(l.file); pid != os.Getpid() || claim != "run-2" {
 			t.Errorf("%q: the file has %d and %q", text, pid, claim)
 		}
-		l.Settle()
+		l.DropClaim()
 		l.Release()
 		if _, err := os.Stat(name); !os.IsNotExist(err) {
 			t.Errorf("%q: the lock file stays: %v", text, err)

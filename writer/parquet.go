@@ -94,7 +94,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 // encode appends the rows to the chunk column by column, which takes half the time of row by row.
 func (e *parquetEncoder) encode(rows []Row) error {
 	for len(rows) > 0 {
-		n := e.room(rows)
+		n := e.rowsThatFit(rows)
 		for k := range e.leaves {
 			l := &e.leaves[k]
 			if l.ofList {
@@ -115,8 +115,8 @@ func (e *parquetEncoder) encode(rows []Row) error {
 	return nil
 }
 
-// room returns the number of rows that fit into the chunk, at least 1, and counts their text.
-func (e *parquetEncoder) room(rows []Row) int {
+// rowsThatFit returns the number of rows that fit into the chunk, at least 1, and counts their text.
+func (e *parquetEncoder) rowsThatFit(rows []Row) int {
 	for i := range rows {
 		if e.chunkText += rows[i].textSize(); e.chunkText >= chunkBytes || e.chunkLen+i+1 == chunkRows {
 			return i + 1

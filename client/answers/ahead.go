@@ -8,34 +8,34 @@ import (
 
 const (
 	chunkBytes  = 128 << 10 // of records, or a single longer pack
-	aheadBytes  = 256 << 10 // of the log behind the crowd
-	windowBytes = 4 << 20   // of records; the rest of the window lies before the crowd
+	aheadBytes  = 256 << 10 // of the log behind the cluster
+	windowBytes = 4 << 20   // of records; the rest of the window lies before the cluster
 
-	// reach is how far apart in the log records may lie that were stored one after the other:
-	// as many records lie in between as requests were in flight.
+	// reach is how far apart in the log two records may lie that were stored one after the other: up to as many records
+	// lie between them as requests were in flight.
 	reach place = 128 << 10
 
 	// minCrowd places are enough to tell requests in order from requests in no order.
-	minCrowd = 16
+	minCluster = 16
 )
 
-// ahead is a window of the log that is read before its records are asked for. Inputs mostly
+// readAhead is a window of the log that is read before its records are asked for. Inputs mostly
 // come again in the order in which they were first asked, which is the order of the log.
 //
-// The window follows the crowd: the quarter of the places of a batch's answers that lies closest
-// together. Answers that came late do not move the window, nor do those to inputs that come
-// again and again. Without a crowd nothing is read ahead.
-type ahead struct {
+// The window follows the cluster: the quarter of the places of a batch's answers that lies closest together. Late
+// answers, and answers to inputs that are repeated often, do not move the window. Without a cluster nothing is read
+// ahead.
+type readAhead struct {
 	mu      sync.Mutex
 	end     place // of the log when the store was opened; newer records are not read ahead
 	chunks  []chunk
-	records map[string]sought // by key, of all chunks in the window
+	records map[string]recordRef // by key, of all chunks in the window
 	bytes   int
 }
 
 // take moves the keys whose records the window has to the front, with their records, and returns
 // how many these are.
-func (a *ahead) take(wanted []sought) (n int) {
+func (a *readAhead) take(wanted []recordRef) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range wanted {
@@ -49,28 +49,28 @@ func (a *ahead) take(wanted []sought) (n int) {
 }
 
 // follow moves the window to where a batch has found its answers.
-func (a *ahead) follow(s *Store, places []place) {
+func (a *readAhead) follow(s *Store, places []place) {
 	slices.Sort(places)
-	crowd, extent := crowdOf(places)
-	if extent > reach || crowd >= a.end {
+	cluster, extent := clusterOf(places)
+	if extent > reach || cluster >= a.end {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if n := len(a.chunks); n == 0 || crowd < a.chunks[0].from || crowd >= a.chunks[n-1].to {
-		if len(places) < minCrowd {
+	if n := len(a.chunks); n == 0 || cluster < a.chunks[0].from || cluster >= a.chunks[n-1].to {
+		if len(places) < minCluster {
 			return
 		}
-		i, _ := slices.BinarySearch(places, crowd-min(reach, crowd))
-		a.records, a.bytes = make(map[string]sought), 0
+		i, _ := slices.BinarySearch(places, cluster-min(reach, cluster))
+		a.records, a.bytes = make(map[string]recordRef), 0
 		a.chunks = append(a.chunks[:0], chunk{from: places[i], to: places[i]})
 	}
-	for at := a.chunks[len(a.chunks)-1].to; at < a.end && (at < crowd || at-crowd < aheadBytes); {
+	for at := a.chunks[len(a.chunks)-1].to; at < a.end && (at < cluster || at-cluster < aheadBytes); {
 		s.making.RLock()
 		c, err := s.readLive(at, chunkBytes)
 		s.making.RUnlock()
 		if err != nil || c.to == c.from {
-			return // the lookup that needs the record meets the error
+			return // the lookup that needs the record returns the error
 		}
 		a.add(c)
 		at = c.to
@@ -78,7 +78,7 @@ func (a *ahead) follow(s *Store, places []place) {
 }
 
 // add adds a chunk at the end of the window, and drops chunks from its beginning.
-func (a *ahead) add(c chunk) {
+func (a *readAhead) add(c chunk) {
 	for _, r := range c.records {
 		a.records[string(r.key)] = r
 	}
@@ -95,7 +95,7 @@ func (a *ahead) add(c chunk) {
 }
 
 // forget drops records that newer ones may have replaced.
-func (a *ahead) forget(newer []sought) {
+func (a *readAhead) forget(newer []recordRef) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, w := range newer {
@@ -103,9 +103,9 @@ func (a *ahead) forget(newer []sought) {
 	}
 }
 
-// crowdOf returns the middle of the quarter of sorted places that lies closest together, and
+// clusterOf returns the middle of the quarter of sorted places that lies closest together, and
 // how far that quarter reaches; an endless reach without places.
-func crowdOf(places []place) (middle, extent place) {
+func clusterOf(places []place) (middle, extent place) {
 	others := len(places) / 4
 	extent = math.MaxUint64
 	for i := range len(places) - others {

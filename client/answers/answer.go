@@ -75,7 +75,7 @@ func appendOutcome(dst, key []byte, o Outcome) []byte {
 	return appendRecord(dst, kindAnswer, 200, o.Answer.AnsweredAt, key, o.Answer.Body)
 }
 
-// bodyOf gives the body of an answer's record.
+// bodyOf returns the body of an answer's record.
 func bodyOf(record []byte) []byte {
 	_, body := splitRecord(record)
 	if record[0] == kindConfirmed {

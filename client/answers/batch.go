@@ -14,7 +14,7 @@ type Batch struct {
 	ends    []int  // of the records
 	record  []byte
 	packs   []byte
-	sought  []sought // a key for each record of the batch; commit sets the places
+	refs    []recordRef // a key for each record of the batch; commit sets the places
 }
 
 // NewBatch starts an empty batch. A batch is for one goroutine, and may be used again after
@@ -42,11 +42,11 @@ func (b *Batch) AddNote(name string, body []byte) {
 func (b *Batch) add(key, record []byte) {
 	b.records = appendSized(b.records, record)
 	b.ends = append(b.ends, len(b.records))
-	b.sought = append(b.sought, sought{key: key})
+	b.refs = append(b.refs, recordRef{key: key})
 }
 
-// Commit makes all that was added durable with one fdatasync, and empties the batch. After an
-// error some or all of it may be there nevertheless.
+// Commit makes all that was added durable with one fdatasync, and empties the batch. After an error, a part of it or
+// all of it may be stored.
 func (b *Batch) Commit() error {
 	if len(b.ends) == 0 {
 		return b.store.failure.err()
@@ -61,7 +61,7 @@ func (b *Batch) Commit() error {
 		return err
 	}
 	if len(s.log.files) > files && s.index.state.Replaced*2 > s.index.state.Records {
-		return s.sound(func() error { return s.compactFirst(context.Background()) })
+		return s.withSoundIndex(func() error { return s.compactFirst(context.Background()) })
 	}
 	return nil
 }
@@ -81,12 +81,12 @@ func (b *Batch) commit() error {
 	if err := s.log.append(b.packs); err != nil {
 		return s.failure.set(err)
 	}
-	if err := s.sound(func() error { return s.enter(b.sought, s.log.end()) }); err != nil {
+	if err := s.withSoundIndex(func() error { return s.enter(b.refs, s.log.end()) }); err != nil {
 		return s.failure.set(err)
 	}
 	s.replaced.Store(s.index.state.Replaced)
-	s.ahead.forget(b.sought)
-	b.records, b.ends, b.sought = b.records[:0], b.ends[:0], b.sought[:0]
+	s.ahead.forget(b.refs)
+	b.records, b.ends, b.refs = b.records[:0], b.ends[:0], b.refs[:0]
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (b *Batch) pack(at place) {
 	first, from := 0, 0
 	for i, end := range b.ends {
 		pack := at + place(len(b.packs))
-		b.sought[i].place = pack
+		b.refs[i].place = pack
 		if n := i + 1; n == len(b.ends) || n-first == packRecords || end-from >= packBytes {
 			b.packs = appendPack(b.packs, pack, b.records[from:end], n-first)
 			first, from = n, end

@@ -17,7 +17,7 @@ const (
 type chunk struct {
 	from, to place
 	sound    place // behind the last sound pack; 0 without one
-	records  []sought
+	records  []recordRef
 	bytes    int // of the records
 	count    int // of the records, also of those that are not live
 	damaged  []place
@@ -27,7 +27,7 @@ type chunk struct {
 // of the log, to equals from.
 func (l *log) readChunk(at place, bytes int) (c chunk, err error) {
 	at, end := l.from(at)
-	c = chunk{from: at, to: at, records: make([]sought, 0, bytes/256)}
+	c = chunk{from: at, to: at, records: make([]recordRef, 0, bytes/256)}
 	memory, text := make([]byte, farRead), []byte(nil)
 	for c.bytes < bytes && c.to < end {
 		encoded, rest, err := l.packAt(c.to, text, memory)
@@ -56,7 +56,7 @@ func (l *log) readChunk(at place, bytes int) (c chunk, err error) {
 		c.count += len(p.records)
 		for _, record := range p.records {
 			key, _ := splitRecord(record)
-			c.records = append(c.records, sought{key: key, place: at, record: record})
+			c.records = append(c.records, recordRef{key: key, place: at, record: record})
 		}
 	}
 	return c, nil
@@ -86,16 +86,17 @@ func (s *Store) readKept(at place, bytes int) (chunk, error) {
 		return c, err
 	}
 	c.records = live
-	lost, err := s.log.fetch(replaced, func(sought) {})
+	lost, err := s.log.fetch(replaced, func(recordRef) {})
 	if err == nil && len(lost) > 0 {
 		return c, s.index.explain(errDamagedPlace)
 	}
 	return c, s.failure.set(err)
 }
 
-// divide tells the live records of the log from the replaced ones, which have the places of the newer records. The error
-// is a *DamageError if the index leads to no record of a key, or to an older one: what it does not know is not replaced.
-func (x *index) divide(records []sought) (live, replaced []sought, err error) {
+// divide separates the live records of the log from the replaced ones, which get the places of the newer records. The
+// error is a *DamageError if the index leads to no record of a key, or to an older one: what it does not know is not
+// replaced.
+func (x *index) divide(records []recordRef) (live, replaced []recordRef, err error) {
 	newest := slices.Clone(records)
 	if err := x.find(newest); err != nil {
 		return nil, nil, err
@@ -110,7 +111,7 @@ func (x *index) divide(records []sought) (live, replaced []sought, err error) {
 		case newer == r.place:
 			live = append(live, r)
 		case newer > r.place:
-			replaced = append(replaced, sought{key: r.key, place: newer})
+			replaced = append(replaced, recordRef{key: r.key, place: newer})
 		default:
 			return nil, nil, x.explain(errors.New("an answer of the log is not in the index"))
 		}

@@ -24,11 +24,11 @@ func (s *Store) compact(ctx context.Context) error {
 		return s.failure.set(err)
 	}
 	for s.log.files[0].number <= old {
-		if err := s.sound(func() error { return s.compactFirst(ctx) }); err != nil {
+		if err := s.withSoundIndex(func() error { return s.compactFirst(ctx) }); err != nil {
 			return err
 		}
 	}
-	return s.sound(func() error { return s.index.compact(ctx) })
+	return s.withSoundIndex(func() error { return s.index.compact(ctx) })
 }
 
 // compactFirst copies the live records of the first log file to the end of the log and removes

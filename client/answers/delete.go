@@ -11,10 +11,10 @@ import (
 // The work takes the time of Compact, and the next Open makes the index anew: the database's description of its tables
 // keeps some keys. After an error, a crash or the end of ctx, the outcomes may or may not be there: call Delete again.
 func (s *Store) Delete(ctx context.Context, match func(source string, r client.Request) bool) (deleted int, err error) {
-	var keys []sought
+	var keys []recordRef
 	err = s.Scan(func(o Stored) error {
 		if match(o.Source, o.Request) {
-			keys = append(keys, sought{key: appendKey(nil, o.Source, o.Request)})
+			keys = append(keys, recordRef{key: appendKey(nil, o.Source, o.Request)})
 		}
 		return nil
 	})
@@ -33,5 +33,5 @@ func (s *Store) Delete(ctx context.Context, match func(source string, r client.R
 	}
 	s.dropIndex = true
 	s.ahead.forget(keys)
-	return len(keys), s.sound(func() error { return s.index.remove(keys) })
+	return len(keys), s.withSoundIndex(func() error { return s.index.remove(keys) })
 }

@@ -52,10 +52,10 @@
 // file is full and most records have been replaced, and to all files on demand. Compaction leaves out
 // only records whose newer record it has read; a record that the index does not know is never left out.
 //
-// # What happens after which damage
+// # Damage and its consequences
 //
 //   - The process is killed, or the power fails: packs that were not synced are cut off.
-//   - A pack is damaged: its answers count as none, a warning is logged, and they are asked for again,
+//   - A pack is damaged: its answers are ignored, a warning is logged, and they are asked for again,
 //     unless an older answer is sound and young enough.
 //   - The index is damaged, missing, of another version, of another log, or ahead of the log: it is made
 //     anew from the log, also while the store is open, and lookups wait for that. In a store that is only

@@ -129,13 +129,13 @@ func isTyped(err error) bool {
 	return failed || damage || version || missing || foreign
 }
 
-// isIndexDamage reports whether an error tells that the index has to be made anew.
+// isIndexDamage reports whether an error says that the index must be made anew.
 func isIndexDamage(err error) bool {
 	damage, ok := errors.AsType[*DamageError](err)
 	return ok && damage.Index
 }
 
-// isDisk tells errors of the operating system from wrong contents. A file that is missing is
+// isDisk reports whether an error is the operating system's, and not about wrong contents. A file that is missing is
 // wrong contents.
 func isDisk(err error) bool {
 	if pebble.IsCorruptionError(err) || errors.Is(err, fs.ErrNotExist) {

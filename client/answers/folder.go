@@ -41,7 +41,7 @@ func (o Options) check() error {
 	if o.MustExist || o.ReadOnly {
 		return &MissingError{Dir: o.Dir}
 	}
-	if name := foreign(names); name != "" {
+	if name := foreignFile(names); name != "" {
 		return &ForeignError{Dir: o.Dir, Name: name}
 	}
 	return nil
@@ -106,9 +106,9 @@ func readStart(files vfs.FS, name string, n int) ([]byte, error) {
 	return text[:n], err
 }
 
-// foreign returns the name of a file or a folder beside which no store is made; "" if there is none. Hidden files do not
+// foreignFile returns the name of a file or a folder beside which no store is made; "" if there is none. Hidden files do not
 // count, nor does the folder that file systems keep for themselves.
-func foreign(names []string) string {
+func foreignFile(names []string) string {
 	for _, name := range names {
 		switch {
 		case name == lockFile, name == backupFile:
@@ -141,7 +141,7 @@ func CheckFolder(dir string) error {
 		return &ForeignError{Dir: dir}
 	}
 	names, _ := vfs.Default.List(dir) // to open the store gives the error
-	if name := foreign(names); name != "" && !IsStore(dir) {
+	if name := foreignFile(names); name != "" && !IsStore(dir) {
 		return &ForeignError{Dir: dir, Name: name}
 	}
 	return nil

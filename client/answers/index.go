@@ -39,7 +39,7 @@ type index struct {
 	mend   func()                      // makes the index anew, after damage that the database finds in the background
 }
 
-// keySum stands for a key in memory. Whole keys take 140 bytes each, and hold up the garbage collector.
+// keySum stands for a key in memory. Whole keys take 140 bytes each, and slow down the garbage collector.
 type keySum [16]byte
 
 func sumOf(key []byte) keySum {
@@ -193,7 +193,7 @@ func (x *index) explain(err error) error {
 	return damage
 }
 
-// backgroundError hears of errors that no call returns. The database tries again at once and without end what has
+// backgroundError receives the errors that no call returns. The database tries again at once and without end what has
 // failed, so that a damaged database is replaced even if no call comes.
 func (x *index) backgroundError(err error) {
 	known := x.damage.Load() != nil
@@ -206,8 +206,8 @@ func (x *index) backgroundError(err error) {
 
 // find sorts keys and sets their places; 0 for a key that the index does not have. Seeking by
 // prefix asks the filters first (a key is its own prefix).
-func (x *index) find(keys []sought) error {
-	slices.SortFunc(keys, func(a, b sought) int { return bytes.Compare(a.key, b.key) })
+func (x *index) find(keys []recordRef) error {
+	slices.SortFunc(keys, func(a, b recordRef) int { return bytes.Compare(a.key, b.key) })
 	return x.call(func() error {
 		if x.db != nil {
 			it, err := x.db.NewIter(&pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true})
@@ -247,7 +247,7 @@ func seekPlace(it *pebble.Iterator, key []byte) (place, error) {
 
 // apply adds records whose places are known, up to a place in the log, unless the index describes the log up to that
 // place already. The last pack has a checksum in its header.
-func (x *index) apply(records []sought, indexed place, sum uint32) error {
+func (x *index) apply(records []recordRef, indexed place, sum uint32) error {
 	if indexed <= x.state.Indexed {
 		return nil
 	}
@@ -255,7 +255,7 @@ func (x *index) apply(records []sought, indexed place, sum uint32) error {
 	if err := x.find(older); err != nil {
 		return err
 	}
-	slices.SortFunc(records, func(a, b sought) int { return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.place, b.place)) })
+	slices.SortFunc(records, func(a, b recordRef) int { return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.place, b.place)) })
 	s := x.state
 	s.Indexed, s.Sum, s.Records = indexed, sum, s.Records+uint64(len(records))
 	for i, r := range records {
@@ -268,7 +268,7 @@ func (x *index) apply(records []sought, indexed place, sum uint32) error {
 }
 
 // remove removes keys, whose records are in the log no more.
-func (x *index) remove(keys []sought) error {
+func (x *index) remove(keys []recordRef) error {
 	for i := range keys {
 		keys[i].place = 0
 	}
@@ -279,7 +279,7 @@ func (x *index) remove(keys []sought) error {
 }
 
 // write writes the places of records together with the new state. It removes records without a place.
-func (x *index) write(s state, records []sought) error {
+func (x *index) write(s state, records []recordRef) error {
 	err := x.call(func() error {
 		if x.tail != nil {
 			for _, r := range records {

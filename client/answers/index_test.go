@@ -354,15 +354,15 @@ func TestDamageIsMetAgain(t *testing.T) {
 	var reads atomic.Int64
 	var once sync.Once
 	made := 0
-	waiting, goOn := make(chan struct{}), make(chan struct{})
+	waiting, proceed := make(chan struct{}), make(chan struct{})
 	s.options.FS = errorfs.Wrap(lay(t, with(files, path, flip(files[path], int(end)+40))), errorfs.InjectorFunc(func(op errorfs.Op) error {
 		switch {
 		case op.Kind == errorfs.OpFileReadAt && op.Path == path && op.Offset == end && reads.Add(1) == 2:
 			close(waiting)
-			<-goOn
+			<-proceed
 		case op.Kind == errorfs.OpRemoveAll:
 			made++
-			once.Do(func() { close(goOn) })
+			once.Do(func() { close(proceed) })
 		}
 		return nil
 	}))

@@ -37,14 +37,14 @@ func (s *Store) LookupAll(queries []Query) error {
 	if err := s.failure.err(); err != nil {
 		return err
 	}
-	keys, wanted := make([]byte, 0, 96*len(queries)), make([]sought, len(queries))
+	keys, wanted := make([]byte, 0, 96*len(queries)), make([]recordRef, len(queries))
 	for i := range queries {
 		q, start := &queries[i], len(keys)
 		keys = appendKey(keys, cmp.Or(q.Source, s.options.Source), q.Request)
-		wanted[i] = sought{key: keys[start:len(keys):len(keys)], query: q}
+		wanted[i] = recordRef{key: keys[start:len(keys):len(keys)], query: q}
 	}
 	places := make([]place, 0, len(queries))
-	answer := func(w sought) {
+	answer := func(w recordRef) {
 		places = append(places, w.place)
 		s.answer(w)
 	}
@@ -62,9 +62,9 @@ func (s *Store) LookupAll(queries []Query) error {
 	return nil
 }
 
-// sought is a record that a lookup or a commit searches for by its key. The place and the content are set when they
+// recordRef is a record that a lookup or a commit searches for by its key. The place and the content are set when they
 // are known.
-type sought struct {
+type recordRef struct {
 	key    []byte
 	query  *Query // nil for other records
 	place  place  // of the pack; 0 for unknown
@@ -74,13 +74,13 @@ type sought struct {
 
 // seek finds the newest records of keys through the index, and passes each key with its record to found. If a record is
 // damaged and there may be an older one, the index is made anew: it then leads to the newest record that is sound.
-func (s *Store) seek(missing []sought, found func(sought)) error {
+func (s *Store) seek(missing []recordRef, found func(recordRef)) error {
 	for older := s.replaced.Load() > 0; len(missing) > 0; {
 		err := s.find(missing)
 		if err != nil {
 			return err
 		}
-		missing = slices.DeleteFunc(missing, func(w sought) bool { return w.place == 0 })
+		missing = slices.DeleteFunc(missing, func(w recordRef) bool { return w.place == 0 })
 		lost, err := s.log.fetch(missing, found)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (s *Store) seek(missing []sought, found func(sought)) error {
 				continue
 			}
 			if !moved {
-				s.doubt(w)
+				s.markIfDamaged(w)
 				doubted = true
 			}
 			w.tried = w.place
@@ -110,10 +110,10 @@ var errDamagedPlace = errors.New("the index leads to a damaged answer")
 
 // fetch reads the packs at the places of keys, in the order of the log, and passes each key with its record to found.
 // It returns the keys whose record is not there.
-func (l *log) fetch(wanted []sought, found func(sought)) (lost []sought, err error) {
+func (l *log) fetch(wanted []recordRef, found func(recordRef)) (lost []recordRef, err error) {
 	var p pack
 	memory := make([]byte, nearRead)
-	slices.SortFunc(wanted, func(a, b sought) int { return cmp.Compare(a.place, b.place) })
+	slices.SortFunc(wanted, func(a, b recordRef) int { return cmp.Compare(a.place, b.place) })
 	lost = wanted[:0]
 	for _, w := range wanted {
 		if p.at != w.place {
@@ -135,7 +135,7 @@ func (l *log) fetch(wanted []sought, found func(sought)) (lost []sought, err err
 }
 
 // answer answers a query.
-func (s *Store) answer(w sought) {
+func (s *Store) answer(w recordRef) {
 	w.query.Stored = true
 	outcome, err := parseOutcome(w.record, w.query.Request.Classification)
 	if err != nil {

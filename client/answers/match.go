@@ -3,7 +3,7 @@ package answers
 import "slices"
 
 // match makes log and index agree. Files of the log that are missing are damage; a store that is only read gives what
-// is left. An index that is ahead of a log that was cut off is of no use, nor is the index of another log.
+// is left. An index that is ahead of a log that was cut off cannot be used, and neither can the index of another log.
 func (s *Store) match() error {
 	x := s.index
 	if x.state.Indexed == 0 {
@@ -46,9 +46,9 @@ func (s *Store) describes() (bool, error) {
 	return false, nil
 }
 
-// sound calls work, and once more if work found the index damaged, after the index was made anew. The caller holds
+// withSoundIndex calls work, and once more if work found the index damaged, after the index was made anew. The caller holds
 // writes.
-func (s *Store) sound(work func() error) error {
+func (s *Store) withSoundIndex(work func() error) error {
 	err := work()
 	if !isIndexDamage(err) {
 		return err
@@ -63,7 +63,7 @@ func (s *Store) sound(work func() error) error {
 }
 
 // find is index.find for lookups, which do not hold writes.
-func (s *Store) find(keys []sought) error {
+func (s *Store) find(keys []recordRef) error {
 	s.making.RLock()
 	err := s.index.find(keys)
 	s.making.RUnlock()
@@ -72,15 +72,15 @@ func (s *Store) find(keys []sought) error {
 	}
 	s.writes.Lock()
 	defer s.writes.Unlock()
-	return s.sound(func() error { return s.index.find(keys) })
+	return s.withSoundIndex(func() error { return s.index.find(keys) })
 }
 
-// doubt has the index made anew if it leads to a record that is not there. Another goroutine may have found the same, so
-// that the index leads elsewhere by now.
-func (s *Store) doubt(w sought) {
+// markIfDamaged has the index made anew if it leads to a record that is not there. Another goroutine may have made the
+// index anew since.
+func (s *Store) markIfDamaged(w recordRef) {
 	s.making.RLock()
 	defer s.making.RUnlock()
-	now := []sought{w}
+	now := []recordRef{w}
 	if err := s.index.find(now); err == nil && now[0].place == w.place { // the next find returns an error again
 		_ = s.index.explain(errDamagedPlace)
 	}
@@ -144,7 +144,7 @@ func (s *Store) replay() error {
 }
 
 // enter adds to the index the records of packs that lie before an end of the log.
-func (s *Store) enter(records []sought, end place) error {
+func (s *Store) enter(records []recordRef, end place) error {
 	last := records[0].place
 	for _, r := range records {
 		last = max(last, r.place)

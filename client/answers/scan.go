@@ -31,7 +31,7 @@ func (s *Store) Scan(visit func(Stored) error) error {
 	}
 	for at := s.log.start(); ; {
 		var c chunk
-		err := s.sound(func() (err error) { c, err = read(at, chunkBytes); return err })
+		err := s.withSoundIndex(func() (err error) { c, err = read(at, chunkBytes); return err })
 		if err != nil {
 			return s.failure.set(err)
 		}
@@ -79,8 +79,8 @@ func (s *Store) Size() (sum int64, err error) {
 	return sum, nil
 }
 
-// damageTold bounds the warnings about damage.
-const damageTold = 10
+// mostWarnings bounds the warnings about damage.
+const mostWarnings = 10
 
 // damage counts the damaged packs and records that were met.
 type damage struct {
@@ -104,13 +104,13 @@ func (d *damage) note(o Options, at place, key string) {
 		d.met = make(map[damaged]struct{})
 	}
 	d.met[damaged{at, key}] = struct{}{}
-	if len(d.met) > damageTold {
+	if len(d.met) > mostWarnings {
 		return
 	}
 	source, r, _ := parseKey(key)
 	o.Log.Warn("a stored answer is damaged and is ignored", "store", o.Dir,
 		"source", source, "kind", r.Kind, "classification", r.Classification, "input", r.Input)
-	if len(d.met) == damageTold {
+	if len(d.met) == mostWarnings {
 		o.Log.Warn("further damaged answers are only counted", "store", o.Dir)
 	}
 }

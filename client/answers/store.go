@@ -45,7 +45,7 @@ type Store struct {
 	failure *failure
 	log     *log
 	index   *index
-	ahead   ahead
+	ahead   readAhead
 	damage  damage
 
 	replaced atomic.Uint64 // as in index.state
@@ -148,7 +148,7 @@ func (s *Store) open() error {
 	if err := s.match(); err != nil {
 		return err
 	}
-	if err := s.sound(s.replay); err != nil {
+	if err := s.withSoundIndex(s.replay); err != nil {
 		return err
 	}
 	if err := s.trim(); err != nil || s.options.ReadOnly {
@@ -184,8 +184,8 @@ type Learned = limits.Learned
 
 // Learned is what an earlier run has learned of the service. Earlier builds kept the first fields only.
 func (s *Store) Learned() (l Learned, err error) {
-	w := []sought{{key: rateKey(s.options.Source)}}
-	err = s.seek(w, func(w sought) {
+	w := []recordRef{{key: rateKey(s.options.Source)}}
+	err = s.seek(w, func(w recordRef) {
 		_, body := splitRecord(w.record)
 		var window, silence float64
 		_, _ = fmt.Sscan(string(body), &l.Rate, &l.Background, &l.Number, &window, &silence)
@@ -216,8 +216,8 @@ func (s *Store) Note(name string) (body []byte, err error) { return s.NoteOf(s.o
 
 // NoteOf is Note for another source.
 func (s *Store) NoteOf(source, name string) (body []byte, err error) {
-	w := []sought{{key: noteKey(source, name)}}
-	err = s.seek(w, func(w sought) {
+	w := []recordRef{{key: noteKey(source, name)}}
+	err = s.seek(w, func(w recordRef) {
 		_, found := splitRecord(w.record)
 		body = bytes.Clone(found)
 	})

@@ -66,9 +66,9 @@ const (
 	giveUp                      // its attempts are used up
 )
 
-// settle decides whether the last failure counts, when the request is due. A request without attempts left ends once
+// decide decides whether the last failure counts, when the request is due. A request without attempts left ends once
 // an answer has shown that the service works.
-func (a *Attempts) settle(now time.Time, c *limits.Controller, q limits.Queue) verdict {
+func (a *Attempts) decide(now time.Time, c *limits.Controller, q limits.Queue) verdict {
 	if a.failed.IsZero() {
 		return repeat
 	}

@@ -134,11 +134,11 @@ func TestSettle(t *testing.T) {
 				a.spent = tt.spent
 			}
 			now := tt.before(s)
-			if got := a.settle(now, s.Controller, limits.Queue{First: true}); got != tt.want || a.Counted() != tt.counted {
+			if got := a.decide(now, s.Controller, limits.Queue{First: true}); got != tt.want || a.Counted() != tt.counted {
 				t.Errorf("verdict %d, %d count; want %d, %d", got, a.Counted(), tt.want, tt.counted)
 			}
-			if settled := a.failed.IsZero(); settled != (tt.want == repeat) {
-				t.Errorf("settled: %t", settled)
+			if decided := a.failed.IsZero(); decided != (tt.want == repeat) {
+				t.Errorf("decided: %t", decided)
 			}
 			if tt.counted == 1 && (a.refusals != 0 || a.spent) {
 				t.Errorf("after an outage %d refusals count, used up %t", a.refusals, a.spent)
@@ -163,12 +163,12 @@ func TestParkedInOrder(t *testing.T) {
 	if !p.NoneDue(first.Add(-1)) || p.NoneDue(first) || p.Len() != 3 {
 		t.Errorf("%d parked, none due before %v: %t", p.Len(), first, p.NoneDue(first))
 	}
-	if failed, retry, due := p.Settle(start, s.Controller, limits.Queue{}); failed != nil || retry || due != first {
+	if failed, retry, due := p.Decide(start, s.Controller, limits.Queue{}); failed != nil || retry || due != first {
 		t.Errorf("at the start: failed %v, retry %t, due %v", names(failed), retry, due)
 	}
 	var order []string
 	for now := start; p.Len() > 0; now = now.Add(time.Second) {
-		if _, retry, _ := p.Settle(now, s.Controller, limits.Queue{}); retry {
+		if _, retry, _ := p.Decide(now, s.Controller, limits.Queue{}); retry {
 			x, _ := p.Take()
 			order = append(order, x.Request.Input)
 		}
@@ -200,7 +200,7 @@ func TestParkedFailAfterAnAnswer(t *testing.T) {
 	now := start.Add(time.Second)
 	q := limits.Queue{First: true}
 	for range 3 { // the order of equal times is open
-		failed, retry, due := p.Settle(now, s.Controller, q)
+		failed, retry, due := p.Decide(now, s.Controller, q)
 		if failed != nil {
 			t.Fatalf("failed without an answer: %v", names(failed))
 		}
@@ -217,7 +217,7 @@ func TestParkedFailAfterAnAnswer(t *testing.T) {
 		now = due
 	}
 	s.attempt(now, limits.Answered)
-	failed, retry, due := p.Settle(now.Add(newsDelay), s.Controller, q)
+	failed, retry, due := p.Decide(now.Add(newsDelay), s.Controller, q)
 	if got := names(failed); len(got) != 2 || retry || !due.IsZero() || p.Len() != 0 {
 		t.Errorf("failed %v, retry %t, due %v, %d parked", got, retry, due, p.Len())
 	}
@@ -228,7 +228,7 @@ func TestParkedFailAfterAnAnswer(t *testing.T) {
 	}
 }
 
-// Between Settle and Take other requests may be parked, also such as failed before.
+// Between Decide and Take other requests may be parked, also such as failed before.
 func TestTakeWhatWasSettled(t *testing.T) {
 	s := newService(t)
 	var p Parked[*item]
@@ -241,12 +241,12 @@ func TestTakeWhatWasSettled(t *testing.T) {
 	first.Repeat(start.Add(time.Millisecond))
 	first.failed = time.Time{}
 	p.Park(first)
-	if _, retry, _ := p.Settle(start.Add(time.Second), s.Controller, limits.Queue{First: true}); !retry {
+	if _, retry, _ := p.Decide(start.Add(time.Second), s.Controller, limits.Queue{First: true}); !retry {
 		t.Fatal("no request is to be asked again")
 	}
 	p.Park(second)
 	if x, _ := p.Take(); x != first {
-		t.Errorf("took the %s, which was not settled", x.Request.Input)
+		t.Errorf("took the %s, which was not decided on", x.Request.Input)
 	}
 }
 

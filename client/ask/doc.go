@@ -1,8 +1,8 @@
-// Package ask has the parts of which a run and a gateway make the way of a request to its outcome.
+// Package ask has the steps from a request to its outcome that runs and gateways share.
 //
 // # One request
 //
-//	Parked.Settle      which requests wait for a retry? Does the failure of each count?
+//	Parked.Decide      which requests wait for a retry? Does the failure of each count?
 //	limits.Next        the permit for one attempt
 //	Attempts.Begin     one attempt: client.Categorizer
 //	Attempts.Fail      failed? Parked until the next attempt is due
@@ -15,7 +15,7 @@
 // # Failures
 //
 // A failed attempt counts if the service has answered since (see package limits). The next attempt of a request is due
-// after the wait of the retry policy, and its failure is settled then. A request whose attempts are used up is parked
+// after the wait of the retry policy, and its failure is decided on then. A request whose attempts are used up is parked
 // as well, until an answer shows that the service works: only then has the request failed.
 //
 // # Rejections

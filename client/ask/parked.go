@@ -15,7 +15,7 @@ type Parked[T Asked] struct {
 
 	mu       sync.Mutex
 	requests dueHeap[T]
-	settled  time.Time // of the last Settle
+	decided  time.Time // of the last Decide
 }
 
 // A request without attempts left waits until another answer shows whether the service is up: newsDelay is the time
@@ -26,8 +26,8 @@ const newsDelay = 50 * time.Millisecond
 func (p *Parked[T]) Park(t T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a := t.history(); a.due.Before(p.settled) { // else Take would take it in place of the one that Settle has found
-		a.due = p.settled
+	if a := t.history(); a.due.Before(p.decided) { // else Take would take it in place of the one that Decide has found
+		a.due = p.decided
 	}
 	heap.Push(&p.requests, t)
 	p.update()
@@ -46,20 +46,20 @@ func (p *Parked[T]) Len() int {
 	return len(p.requests)
 }
 
-// Settle decides about the requests that are due. It removes those whose attempts are used up, which have failed, and
+// Decide decides about the requests that are due. It removes those whose attempts are used up, which have failed, and
 // reports whether a request is to be asked again: [Parked.Take] takes it. due is when the first parked request is due;
 // zero if none is parked.
-func (p *Parked[T]) Settle(now time.Time, c *limits.Controller, q limits.Queue) (failed []T, retry bool, due time.Time) {
+func (p *Parked[T]) Decide(now time.Time, c *limits.Controller, q limits.Queue) (failed []T, retry bool, due time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.update()
-	p.settled = now
+	p.decided = now
 	for len(p.requests) > 0 {
 		first := p.requests[0].history()
 		if first.due.After(now) {
 			return failed, false, first.due
 		}
-		switch first.settle(now, c, q) {
+		switch first.decide(now, c, q) {
 		case repeat:
 			return failed, true, first.due
 		case postpone:

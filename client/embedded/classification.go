@@ -66,10 +66,10 @@ type prediction struct {
 	matches []classify.Match
 	cost    string // the value of CostHeader
 
-	host   string           // a website's host name
-	path   []string         // the words of a website's path
-	fields []classify.Field // the fields of a website's page; nil without a page
-	titles []classify.Part  // the titles of a product's URL; nil for a product title
+	host   string               // a website's host name
+	path   []string             // the words of a website's path
+	fields []classify.Field     // the fields of a website's page; nil without a page
+	titles []classify.TitlePart // the titles of a product's URL; nil for a product title
 }
 
 // append appends the answer's JSON to b.

@@ -67,7 +67,7 @@ func (c *classification) explain(j prediction, input string) ([]classify.Match, 
 	case j.titles != nil:
 		return c.engine().ExplainTitle(j.titles)
 	}
-	return c.engine().ExplainTitle([]classify.Part{{Name: "title", Text: input}})
+	return c.engine().ExplainTitle([]classify.TitlePart{{Name: "title", Text: input}})
 }
 
 // contributions replaces category indexes by values.

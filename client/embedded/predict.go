@@ -41,7 +41,7 @@ func (s *Service) predictProduct(ctx context.Context, c *classification, input s
 		j.cost = CostPage
 		j.titles = productTitles(p)
 	}
-	j.titles = append(j.titles, classify.Part{Name: "path", Text: slugTitle(u.Path)})
+	j.titles = append(j.titles, classify.TitlePart{Name: "path", Text: slugTitle(u.Path)})
 	j.matches = c.engine().Title(classify.Join(j.titles))
 	return j, nil
 }
@@ -77,13 +77,13 @@ func websiteFields(p page.Page) []classify.Field {
 
 // productTitles returns a product's titles in its page, the most reliable first: structured data,
 // then titles for visitors. It leaves out the text, most of which is about other products.
-func productTitles(p page.Page) []classify.Part {
+func productTitles(p page.Page) []classify.TitlePart {
 	heading := ""
 	if len(p.Headings) > 0 {
 		heading = p.Headings[0]
 	}
-	var titles []classify.Part
-	for _, said := range []classify.Part{
+	var titles []classify.TitlePart
+	for _, said := range []classify.TitlePart{
 		{Name: "product", Text: p.Product},
 		{Name: "category", Text: p.Category},
 		{Name: "breadcrumb", Text: strings.Join(p.Breadcrumb, " | ")},
@@ -91,7 +91,7 @@ func productTitles(p page.Page) []classify.Part {
 		{Name: "og:title", Text: p.OGTitle},
 		{Name: "title", Text: p.Title},
 	} {
-		isRepeated := slices.ContainsFunc(titles, func(other classify.Part) bool { return other.Text == said.Text })
+		isRepeated := slices.ContainsFunc(titles, func(other classify.TitlePart) bool { return other.Text == said.Text })
 		if said.Text != "" && !isRepeated {
 			titles = append(titles, said)
 		}

@@ -175,7 +175,7 @@ func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, prob
 
 const (
 	deliverStep = 64 << 10         // bytes
-	stepTimeout = 10 * time.Second // a client that reads less in that time holds the memory of the answer in vain
+	stepTimeout = 10 * time.Second // a client that reads less in that time only occupies the memory of the answer
 )
 
 // deliver writes a body. A client that stops reading a long body is cut off early.
@@ -194,6 +194,9 @@ func deliver(w http.ResponseWriter, body []byte) error {
 
 // answer appends the body of a successful answer to b, and sets its headers.
 func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *access) ([]byte, *apiError) {
+	if s.opts.Backend != nil {
+		w.Header().Set(client.GatewayHeader, "1")
+	}
 	op, ok := s.operations[r.URL.Path]
 	if !ok {
 		return b, noOperation()

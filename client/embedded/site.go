@@ -40,7 +40,7 @@ func isUnreached(err error) bool {
 }
 
 // reasonOf returns the reason of a failed fetch; "" for other errors and for nil.
-func reasonOf(err error) page.Reason {
+func reasonOf(err error) page.FailureKind {
 	if failed, ok := errors.AsType[*page.Error](err); ok {
 		return failed.Reason
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 // The response headers of a cache. Age is in whole seconds (RFC 9111 §5.1).
@@ -20,7 +20,7 @@ const (
 	ageHeader   = "Age"
 )
 
-// patience is how long a request waits for its flight. Clients of this project wait for 30 seconds.
+// patience is how long a request waits for its call of the upstream. Clients of this project wait for 30 seconds.
 const patience = 25 * time.Second
 
 const (
@@ -51,7 +51,7 @@ func (g *Gateway) Answer(h http.Header, r *http.Request, key *embedded.Key, requ
 }
 
 // readAgain returns the body of an answer that is stored, once there is memory for so many bytes.
-func (g *Gateway) readAgain(ctx context.Context, share *room.Share, size int64, request client.Request) ([]byte, error) {
+func (g *Gateway) readAgain(ctx context.Context, share *memory.Share, size int64, request client.Request) ([]byte, error) {
 	if err := share.Grow(ctx, size); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 		g.metrics.hits.Add(1)
 		return hit(h, o, arrived)
 	}
-	f, joined, err := g.join(key, request)
+	c, joined, err := g.join(key, request)
 	if err != nil {
 		g.metrics.refused.Add(1)
 		return nil, err
@@ -85,23 +85,23 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 	if joined {
 		g.metrics.joined.Add(1)
 		h.Set(cacheHeader, "join")
-		return g.wait(r.Context(), f)
+		return g.wait(r.Context(), c)
 	}
-	// An equal flight may have ended between the lookup and the join.
+	// An equal call may have ended between the lookup and the join.
 	switch o, found, err = g.lookUp(request, oldest); {
 	case err != nil:
-		g.end(f, false, nil, err)
+		g.end(c, false, nil, err)
 	case found:
 		body, err := hit(h, o, time.Now())
-		g.end(f, false, body, err)
+		g.end(c, false, body, err)
 		g.metrics.hits.Add(1)
 		return body, err
 	default:
 		g.metrics.misses.Add(1)
-		g.enqueue(f)
+		g.enqueue(c)
 	}
 	h.Set(cacheHeader, "miss")
-	return g.wait(r.Context(), f)
+	return g.wait(r.Context(), c)
 }
 
 // normalize returns the request with a normalized input. The error is a rejection. Placeholders for missing
@@ -137,13 +137,13 @@ func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
 	return o.Answer.Body, nil
 }
 
-// wait returns the end of a flight.
-func (g *Gateway) wait(ctx context.Context, f *flight) ([]byte, error) {
+// wait returns the end of a call.
+func (g *Gateway) wait(ctx context.Context, c *call) ([]byte, error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case <-f.done:
-		return f.body, f.err
+	case <-c.done:
+		return c.body, c.err
 	case <-g.outages():
 		return nil, outage()
 	case <-timer.C:

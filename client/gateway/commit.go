@@ -14,31 +14,31 @@ var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 5 * time.Mi
 // mostHeld rejections wait for an answer that confirms them. The oldest are given up first.
 const mostHeld = 1000
 
-// save has an outcome committed.
-func (g *Gateway) save(ctx context.Context, f *flight) {
+// save passes an outcome on to commit.
+func (g *Gateway) save(ctx context.Context, c *call) {
 	select {
-	case g.commits <- f:
+	case g.commits <- c:
 	case <-ctx.Done(): // the store has failed
-		g.end(f, false, nil, stopping())
+		g.end(c, false, nil, stopping())
 	}
 }
 
-// commit makes outcomes durable, many with one fsync, charges the keys, and then ends the flights. The
+// commit makes outcomes durable, many with one fsync, charges the keys, and then ends the calls. The
 // error is that of the store.
 func (g *Gateway) commit() error {
 	batch := g.options.Store.NewBatch()
-	var rejected ask.Rejected[*flight]
+	var rejected ask.Rejected[*call]
 	saving := true // the used quota can be saved
 	for group := range ask.Groups(g.commits, commitBounds) {
-		for _, f := range confirmed(&rejected, group) {
-			batch.Add(f.Request, f.outcome)
+		for _, c := range confirmed(&rejected, group) {
+			batch.Add(c.Request, c.outcome)
 		}
 		if err := batch.Commit(); err != nil {
 			return err
 		}
-		for _, f := range group {
-			if f.outcome.Rejection == nil {
-				f.key.Charge()
+		for _, c := range group {
+			if c.outcome.Rejection == nil {
+				c.key.Charge()
 			}
 		}
 		err := g.service.SaveUsage()
@@ -46,42 +46,42 @@ func (g *Gateway) commit() error {
 			g.log.Error("the used quota is not saved; saving is retried", "error", err)
 		}
 		saving = err == nil
-		for _, f := range group {
-			g.endCommitted(f)
+		for _, c := range group {
+			g.endCommitted(c)
 		}
 	}
 	return nil
 }
 
 // BodySize returns the length of the body that is to be stored.
-func (f *flight) BodySize() int { return len(f.outcome.Answer.Body) }
+func (c *call) BodySize() int { return len(c.outcome.Answer.Body) }
 
-// confirmed returns the flights whose outcomes are to be stored: the answers of a group, and the rejections that these
+// confirmed returns the calls whose outcomes are to be stored: the answers of a group, and the rejections that these
 // confirm. The requests of the result are distinct: of equal requests the newest outcome counts.
-func confirmed(rejected *ask.Rejected[*flight], group []*flight) (stored []*flight) {
+func confirmed(rejected *ask.Rejected[*call], group []*call) (stored []*call) {
 	var latest time.Time // when the latest answered request was sent
-	for _, f := range group {
-		rejected.Forget(f.Request)
-		if f.outcome.Rejection != nil {
-			rejected.Hold(f)
+	for _, c := range group {
+		rejected.Forget(c.Request)
+		if c.outcome.Rejection != nil {
+			rejected.Hold(c)
 			continue
 		}
-		if f.Sent.After(latest) {
-			latest = f.Sent
+		if c.Sent.After(latest) {
+			latest = c.Sent
 		}
-		stored = append(stored, f)
+		stored = append(stored, c)
 	}
 	stored = append(stored, rejected.Confirm(latest)...)
 	rejected.GiveUp(mostHeld)
 	return stored
 }
 
-func (g *Gateway) endCommitted(f *flight) {
-	if e := f.outcome.Rejection; e != nil {
-		g.end(f, false, nil, refusal(e))
+func (g *Gateway) endCommitted(c *call) {
+	if e := c.outcome.Rejection; e != nil {
+		g.end(c, false, nil, refusal(e))
 		return
 	}
-	body := f.outcome.Answer.Body
-	f.outcome.Answer.Release()
-	g.end(f, true, body, nil)
+	body := c.outcome.Answer.Body
+	c.outcome.Answer.Release()
+	g.end(c, true, body, nil)
 }

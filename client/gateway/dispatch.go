@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
@@ -16,12 +17,12 @@ func (g *Gateway) dispatch(soft, hard context.Context) {
 		queue, due := g.waiting(now)
 		switch d := g.limits.Next(now, queue); d.Action {
 		case limits.SendFirst, limits.SendRetry:
-			f := g.next(d.Action)
-			if f == nil { // ended meanwhile
+			c := g.next(d.Action)
+			if c == nil { // ended meanwhile
 				g.report(g.limits.End(now, d.Permit, limits.Result{Signal: limits.Canceled}))
 				continue
 			}
-			g.asking.Go(func() { g.attempt(hard, f, d.Permit) })
+			g.asking.Go(func() { g.attempt(hard, c, d.Permit) })
 		case limits.AskQuota:
 			g.askQuota(soft)
 		case limits.Stop:
@@ -44,44 +45,44 @@ func (g *Gateway) await(ctx context.Context, now time.Time, wait time.Duration, 
 	}
 }
 
-// waiting returns which flights wait for an attempt, and when the next retry is due; zero for none.
+// waiting returns which calls wait for an attempt, and when the next retry is due; zero for none.
 func (g *Gateway) waiting(now time.Time) (q limits.Queue, due time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	q.First = g.queue.length > 0
-	failed, retry, due := g.parked.Settle(now, g.limits, q)
-	for _, f := range failed {
-		err := noAnswer(f.Counted(), f.Last)
-		g.failed.add(now, f.Request, err)
+	failed, retry, due := g.parked.Decide(now, g.limits, q)
+	for _, c := range failed {
+		err := noAnswer(c.Counted(), c.Last)
+		g.failed.add(now, c.Request, err)
 		g.metrics.failed.Add(1)
-		g.endLocked(f, false, nil, err)
+		g.endLocked(c, false, nil, err)
 	}
 	q.Retry = retry
 	return q, due
 }
 
-// next takes the flight that is asked next; nil if there is none.
-func (g *Gateway) next(action limits.Action) *flight {
+// next takes the call that is asked next; nil if there is none.
+func (g *Gateway) next(action limits.Action) *call {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if action == limits.SendFirst {
 		return g.queue.pop()
 	}
-	f, ok := g.parked.Take()
+	c, ok := g.parked.Take()
 	if ok {
-		g.queue.advance(f.key)
+		g.queue.advance(c.key)
 	}
-	return f
+	return c
 }
 
-// attempt asks the upstream once. Then the flight is committed, parked for a retry, or ended.
-func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) {
-	f.Begin(time.Now())
+// attempt asks the upstream once. Then the call is committed, parked for a retry, or ended.
+func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
+	c.Begin(time.Now())
 	g.metrics.attempts.Add(1)
-	answer, err := g.options.Upstream.Categorize(ctx, f.Request)
+	answer, err := g.options.Upstream.Categorize(ctx, c.Request)
 	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.fits.Load()) {
-		g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
-		g.endMisfit(ctx, f, err)
+		g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))
+		g.endMisfit(ctx, c, err)
 		return
 	}
 	e, failed := errors.AsType[*client.Error](err)
@@ -90,60 +91,60 @@ func (g *Gateway) attempt(ctx context.Context, f *flight, permit limits.Permit) 
 		passing.Class = client.Transient
 		e, err = &passing, &passing
 	}
-	g.report(g.limits.End(time.Now(), permit, client.ResultOf(answer, err)))
+	g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))
 	switch {
 	case err == nil:
 		g.fits.Store(true)
-		f.outcome.Answer = answer
-		g.save(ctx, f)
+		c.outcome.Answer = answer
+		g.save(ctx, c)
 	case failed:
-		g.unanswered(ctx, f, e)
+		g.unanswered(ctx, c, e)
 	default: // ctx has ended
-		g.end(f, false, nil, stopping())
+		g.end(c, false, nil, stopping())
 	}
 }
 
 // unanswered acts on an attempt without an answer.
-func (g *Gateway) unanswered(ctx context.Context, f *flight, e *client.Error) {
+func (g *Gateway) unanswered(ctx context.Context, c *call, e *client.Error) {
 	switch now := time.Now(); e.Class {
 	case client.Rejected:
-		g.reject(ctx, f, e)
+		g.reject(ctx, c, e)
 	case client.Unsent:
-		f.Repeat(now)
-		g.park(f)
+		c.Repeat(now)
+		g.park(c)
 	case client.Quota:
 		if wait, isNew := g.limits.Exhausted(now, e.RetryAfter); isNew {
 			g.log.Warn("the upstream's quota is used up: paid answers wait until there is quota again", "asked_in", wait.Round(time.Second).String(), "error", e)
 		}
-		g.end(f, false, nil, noUpstreamQuota())
+		g.end(c, false, nil, noUpstreamQuota())
 		g.endAll(noUpstreamQuota())
 		g.waker.Wake() // to ask for the quota later
 	default:
-		f.Fail(now, e, g.options.Retry)
+		c.Fail(now, e, g.options.Retry)
 		g.lastErr.Store(e)
-		g.log.Debug("attempt failed", "attempt", f.Made(), "error", e)
-		g.park(f)
+		g.log.Debug("attempt failed", "attempt", c.Made(), "error", e)
+		g.park(c)
 	}
 }
 
-// endMisfit ends a flight that got an answer of another shape: with a rejection once other answers fit.
-func (g *Gateway) endMisfit(ctx context.Context, f *flight, err error) {
+// endMisfit ends a call that got an answer of another shape: with a rejection once other answers fit.
+func (g *Gateway) endMisfit(ctx context.Context, c *call, err error) {
 	e, _ := errors.AsType[*client.Error](err)
 	if g.fits.Load() {
-		g.reject(ctx, f, e.Rejection())
+		g.reject(ctx, c, e.Rejection())
 		return
 	}
-	g.end(f, false, nil, unusable())
+	g.end(c, false, nil, unusable())
 	if g.misfits.Add(1) == mostMisfits {
 		g.log.Error("the answers of the upstream cannot be used: no more requests are sent until the gateway is started again", "error", e)
 		g.endAll(unusable())
 	}
 }
 
-// reject has a rejection committed.
-func (g *Gateway) reject(ctx context.Context, f *flight, e *client.Error) {
-	f.outcome.Rejection, f.outcome.Answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
-	g.save(ctx, f)
+// reject passes a rejection on to commit.
+func (g *Gateway) reject(ctx context.Context, c *call, e *client.Error) {
+	c.outcome.Rejection, c.outcome.Answer.AnsweredAt = e, time.Now().UTC().Truncate(time.Microsecond)
+	g.save(ctx, c)
 }
 
 // askQuota asks how much of the upstream's quota is left, for the limits.
@@ -152,14 +153,14 @@ func (g *Gateway) askQuota(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	g.report(g.limits.ReportQuota(time.Now(), client.QuotaOf(usage, err)))
+	g.report(g.limits.ReportQuota(time.Now(), ask.QuotaOf(usage, err)))
 	if g.Exhausted() {
 		g.endAll(noUpstreamQuota())
 	}
 }
 
 // report acts on a change of the upstream.
-func (g *Gateway) report(change limits.Change) {
+func (g *Gateway) report(change limits.Effect) {
 	switch {
 	case change.State == limits.Out, change.Lasting:
 		g.log.Warn("the upstream is out: new requests get 503, stored answers are served", "error", g.lastErr.Load())

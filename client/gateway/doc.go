@@ -7,17 +7,17 @@
 //   - Upstream: the hosted service that the gateway asks with its own API key.
 //   - Hit: the store has the answer. Miss: the upstream is asked. Join: an equal request is being
 //     asked, and both requests get its answer. The response header X-Cache names the case.
-//   - Flight: a request that is being asked, with all its attempts. The flight belongs to the key that
+//   - Call: a request that is being asked, with all its attempts. The call belongs to the key that
 //     asked first: a paid answer is charged to that key, and other keys join for nothing.
 //
-// # One flight
+// # One call
 //
 //	lookup: stored and young enough?    -> hit
-//	join: an equal flight?              -> wait for it
+//	join: an equal call?              -> wait for it
 //	admit: rate, quota and queue of the key, quota and outage of the upstream -> 402, 429, 503
 //	fair queue: the order of the keys   -> client/limits: a permit -> one attempt
 //	failed?                             -> parked, and asked again
-//	commit: the store and the ledger are synced, many flights at once -> all waiting requests are answered
+//	commit: the store and the ledger are synced, many calls at once -> all waiting requests are answered
 //
 // # Fair shares
 //
@@ -32,9 +32,9 @@
 // # Retries
 //
 // Only the gateway repeats attempts at the upstream. A client that gives up waiting and asks again joins
-// the flight, which goes on without waiting requests, or finds the answer in the store. A flight that
+// the call, which goes on without waiting requests, or finds the answer in the store. A call that
 // ends without an answer after all attempts is remembered for a minute: retries of clients get the same
-// failure (502), and the upstream is not asked. A refusal (429, 402, 503) starts no flight.
+// failure (502), and the upstream is not asked. A refusal (429, 402, 503) starts no call.
 //
 // # Rejections
 //

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/embedded"
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
@@ -40,12 +39,12 @@ type Gateway struct {
 	limits  *limits.Controller
 	service *embedded.Service
 	metrics metrics
-	bodies  *room.Room // memory of long answers that clients read
+	bodies  *memory.Pool // memory of long answers that clients read
 
-	waker   *ask.Waker   // of the dispatcher
-	commits chan *flight // answered or rejected
+	waker   *ask.Waker // of the dispatcher
+	commits chan *call // answered or rejected
 	asking  sync.WaitGroup
-	stopped chan struct{} // closed when no flight ends any more
+	stopped chan struct{} // closed when no call ends any more
 
 	used    atomic.Bool                  // the upstream's quota is used up for good
 	fits    atomic.Bool                  // the upstream has given an answer of the expected shape
@@ -53,12 +52,12 @@ type Gateway struct {
 	usage   atomic.Pointer[client.Usage] // of the upstream, as told last
 	lastErr atomic.Pointer[client.Error] // of a failed attempt
 
-	mu      sync.Mutex
-	flights map[client.Request]*flight
-	queue   fairQueue           // flights that have not been asked
-	parked  ask.Parked[*flight] // flights that wait for a retry
-	failed  failures
-	down    chan struct{} // closed during an outage
+	mu     sync.Mutex
+	calls  map[client.Request]*call
+	queue  fairQueue         // calls that have not been asked
+	parked ask.Parked[*call] // calls that wait for a retry
+	failed failures
+	down   chan struct{} // closed during an outage
 }
 
 // commitsQueued outcomes may wait for the commit before.
@@ -69,8 +68,8 @@ const commitsQueued = 1024
 func New(ctx context.Context, o Options) (*Gateway, error) {
 	g := &Gateway{
 		options: o, log: o.Logger,
-		bodies: room.New(allBodies), waker: ask.NewWaker(), commits: make(chan *flight, commitsQueued), stopped: make(chan struct{}),
-		flights: map[client.Request]*flight{}, queue: newFairQueue(), failed: failures{}, down: make(chan struct{}),
+		bodies: memory.New(allBodies), waker: ask.NewWaker(), commits: make(chan *call, commitsQueued), stopped: make(chan struct{}),
+		calls: map[client.Request]*call{}, queue: newFairQueue(), failed: failures{}, down: make(chan struct{}),
 	}
 	usage, err := g.askUsage(ctx)
 	switch {
@@ -85,7 +84,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, storeErr
 	}
 	l := o.Limits
-	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || client.QuotaOf(usage, err).Transient, true, learned
+	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || ask.QuotaOf(usage, err).Transient, true, learned
 	if l.Rate > 0 { // the operator's rate is used from the start
 		l.Learned.Rate = 0
 	}
@@ -95,10 +94,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	return g, nil
 }
 
-// Handler is the service without the pages for operators.
-func (g *Gateway) Handler() http.Handler { return g.service }
-
-// Serve answers on a listener until ctx ends. Requests that wait then get the grace period; flights that
+// Serve answers on a listener until ctx ends. Requests that wait then get the grace period; calls that
 // are being asked end, and their answers are stored. The error is that of the listener, the store or the
 // ledger.
 func (g *Gateway) Serve(ctx context.Context, listener net.Listener, options embedded.ServerOptions, grace time.Duration) error {
@@ -118,7 +114,7 @@ func (g *Gateway) Serve(ctx context.Context, listener net.Listener, options embe
 	return group.Wait()
 }
 
-// Run asks the upstream and commits its answers until ctx ends. Flights that are being asked then end.
+// Run asks the upstream and commits its answers until ctx ends. Calls that are being asked then end.
 // The error is that of the store.
 func (g *Gateway) Run(ctx context.Context) error {
 	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))

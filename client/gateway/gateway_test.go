@@ -109,7 +109,7 @@ func (r *rig) ask(key, title string, cacheControl ...string) response {
 		req.Header.Add("Cache-Control", value)
 	}
 	rec := httptest.NewRecorder()
-	r.Handler().ServeHTTP(rec, req)
+	r.service.ServeHTTP(rec, req)
 	var body struct {
 		Error struct{ Message string }
 		List  []struct{ Value string } `json:"product_taxonomy"`
@@ -530,6 +530,23 @@ func TestTheUpstreamKeyStaysSecret(t *testing.T) {
 			}
 			if strings.Contains(seen.String()+log.String(), upstreamKey) {
 				t.Error("the key of the upstream is told")
+			}
+		})
+	})
+}
+
+// Clients know a gateway by a header: the shards of a run then leave the rate and the quota to the gateway.
+func TestClientsKnowTheGateway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=100")
+		r.run(t, func() {
+			for _, path := range []string{embedded.UsagePath, embedded.ProductPath + "?query=hotel", "/nothing"} {
+				req, rec := httptest.NewRequest(http.MethodGet, path, nil), httptest.NewRecorder()
+				req.Header.Set("x-api-key", "alice")
+				r.service.ServeHTTP(rec, req)
+				if rec.Header().Get(client.GatewayHeader) == "" {
+					t.Errorf("%s: %d without the header %s", path, rec.Code, client.GatewayHeader)
+				}
 			}
 		})
 	})

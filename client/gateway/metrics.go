@@ -13,7 +13,7 @@ import (
 type metrics struct {
 	hits, misses, joined, refused atomic.Int64 // requests
 	attempts                      atomic.Int64
-	failed                        atomic.Int64 // flights
+	failed                        atomic.Int64 // calls
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {

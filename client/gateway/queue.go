@@ -7,21 +7,21 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
-// account is a key with its flights that have not been asked.
+// account is a key with its calls that have not been asked.
 type account struct {
 	key     *embedded.Key
-	waiting []*flight // in order of arrival
-	virtual float64   // time: attempts divided by the priority
-	index   int       // in fairQueue.active; -1 while nothing waits
+	waiting []*call // in order of arrival
+	virtual float64 // time: attempts divided by the priority
+	index   int     // in fairQueue.active; -1 while nothing waits
 }
 
 // fairQueue is a weighted fair queue over keys; see the package comment.
 type fairQueue struct {
 	accounts map[*embedded.Key]*account
-	active   accountHeap // accounts with waiting flights
+	active   accountHeap // accounts with waiting calls
 	virtual  float64     // that of the account that was served last, before it was served
 	weights  int         // the sum of the priorities of active accounts
-	length   int         // flights
+	length   int         // calls
 }
 
 func newFairQueue() fairQueue { return fairQueue{accounts: map[*embedded.Key]*account{}} }
@@ -35,25 +35,25 @@ func (q *fairQueue) account(key *embedded.Key) *account {
 	return a
 }
 
-func (q *fairQueue) push(f *flight) {
-	a := q.account(f.key)
+func (q *fairQueue) push(c *call) {
+	a := q.account(c.key)
 	if a.index < 0 {
 		a.virtual = max(a.virtual, q.virtual)
 		heap.Push(&q.active, a)
 		q.weights += a.key.Priority()
 	}
-	a.waiting = append(a.waiting, f)
+	a.waiting = append(a.waiting, c)
 	q.length++
 }
 
-// pop takes the next flight; nil if none waits.
-func (q *fairQueue) pop() *flight {
+// pop takes the next call; nil if none waits.
+func (q *fairQueue) pop() *call {
 	if len(q.active) == 0 {
 		return nil
 	}
 	a := q.active[0]
 	q.virtual = a.virtual
-	f := a.waiting[0]
+	c := a.waiting[0]
 	a.waiting[0] = nil
 	a.waiting = a.waiting[1:]
 	q.length--
@@ -61,8 +61,8 @@ func (q *fairQueue) pop() *flight {
 		heap.Pop(&q.active)
 		q.weights -= a.key.Priority()
 	}
-	q.advance(f.key)
-	return f
+	q.advance(c.key)
+	return c
 }
 
 // advance counts an attempt of a key.
@@ -79,11 +79,11 @@ const (
 	// latency meets no refusals, which come seconds before the answers and would mislead the client.
 	queued = 10 * time.Second
 
-	leastQueued = 8     // flights of a key, at low rates
-	mostQueued  = 10000 // flights of a key, at high rates
+	leastQueued = 8     // calls of a key, at low rates
+	mostQueued  = 10000 // calls of a key, at high rates
 )
 
-// full reports whether a key has as many flights waiting as it may have at a rate in requests a second.
+// full reports whether a key has as many calls waiting as it may have at a rate in requests a second.
 func (q *fairQueue) full(key *embedded.Key, rate float64) bool {
 	a := q.account(key)
 	weights := q.weights

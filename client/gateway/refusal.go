@@ -62,7 +62,7 @@ func unavailable(detail string) *client.Error {
 	return &client.Error{Class: client.Transient, Status: http.StatusServiceUnavailable, RetryAfter: shortly, Detail: detail}
 }
 
-// noAnswer is the end of a flight without attempts left.
+// noAnswer is the end of a call without attempts left.
 func noAnswer(attempts int, last *client.Error) *client.Error {
 	return &client.Error{Class: client.Transient, Status: http.StatusBadGateway, Detail: fmt.Sprintf("the upstream service gave no answer in %d attempts, last error: %s", attempts, last.Label())}
 }

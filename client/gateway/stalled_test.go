@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/embedded"
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 // stalled is the connection of a client that does not read until a channel is closed.
@@ -37,7 +37,7 @@ func TestStalledReaders(t *testing.T) {
 		const readers, size, all = 40, 100 << 10, 1 << 20
 		r := newRig(clienttest.Options{}, "alice quota=100")
 		r.run(t, func() {
-			r.bodies = room.New(all)
+			r.bodies = memory.New(all)
 			batch := r.store.NewBatch()
 			for i := range readers {
 				body := fmt.Sprintf(`{"product_taxonomy":[{"value":"%d%s"}]}`, i, strings.Repeat("x", size))
@@ -54,7 +54,7 @@ func TestStalledReaders(t *testing.T) {
 					w := &stalled{ResponseRecorder: *httptest.NewRecorder(), read: read, waiting: waiting}
 					req := httptest.NewRequest(http.MethodGet, embedded.ProductPath+"?query=title+"+fmt.Sprint(i), nil)
 					req.Header.Set("x-api-key", "alice")
-					r.Handler().ServeHTTP(w, req)
+					r.service.ServeHTTP(w, req)
 					if got := w.Body.String(); len(got) < size || !strings.Contains(got[:40], fmt.Sprintf(`"%dx`, i)) {
 						t.Errorf("client %d got %d bytes", i, len(got))
 					}

@@ -165,14 +165,14 @@ type Quota struct {
 
 // ReportQuota reports the service's answer to how much quota is left. An answer without an error
 // also ends a doubt: the service is up.
-func (c *Controller) ReportQuota(now time.Time, a Quota) Change {
+func (c *Controller) ReportQuota(now time.Time, a Quota) Effect {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before, b := c.reported, &c.budget
 	empty := b.empty
 	if c.health.state != Up && !b.empty {
 		c.reportInDoubt(now, a)
-		return c.change(now, before)
+		return c.effect(now, before)
 	}
 	switch {
 	case a.Err != nil:
@@ -189,7 +189,7 @@ func (c *Controller) ReportQuota(now time.Time, a Quota) Change {
 	default:
 		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Shards: b.shards}
 	}
-	change := c.change(now, before)
+	change := c.effect(now, before)
 	change.Refilled = empty && !b.empty
 	return change
 }

@@ -52,7 +52,7 @@ func TestBudgetWithoutNeed(t *testing.T) {
 			c.ReportQuota(now, Quota{Left: 6, Metered: true})
 		}
 		c.End(now, c.next(t, now, SendFirst).Permit, Result{Signal: Answered})
-		for queue, goesOn := range map[Queue]bool{{}: true, {First: true}: false, {Retry: true}: false, {Later: true}: false} {
+		for queue, goesOn := range map[Queue]bool{{}: true, {First: true}: false, {Retry: true}: false} {
 			if d := c.Next(now, queue); (d.Action == Wait) != goesOn {
 				t.Errorf("%+v, %+v: got %+v", o, queue, d)
 			}

@@ -31,12 +31,11 @@
 //
 // # The rate and the number in flight
 //
-// The controller follows TCP's congestion control. Without pressure the rate doubles in every
-// round trip. After pressure it falls to the rate that the service has served (the rate times the
-// share that did not fail, or the admitted requests of the last seconds), stays there for a while, and then grows as in
-// CUBIC: slowly near the ceiling, and faster the longer no pressure follows. Refusals have a price: the rate grows when
-// the refusals and the silence of the last cut are a small share of the time since, and in steps that are the smaller
-// the more a cut costs.
+// The controller follows TCP's congestion control. Without pressure the rate doubles in every round trip. After
+// pressure it falls to the rate that the service has served (the rate times the share that did not fail, or the
+// admitted requests of the last seconds), stays there for a while, and then grows as in CUBIC: slowly near the ceiling,
+// and faster the longer no pressure follows. Refusals have a price: the rate grows when the refusals and the silence of
+// the last cut are a small share of the time since, and in smaller steps the more a cut costs.
 //
 // Real servers use one status for several causes, so every cut is also an experiment. If the
 // failures become fewer, the rate was the cause. If two cuts in a row leave the share of failures
@@ -56,7 +55,7 @@
 //   - Buckets, leaky buckets and windows of up to a second serve a rate, and refuse the rest. The pressure finds the rate
 //     (pressure.go, pace.go).
 //   - Limits of connections refuse when many requests are in flight. The number in flight is cut, and not the rate
-//     (crowded and thin in pressure.go, flight.go).
+//     (crowded and cutInFlight in pressure.go, concurrency.go).
 //   - Blocks refuse everything for a while after a rate is exceeded, and each request may prolong them. The run is
 //     silent, and then stays just under the rate before the trip (trip.go).
 //   - Windows refuse everything when their number is used up. Two trips after the same number show a window, or the

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// State is the state of the service.
-type State uint8
+// ServiceState is the state of the service.
+type ServiceState uint8
 
 // The states.
 const (
-	Up      State = iota + 1
-	Doubt         // nothing has succeeded for a while: one request is sent at a time
-	Out           // the requests of a doubt fail, too
-	Limited       // the service refuses the requests of a doubt
+	Up      ServiceState = iota + 1
+	Doubt                // nothing has succeeded for a while: one request is sent at a time
+	Out                  // the requests of a doubt fail, too
+	Limited              // the service refuses the requests of a doubt
 )
 
 // health distinguishes an outage from pressure and from inputs that fail.
 type health struct {
-	state    State
+	state    ServiceState
 	suspect  bool      // only a request that was answered before can end the doubt
 	refusing bool      // the service refuses the requests of the doubt
 	closed   bool      // the doubt is the rest of a window that is used up
@@ -82,13 +82,13 @@ func (h *health) failed(now time.Time, p Permit, share float64, longest time.Dur
 		h.failures++
 		h.lastFail = now
 		if h.failures >= doubtFailures && now.Sub(h.lastOK) >= max(doubtAfter, longest) {
-			h.doubt(now, now)
+			h.beginDoubt(now)
 		}
 	}
 }
 
-// doubt begins a doubt; probe is the time of its first probe.
-func (h *health) doubt(now, probe time.Time) {
+// beginDoubt begins a doubt; probe is the time of its first probe.
+func (h *health) beginDoubt(probe time.Time) {
 	h.state, h.since, h.next, h.probes, h.failures = Doubt, h.lastOK, probe, 0, 0
 	h.refusing, h.closed = false, false
 }
@@ -147,20 +147,20 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 	return Decision{}
 }
 
-// Cause is the cause of a failure.
-type Cause uint8
+// FailureCause is the cause of a failure.
+type FailureCause uint8
 
 // The causes.
 const (
-	CauseRequest Cause = iota + 1 // the request: the service has answered since, and the failure counts as an attempt of the record
-	CauseOutage                   // the service was out or in doubt: the failure does not count
-	CauseUnknown                  // the service has not answered since
+	CauseRequest FailureCause = iota + 1 // the request: the service has answered since, and the failure counts as an attempt of the record
+	CauseOutage                          // the service was out or in doubt: the failure does not count
+	CauseUnknown                         // the service has not answered since
 )
 
 // CauseOf returns the cause of a failure at the time failed. If the cause is unknown and the
 // failure ends the record's last attempt (last), the controller next decides for a request that
 // tells whether the service is out, if there is such a request.
-func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) Cause {
+func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureCause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := &c.health
@@ -176,7 +176,7 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) Cause {
 	case !last || q.First || c.inFlight > 0: // an answer may come
 		return CauseUnknown
 	case h.state == Up && c.options.CanAsk:
-		h.doubt(now, now)
+		h.beginDoubt(now)
 		return CauseUnknown
 	case h.state == Up:
 		return CauseRequest

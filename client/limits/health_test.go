@@ -22,7 +22,7 @@ func TestCauseOf(t *testing.T) {
 		queue  Queue
 		last   bool
 		canAsk bool
-		want   Cause
+		want   FailureCause
 	}{
 		{"an answer has come", []step{{1 * time.Second, Failed}, {2 * time.Second, Answered}}, time.Second, Queue{}, true, true, CauseRequest},
 		{"a probe has ended the doubt", append(dies, step{2 * time.Second, Answered}), time.Second, Queue{}, true, true, CauseOutage},
@@ -101,7 +101,7 @@ func TestSuspect(t *testing.T) {
 	c.End(now.Add(2*time.Second), early, Result{Signal: Answered})
 	for _, step := range []struct {
 		signal Signal
-		state  State
+		state  ServiceState
 	}{{Failed, Doubt}, {Failed, Doubt}, {Failed, Out}, {Canceled, Out}, {Answered, Up}} {
 		now = now.Add(time.Minute)
 		d := c.Next(now, Queue{First: true, Retry: true})

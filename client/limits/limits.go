@@ -87,7 +87,7 @@ type Action uint8
 
 // The actions.
 const (
-	Wait      Action = iota // for Decision.For, or until a Change has Wake
+	Wait      Action = iota // for Decision.For, or until an Effect has Wake
 	SendFirst               // a first attempt
 	SendRetry               // a retry
 	SendKnown               // a request that was answered before, as a test of the service (see Suspect)
@@ -99,7 +99,7 @@ const (
 type Decision struct {
 	Action Action
 	Permit Permit        // for SendFirst, SendRetry and SendKnown
-	For    time.Duration // for Wait; 0 to wait for a Change
+	For    time.Duration // for Wait; 0 to wait for an Effect
 	Err    error         // for Stop: a *SpentError or an *OutageError
 }
 
@@ -107,13 +107,12 @@ type Decision struct {
 type Queue struct {
 	First bool // a first attempt
 	Retry bool // a retry that is due
-	Later bool // a retry that is not due yet
 }
 
-// Change says what an event has changed.
-type Change struct {
+// Effect says what an event has changed.
+type Effect struct {
 	Wake  bool          // the last decision to wait may be out of date
-	State State         // the new state of the service; 0 if the state is unchanged
+	State ServiceState  // the new state of the service; 0 if the state is unchanged
 	After time.Duration // the length of the outage, when State is Up
 
 	Lasting bool // the service has been refusing everything for a minute, and does not say for how long
@@ -125,24 +124,24 @@ type Change struct {
 type Controller struct {
 	options Options
 
-	mu       sync.Mutex
-	pace     pace
-	flight   flight
-	pressure pressure
-	health   health
-	reported health // as in the last Change
-	trip     trip
-	window   window
-	budget   budget
-	admitted counter // requests that were sent and, as far as is known, not refused
-	served   counter // answers
-	busiest  float64 // the most answers in any second
-	sent     int64   // requests
-	lasted   bool    // a Change has said that the service refuses everything for long
-	unbroken unbroken
-	credit   float64 // retries that may precede the next first attempt
-	inFlight int
-	waiting  bool // the caller waits for a Change
+	mu          sync.Mutex
+	pace        pace
+	concurrency concurrency
+	pressure    pressure
+	health      health
+	reported    health // as in the last Change
+	trip        trip
+	window      window
+	budget      budget
+	admitted    counter // requests that were sent and, as far as is known, not refused
+	served      counter // answers
+	busiest     float64 // the most answers in any second
+	sent        int64   // requests
+	lasted      bool    // an Effect has said that the service refuses everything for long
+	unbroken    unbroken
+	credit      float64 // retries that may precede the next first attempt
+	inFlight    int
+	waiting     bool // the caller waits for an Effect
 }
 
 // unbroken is what the controller knew when an attempt first failed after an answer. If the failures turn out to be a
@@ -160,7 +159,7 @@ func New(o Options, now time.Time) *Controller {
 	o = o.withDefaults()
 	c := &Controller{options: o, health: newHealth(now), reported: newHealth(now), budget: newBudget(o)}
 	c.pace = newPace(o, now)
-	c.flight = newFlight(o, now)
+	c.concurrency = newConcurrency(o, now)
 	c.trip.phase = phase{began: now, serial: 1}
 	c.trip.prior = c.trip.phase
 	c.pressure.begin(now)
@@ -209,7 +208,7 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 		return c.probe(now, q), false
 	case !q.First && !q.Retry:
 		return Decision{}, false
-	case c.flight.blocks(now, c.inFlight):
+	case c.concurrency.blocks(now, c.inFlight):
 		return Decision{}, false
 	case c.window.full(c.trip.phase.used(c.sent+1), c.inFlight):
 		c.close(now)
@@ -228,12 +227,12 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 // grow raises the rate while the rate holds requests back, the service answers, and no experiment
 // is under way.
 func (c *Controller) grow(now time.Time) {
-	latency := c.flight.latency()
+	latency := c.concurrency.latency()
 	if c.pressure.experiment.cuts > 0 || c.pace.ceiling > 0 && c.pace.rate > mostAhead*c.admitted.perSecond(now, time.Second)+2 {
 		c.pace.grown = now // the number in flight holds requests back, and not the rate
 		return
 	}
-	if now.Sub(c.health.lastOK) < max(200*time.Millisecond, 4*latency) || c.flight.slow(now, c.health.start) {
+	if now.Sub(c.health.lastOK) < max(200*time.Millisecond, 4*latency) || c.concurrency.slow(now, c.health.start) {
 		c.pace.grow(now, c.span().unit, latency)
 	}
 }
@@ -260,8 +259,8 @@ func (c *Controller) begin(now time.Time, first bool) Permit {
 	c.pace.begin(now)
 	c.sent++
 	c.admitted.add(now, 1)
-	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.flight.most}
-	if c.flight.slow(now, c.health.start) {
+	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.concurrency.most}
+	if c.concurrency.slow(now, c.health.start) {
 		p.accepted = true
 		c.accept(now, p, c.span())
 	}
@@ -273,7 +272,7 @@ func (c *Controller) begin(now time.Time, first bool) Permit {
 }
 
 // End returns a permit with the result of its attempt. Each permit is returned once.
-func (c *Controller) End(now time.Time, p Permit, r Result) Change {
+func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inFlight--
@@ -290,12 +289,12 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Change {
 	case Refused, Failed, Unavailable:
 		c.failed(now, p, r)
 	case Unsent:
-		c.flight.cut(now, c.inFlight)
+		c.concurrency.cut(now, c.inFlight)
 	}
 	if c.window.ends.IsZero() {
 		c.pace.state(r.Rate, now)
 	}
-	return c.change(now, before)
+	return c.effect(now, before)
 }
 
 // Suspect puts the service in doubt although it responds: it rejects one input after another.
@@ -304,15 +303,15 @@ func (c *Controller) Suspect(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.health.state == Up {
-		c.health.doubt(now, now)
+		c.health.beginDoubt(now)
 		c.health.since = now
 	}
 	c.health.suspect = true
 }
 
-// change compares the state with an earlier one.
-func (c *Controller) change(now time.Time, before health) Change {
-	change := Change{Wake: c.waiting, Lasting: c.lasts(now)}
+// effect compares the state with an earlier one.
+func (c *Controller) effect(now time.Time, before health) Effect {
+	change := Effect{Wake: c.waiting, Lasting: c.hasBecomeLong(now)}
 	c.reported = c.health
 	c.waiting = false
 	switch {
@@ -326,7 +325,7 @@ func (c *Controller) change(now time.Time, before health) Change {
 }
 
 func (c *Controller) answered(now time.Time, p Permit) {
-	c.flight.answered(now, p)
+	c.concurrency.answered(now, p)
 	c.trip.answer(p)
 	c.served.add(now, 1)
 	c.busiest = max(c.busiest, c.served.perSecond(now, time.Second))
@@ -334,7 +333,7 @@ func (c *Controller) answered(now time.Time, p Permit) {
 	if !p.accepted && !p.sent.Before(c.pressure.since) {
 		c.accept(now, p, span)
 	}
-	c.flight.grow(now, span.unit)
+	c.concurrency.grow(now, span.unit)
 	c.heal(now, p)
 }
 
@@ -347,7 +346,7 @@ func (c *Controller) heal(now time.Time, p Permit) {
 	case closed:
 		c.reopened(now, p)
 	case refusing:
-		c.tripped(now, p)
+		c.endTrip(now, p)
 	default:
 		c.resume(now)
 	}
@@ -356,20 +355,20 @@ func (c *Controller) heal(now time.Time, p Permit) {
 // resume sets the pace after a doubt in which the service did not respond.
 func (c *Controller) resume(now time.Time) {
 	if u := c.unbroken; !u.at.Before(c.health.since) {
-		c.pace.ceiling, c.pace.hold, c.flight.most = u.ceiling, u.hold, u.most
+		c.pace.ceiling, c.pace.hold, c.concurrency.most = u.ceiling, u.hold, u.most
 	}
 	c.trip.end()
-	c.pace.resume(now, c.flight.latency() > 0)
+	c.pace.resume(now, c.concurrency.latency() > 0)
 	c.pressure.experiment = experiment{}
 	c.pressure.begin(now)
 }
 
 func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if c.unbroken.at.Before(c.health.lastOK) {
-		c.unbroken = unbroken{now, r.Broken, c.pace.ceiling, c.pace.hold, c.flight.most}
+		c.unbroken = unbroken{now, r.Broken, c.pace.ceiling, c.pace.hold, c.concurrency.most}
 	}
 	refused := (r.Signal == Refused || r.Signal == Unavailable) && !r.Broken
-	c.pressure.failed(now, p, r, c.span(), c.flight.latency())
+	c.pressure.failed(now, p, r, c.span(), c.concurrency.latency())
 	if refused {
 		c.refused(now, p, r)
 	}
@@ -382,7 +381,7 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	}
 	var longest time.Duration
 	if c.inFlight > 0 {
-		longest = 4 * c.flight.latency()
+		longest = 4 * c.concurrency.latency()
 	}
 	if c.health.refusing && refused {
 		return // see refused

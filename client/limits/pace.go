@@ -17,7 +17,7 @@ type pace struct {
 	waited time.Time     // when a request last had to wait for the rate
 	cut    time.Time     // when the rate was last lowered
 	grown  time.Time     // when grow last ran
-	hold   time.Duration // after a cut the rate stays below the ceiling for at least so long
+	hold   time.Duration // the least time from a cut until the rate passes the ceiling
 	calm   float64       // the same, in units; it grows while cuts find the same ceiling
 
 	meter meter // of requests sent

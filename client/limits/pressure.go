@@ -10,38 +10,38 @@ type pressure struct {
 	since time.Time // the time of the cut: attempts that were sent earlier do not count
 	at    time.Time // when the counts last decayed
 
-	recent  tally         // over about span.unit
-	latest  tally         // over about span.moment
-	full    float64       // failures in recent that occurred with the number in flight at its bound
-	refused float64       // failures in recent by which the service may refuse
-	crowd   tally         // the sum of the numbers in flight at the attempts in recent
-	took    time.Duration // the mean time until a failure
-	broke   time.Time     // when a connection last failed
+	recent   attempts      // over about span.unit
+	latest   attempts      // over about span.moment
+	full     float64       // failures in recent that occurred with the number in flight at its bound
+	refused  float64       // failures in recent by which the service may refuse
+	inFlight attempts      // the sum of the numbers in flight at the attempts in recent
+	took     time.Duration // the mean time until a failure
+	broke    time.Time     // when a connection last failed
 
 	experiment experiment
 	background float64 // the share of first attempts that fails at any rate
 }
 
-// tally counts attempts.
-type tally struct{ good, bad float64 }
+// attempts are numbers of attempts.
+type attempts struct{ good, bad float64 }
 
 // share is the share of failures; 1 without attempts.
-func (t tally) share() float64 {
+func (t attempts) share() float64 {
 	if t.good+t.bad == 0 {
 		return 1
 	}
 	return t.bad / (t.good + t.bad)
 }
 
-func (t *tally) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
+func (t *attempts) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
 
 // experiment is a series of cuts that have not reduced the failures so far.
 type experiment struct {
 	cuts   int
-	deep   bool    // the last cut has halved the rate
-	share  float64 // the share of failures before the last cut
-	served float64 // requests a second before a deep cut
-	last   tally   // since the last cut
+	deep   bool     // the last cut has halved the rate
+	share  float64  // the share of failures before the last cut
+	served float64  // requests a second before a deep cut
+	last   attempts // since the last cut
 
 	// Before the first cut:
 	rate, ceiling float64
@@ -71,8 +71,8 @@ const (
 // begin clears the counts.
 func (e *pressure) begin(now time.Time) {
 	e.since, e.at = now, now
-	e.recent, e.latest, e.experiment.last = tally{}, tally{}, tally{}
-	e.full, e.crowd, e.refused = 0, tally{}, 0
+	e.recent, e.latest, e.experiment.last = attempts{}, attempts{}, attempts{}
+	e.full, e.inFlight, e.refused = 0, attempts{}, 0
 }
 
 // decay reduces the weight of older attempts.
@@ -85,13 +85,13 @@ func (e *pressure) decay(now time.Time, s span) {
 	kept := math.Exp(-elapsed.Seconds() / s.unit.Seconds())
 	e.recent.scale(kept)
 	e.full *= kept
-	e.crowd.scale(kept)
+	e.inFlight.scale(kept)
 	e.refused = e.refused * kept
 	e.latest.scale(math.Exp(-elapsed.Seconds() / s.moment.Seconds()))
 }
 
 func (e *pressure) count(good, bad float64) {
-	for _, t := range []*tally{&e.recent, &e.latest, &e.experiment.last} {
+	for _, t := range []*attempts{&e.recent, &e.latest, &e.experiment.last} {
 		t.good, t.bad = max(0, t.good+good), max(0, t.bad+bad)
 	}
 }
@@ -102,8 +102,8 @@ func (c *Controller) accept(now time.Time, p Permit, s span) {
 	e := &c.pressure
 	e.decay(now, s)
 	e.count(1, 0)
-	e.crowd.good += float64(p.inFlight)
-	if !e.settled(now) {
+	e.inFlight.good += float64(p.inFlight)
+	if !e.isObserved(now) {
 		return
 	}
 	if t := &e.experiment; t.cuts == 0 {
@@ -130,7 +130,7 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 	}
 	if p.accepted {
 		e.count(-1, 0)
-		e.crowd.good = max(0, e.crowd.good-float64(p.inFlight))
+		e.inFlight.good = max(0, e.inFlight.good-float64(p.inFlight))
 	}
 	if r.Broken && now.Sub(e.broke) < oneEvent {
 		return
@@ -149,7 +149,7 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 		e.took += (took - e.took) / 8
 	}
 	e.count(0, weight)
-	e.crowd.bad += weight * float64(p.inFlight)
+	e.inFlight.bad += weight * float64(p.inFlight)
 	if r.Signal != Failed && !r.Broken {
 		e.refused += weight
 	}
@@ -158,8 +158,8 @@ func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency tim
 	}
 }
 
-// settled reports whether enough time has passed for the attempts right after the cut to fail.
-func (e *pressure) settled(now time.Time) bool { return now.Sub(e.since) > e.took*5/4 }
+// isObserved reports whether enough time has passed for the attempts right after the cut to fail.
+func (e *pressure) isObserved(now time.Time) bool { return now.Sub(e.since) > e.took*5/4 }
 
 // relieved reports whether the last cut of the experiment has helped: fewer attempts fail than
 // before the cut, or no more than tolerable.
@@ -182,7 +182,7 @@ func (e *pressure) correct() {
 	t := &e.experiment
 	if (t.last.good+t.last.bad)*e.background >= backgroundFor {
 		e.background = min(e.background, max(t.last.share(), e.background/2))
-		t.last = tally{}
+		t.last = attempts{}
 	}
 }
 
@@ -197,7 +197,7 @@ func (e *pressure) exceeded() bool {
 // decided, both relieved and unrelieved are false.
 func (e *pressure) unrelieved(now time.Time) bool {
 	last := e.experiment.last
-	return e.settled(now) && last.bad >= decideAfter && last.share() > e.tolerable()
+	return e.isObserved(now) && last.bad >= decideAfter && last.share() > e.tolerable()
 }
 
 // pressed lowers the rate or the number in flight if too many attempts have failed.
@@ -209,7 +209,7 @@ func (c *Controller) pressed(now time.Time) {
 		c.pace.halve(now)
 		e.begin(now)
 	case t.cuts == 0:
-		*t = experiment{cuts: 1, share: e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.flight.most}
+		*t = experiment{cuts: 1, share: e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.concurrency.most}
 		c.lower(now, c.pace.ceiling == 0) // without a ceiling the rate has just doubled
 	default:
 		if t.deep && t.share <= halved { // under a limit the deep cut would have ended the failures
@@ -226,21 +226,21 @@ func (c *Controller) pressed(now time.Time) {
 // the first answer, that is so at any limit.
 func (c *Controller) crowded() bool {
 	e := &c.pressure
-	bad, good := e.crowd.bad/e.recent.bad, e.crowd.good/max(1, e.recent.good)
-	return c.pace.ceiling > 0 && c.flight.latency() > 0 && e.recent.good >= decideAfter && good > 2 && bad > good+max(0.7, good/10)
+	bad, good := e.inFlight.bad/e.recent.bad, e.inFlight.good/max(1, e.recent.good)
+	return c.pace.ceiling > 0 && c.concurrency.latency() > 0 && e.recent.good >= decideAfter && good > 2 && bad > good+max(0.7, good/10)
 }
 
-// thin lowers the number in flight to that of the last request that did not fail because of it, and reports whether it
+// cutInFlight lowers the number in flight to that of the last request that did not fail because of it, and reports whether it
 // has done so. As many as are admitted at once (their rate times the latency) may stay.
-func (c *Controller) thin(now time.Time) bool {
+func (c *Controller) cutInFlight(now time.Time) bool {
 	e := &c.pressure
 	rate := c.admitted.perSecond(now, now.Sub(c.pace.cut))
-	atOnce := int(rate*c.flight.latency().Seconds() + 0.9)
-	if atOnce >= c.flight.most {
+	atOnce := int(rate*c.concurrency.latency().Seconds() + 0.9)
+	if atOnce >= c.concurrency.most {
 		return false
 	}
-	c.flight.cut(now, min(c.flight.most-1, max(int(e.crowd.bad/e.recent.bad)-1, atOnce)))
-	c.flight.hold = c.price(now, e.refused/max(rate, 1), crowdPrice)
+	c.concurrency.cut(now, min(c.concurrency.most-1, max(int(e.inFlight.bad/e.recent.bad)-1, atOnce)))
+	c.concurrency.hold = c.price(now, e.refused/max(rate, 1), crowdPrice)
 	return true
 }
 
@@ -252,7 +252,7 @@ func (c *Controller) lower(now time.Time, deep bool) {
 	admitted := c.admitted.perSecond(now, now.Sub(c.pace.cut))
 	isLimit := e.refused > e.recent.bad/2
 	full, crowded := e.full > e.recent.bad/2 && !c.pace.binds(now), c.crowded()
-	thinned := (full || crowded) && c.thin(now)
+	thinned := (full || crowded) && c.cutInFlight(now)
 	if !thinned || !full && e.experiment.cuts > 1 || deep {
 		present := c.pace.present(now)
 		served := present * (1 - excess)
@@ -278,6 +278,6 @@ func (c *Controller) ignore(now time.Time) {
 	c.pressure.background = t.last.share()
 	c.pressure.experiment = experiment{}
 	c.pace.restore(now, t.rate, t.ceiling)
-	c.flight.most = t.most
+	c.concurrency.most = t.most
 	c.pressure.begin(now)
 }

@@ -7,11 +7,11 @@ import "time"
 // idle latency, that of a service without a queue, is the lowest latency seen. It is measured
 // again in dips: short periods with half the number in flight.
 type queue struct {
-	bound int
-	trial int           // the bound before the first answer
-	mean  time.Duration // moving average of the latency; 0 before the first answer
-	idle  time.Duration // idle latency
-	held  time.Time     // when the bound last held a request back
+	bound     int
+	trial     int           // the bound before the first answer
+	mean      time.Duration // moving average of the latency; 0 before the first answer
+	idle      time.Duration // idle latency
+	blockedAt time.Time     // when the bound last held a request back
 
 	began time.Time // the start of the period; requests that were sent earlier do not count
 	sum   time.Duration
@@ -47,7 +47,7 @@ func (q *queue) blocks(now time.Time, inFlight int) bool {
 	if inFlight < bound {
 		return false
 	}
-	q.held = now
+	q.blockedAt = now
 	return true
 }
 
@@ -75,7 +75,7 @@ func (q *queue) measure(now time.Time, latency time.Duration) {
 	if q.idle == 0 || latency < q.idle || q.dip {
 		q.idle = latency
 	}
-	busy := now.Sub(q.held) < 2*q.mean
+	busy := now.Sub(q.blockedAt) < 2*q.mean
 	wasDip := q.dip
 	switch {
 	case q.dip:

@@ -356,7 +356,7 @@ func (c *client) send(r retry, p Permit) {
 	})
 }
 
-func (c *client) told(change Change) {
+func (c *client) told(change Effect) {
 	switch change.State {
 	case Limited:
 		c.limited++

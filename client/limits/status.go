@@ -6,11 +6,11 @@ import (
 
 // Status is the state of a Controller at one moment.
 type Status struct {
-	State State     // of the service
-	Since time.Time // of an outage: when the service last answered; zero while there is none
-	Empty bool      // the quota is used up, and the run waits
-	Rate  float64   // the present rate in requests a second; +Inf without a limit
-	Most  float64   // the limit of the caller or of the service, in requests a second; +Inf for none
+	State ServiceState // of the service
+	Since time.Time    // of an outage: when the service last answered; zero while there is none
+	Empty bool         // the quota is used up, and the run waits
+	Rate  float64      // the present rate in requests a second; +Inf without a limit
+	Most  float64      // the limit of the caller or of the service, in requests a second; +Inf for none
 }
 
 // Status returns the present state.

@@ -6,12 +6,12 @@ import "time"
 // sliding windows trip when their number is used up, and blocks when a rate is exceeded. A bucket refuses the
 // excess and serves the rest, which is no trip: the pressure then finds the rate that the bucket serves.
 //
-// After a trip the run is silent and sends single requests (probes) at growing distances, so that a block that
-// each request prolongs ends as well. What follows the silence depends on two trips in a row: see tripped.
+// After a trip the run is silent and sends single requests (probes) at growing distances, so that a block that each
+// request prolongs ends as well. What follows the silence depends on two trips in a row: see endTrip.
 type trip struct {
 	row   int    // refusals in a row, of requests that were sent after all requests that were answered
 	first Permit // the earliest of them
-	lost  int    // refusals of requests since the first
+	lost  int    // the refused requests since the first one
 
 	retries bool // all of them are retries: their inputs may be the cause
 	certain bool // a refusal says that the caller asks too much; without it the service may be out
@@ -84,8 +84,8 @@ func (t *trip) answer(p Permit) {
 	}
 }
 
-// lasts reports once in a trip that the silence has become long, though the service does not state its end.
-func (c *Controller) lasts(now time.Time) bool {
+// hasBecomeLong reports once in a trip that the silence has become long, though the service does not state its end.
+func (c *Controller) hasBecomeLong(now time.Time) bool {
 	t, h := &c.trip, &c.health
 	if c.lasted || h.state != Limited || h.closed || t.stated.After(now) || now.Sub(t.at) < longSilence {
 		return false
@@ -119,8 +119,8 @@ func (c *Controller) refused(now time.Time, p Permit, r Result) {
 		}
 	}
 	switch {
-	case h.state == Up && total && (!t.first.full || now.Sub(t.first.sent) > c.flight.latency()*5/4) && !(c.unbroken.broken && c.unbroken.at.After(h.okSent)): // limiters do not break connections
-		c.trips(now)
+	case h.state == Up && total && (!t.first.full || now.Sub(t.first.sent) > c.concurrency.latency()*5/4) && !(c.unbroken.broken && c.unbroken.at.After(h.okSent)): // limiters do not break connections
+		c.beginTrip(now)
 	case p.probe && h.state == Out && r.Signal == Refused && now.Sub(h.since) > longSilence: // perhaps a block that probes prolong
 		t.at, t.phase.number, h.refusing, c.lasted = h.since, 0, true, true
 		c.probeRefused(now, p)
@@ -137,7 +137,7 @@ func (c *Controller) probeRefused(now time.Time, p Permit) {
 	h.probes++
 	switch {
 	case h.closed && w.ends.IsZero() && h.probes <= 3 && p.sent.Sub(t.phase.began) < 2*w.length:
-		w.early(p.sent.Sub(t.phase.began))
+		w.refusedAt(p.sent.Sub(t.phase.began))
 		h.next = t.phase.began.Add(w.length)
 		if !h.next.After(now) {
 			h.next = now.Add(w.length / 10)
@@ -161,16 +161,16 @@ func (c *Controller) probeRefused(now time.Time, p Permit) {
 	}
 }
 
-// trips puts the service in doubt after a total refusal. The first probe follows when it is known that no request in
+// beginTrip puts the service in doubt after a total refusal. The first probe follows when it is known that no request in
 // flight was accepted.
-func (c *Controller) trips(now time.Time) {
+func (c *Controller) beginTrip(now time.Time) {
 	t, h := &c.trip, &c.health
 	t.at = now
 	c.measure()
-	if now.Sub(t.phase.began) < passing && t.phase.number < t.prior.number/2 { // the silence before was in vain
+	if now.Sub(t.phase.began) < passing && t.phase.number < t.prior.number/2 { // the silence before did not help
 		t.silence, t.hasty = 0, true
 	}
-	h.doubt(now, now.Add(c.patience()))
+	h.beginDoubt(now.Add(c.patience()))
 	h.since, h.refusing = t.first.sent.Add(reordered), true
 }
 
@@ -193,12 +193,12 @@ func (t *trip) mean(now time.Time) float64 {
 // patience is how long it takes to know that a request is not refused.
 func (c *Controller) patience() time.Duration { return max(4*c.pressure.took, 50*time.Millisecond) }
 
-// tripped sets the pace after a trip: a probe was admitted.
+// endTrip sets the pace after a trip: a probe was admitted.
 //
 //   - If the trip has come after as many requests as the trip before, the limiter counts in windows. Each window is
 //     used at the rate before the trip.
 //   - Otherwise the rate was too high.
-func (c *Controller) tripped(now time.Time, p Permit) {
+func (c *Controller) endTrip(now time.Time, p Permit) {
 	t := &c.trip
 	silence := p.sent.Sub(t.at)
 	seen := now
@@ -212,8 +212,8 @@ func (c *Controller) tripped(now time.Time, p Permit) {
 	case silence < passing:
 		c.slowed(now, p)
 	case t.prior.number > 0 && t.rate > 2*c.pace.ceiling: // so the rate was not the cause of the trip before
-		c.flight.cut(now, t.first.inFlight-2) // a limit of connections may refuse everything until some are closed
-		c.flight.hold = cost
+		c.concurrency.cut(now, t.first.inFlight-2) // a limit of connections may refuse everything until some are closed
+		c.concurrency.hold = cost
 	case isSame(t.phase.number, t.prior.number):
 		c.window.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)
@@ -227,7 +227,7 @@ func (c *Controller) tripped(now time.Time, p Permit) {
 	if silence >= passing {
 		t.silence = silence
 	}
-	c.goOn(now, p, silence >= passing)
+	c.endSilence(now, p, silence >= passing)
 }
 
 // price is how long the rate must not grow after an event that has cost some seconds, so that they are a small share of
@@ -243,17 +243,17 @@ func (c *Controller) slowed(now time.Time, p Permit) {
 	case t.first.sent.Sub(t.phase.began) < time.Second: // too early for a rate
 		c.pace.set(float64(t.phase.number) / p.sent.Sub(t.phase.began).Seconds())
 		if !t.certain { // a service that is busy refuses what is too much at once
-			c.flight.cut(now, t.first.inFlight-1)
+			c.concurrency.cut(now, t.first.inFlight-1)
 		}
 	case c.crowded():
-		c.thin(now)
+		c.cutInFlight(now)
 	default:
 		c.pace.lower(now, t.rate, c.price(now, float64(t.lost)/max(t.rate, leastRate), refusedPrice))
 	}
 }
 
-// goOn ends a silence with a probe that was admitted, the first request of a new phase.
-func (c *Controller) goOn(now time.Time, p Permit, isNew bool) {
+// endSilence ends a silence with a probe that was admitted, the first request of a new phase.
+func (c *Controller) endSilence(now time.Time, p Permit, isNew bool) {
 	c.pace.next = p.sent.Add(c.pace.interval())
 	c.pressure.experiment = experiment{}
 	c.pressure.begin(now)
@@ -292,7 +292,7 @@ func (c *counter) add(at time.Time, n float64) {
 	}
 }
 
-// perSecond returns the rate of the events in so long before a time; at least a second, and at most five.
+// perSecond returns the rate of the events before a time, over a period of one to five seconds.
 func (c *counter) perSecond(at time.Time, over time.Duration) float64 {
 	over = min(max(over, time.Second), 5*time.Second)
 	sum, last := 0.0, at.UnixNano()/int64(perSlot)

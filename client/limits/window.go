@@ -6,8 +6,8 @@ import "time"
 // or as two trips in a row have shown. The run uses the whole window, and is silent until its end.
 type window struct {
 	number int           // requests of a learned window; 0 if none is known
-	length time.Duration // of a learned window: so long after its first request the service was seen to answer again
-	least  time.Duration // so long after its first request the service was seen to refuse
+	length time.Duration // of a learned window: the time from its first request until the service was seen to answer again
+	least  time.Duration // the longest time after its first request at which the service was seen to refuse
 	round  int           // windows since the number was last tested
 
 	left int       // requests left in a stated window, those in flight included; valid while ends is not zero
@@ -53,13 +53,13 @@ func (c *Controller) close(now time.Time) {
 		until = w.ends
 	}
 	c.trip.phase.number = c.trip.phase.used(c.sent + 1)
-	h.doubt(now, until)
+	h.beginDoubt(until)
 	h.since, h.refusing, h.closed, h.state = now.Add(1), true, true, Limited
 	c.trip.at, c.trip.lost, c.trip.stated = now, 0, time.Time{}
 }
 
-// early records that the service has refused a probe at a time at which the window was thought to have ended.
-func (w *window) early(elapsed time.Duration) {
+// refusedAt records that the service has refused a probe at a time at which the window was thought to have ended.
+func (w *window) refusedAt(elapsed time.Duration) {
 	w.least = max(w.least, elapsed)
 	if w.least >= w.length {
 		w.length = w.least + w.least/10
@@ -81,7 +81,7 @@ func (c *Controller) reopened(now time.Time, p Permit) {
 	if elapsed := p.sent.Sub(c.trip.phase.began); w.number > 0 && w.ends.IsZero() {
 		w.length = min(w.length, elapsed)
 	}
-	c.goOn(now, p, true)
+	c.endSilence(now, p, true)
 }
 
 // state records the window that an answer states. The smallest number is that of the latest request. Requests in

@@ -87,8 +87,7 @@ func advised(err error) error {
 	return &advisedError{err, text}
 }
 
-// flagged adds flags to an error of a library, and marks errors of the command line. Flagging an error twice does no
-// harm.
+// flagged adds flags to an error of a library, and marks errors of the command line. An error may be flagged twice.
 func flagged(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
@@ -124,7 +123,7 @@ func flagged(err error) error {
 	return advised(err)
 }
 
-func changedFlags(changes []record.Change) []string {
+func changedFlags(changes []record.SettingChange) []string {
 	var texts []string
 	for _, c := range changes {
 		switch c.Setting {

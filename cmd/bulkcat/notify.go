@@ -163,8 +163,8 @@ func (n *notices) watch(session *pipeline.Session) (ended func()) {
 	if n == nil {
 		return func() {}
 	}
-	return n.notifier.Watch(func() notify.State {
+	return n.notifier.Watch(func() notify.Snapshot {
 		p := session.Progress()
-		return notify.State{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: n.facts()}
+		return notify.Snapshot{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: n.facts()}
 	})
 }

@@ -88,25 +88,6 @@ func flagRow(b *strings.Builder, f *pflag.Flag) {
 	fmt.Fprintf(b, "| `%s` | %s | %s |\n", cell.Replace(name), fallback, cell.Replace(meaning))
 }
 
-// TestDependenciesSayTheirPurpose wants a comment at each direct dependency in the go.mod files.
-func TestDependenciesSayTheirPurpose(t *testing.T) {
-	requirement := regexp.MustCompile(`(?m)^\t(\S+) v\S+( // .+)?$`)
-	tool := regexp.MustCompile(`(?m)^(.*)\ntool (\S+)$`)
-	for _, file := range []string{"../../go.mod", "../../scripts/servers/go.mod"} {
-		text := read(t, file)
-		for _, m := range requirement.FindAllStringSubmatch(text, -1) {
-			if m[2] == "" {
-				t.Errorf("%s: %s has no comment that says its purpose", file, m[1])
-			}
-		}
-		for _, m := range tool.FindAllStringSubmatch(text, -1) {
-			if !strings.HasPrefix(m[1], "// ") {
-				t.Errorf("%s: the tool %s has no comment that says its purpose", file, m[2])
-			}
-		}
-	}
-}
-
 // TestReadmeExitStatuses wants the exit statuses of the code, with equal meanings, in the help and in
 // the README.
 func TestReadmeExitStatuses(t *testing.T) {

@@ -109,8 +109,8 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// operands wants at least so many operands, and at most so many unless most is 0. The error of too few is
-// missing.
+// operands checks that there are at least so many operands, and at most so many unless most is 0. The error of too few
+// is missing.
 func operands(least, most int, missing string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -204,8 +204,8 @@ func (s streams) print(result interface{ WriteText(io.Writer) error }, asJSON bo
 	return result.WriteText(s.text())
 }
 
-// settle takes the parameters off those paths that are URLs.
-func settle(paths ...*string) (err error) {
+// takeParameters removes the parameters from the paths that are URLs: see storage.TakeParameters.
+func takeParameters(paths ...*string) (err error) {
 	for _, path := range paths {
 		if *path, err = storage.TakeParameters(*path); err != nil {
 			return &usageError{err}

@@ -73,7 +73,7 @@ type service struct {
 	Close func()
 }
 
-// open opens the service that the flags choose, for so many requests in flight; 0 for the default of a run.
+// open opens the service that the flags choose, for a number of requests in flight; 0 for the default of a run.
 func (f *serviceFlags) open(ctx context.Context, connections int, log *slog.Logger) (service, error) {
 	if err := f.readProfile(ctx, log); err != nil {
 		return service{}, &usageError{err}

@@ -12,11 +12,11 @@ import (
 // signals end the program: in order at the first signal, soon at the second, at once at the third.
 type signals struct {
 	mu       sync.Mutex
-	attended attendance
+	handlers signalHandlers
 }
 
-// attendance are the functions of a run that act on signals. Each may be nil.
-type attendance struct {
+// signalHandlers are the functions of a run that act on signals. Each may be nil.
+type signalHandlers struct {
 	stopping func() // reports the first signal
 	hurrying func() // has the run end soon, at the second
 	quitting func() // reports the third, before the process ends
@@ -56,25 +56,25 @@ func (s *signals) watch(parent context.Context) context.Context {
 // that.
 func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// attend sets the functions that act on the signals, until leave is called.
-func (s *signals) attend(functions attendance) (leave func()) {
+// handle sets the functions that act on the signals, until leave is called.
+func (s *signals) handle(functions signalHandlers) (leave func()) {
 	s.set(functions)
-	return func() { s.set(attendance{}) }
+	return func() { s.set(signalHandlers{}) }
 }
 
 // set changes the functions, once none of them runs.
-func (s *signals) set(functions attendance) {
+func (s *signals) set(functions signalHandlers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.attended = functions
+	s.handlers = functions
 }
 
 func (s *signals) stop(cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cancel()
-	if s.attended.stopping != nil {
-		s.attended.stopping()
+	if s.handlers.stopping != nil {
+		s.handlers.stopping()
 	}
 }
 
@@ -82,18 +82,18 @@ func (s *signals) stop(cancel func()) {
 func (s *signals) hurry() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.attended.hurrying == nil {
+	if s.handlers.hurrying == nil {
 		return false
 	}
-	s.attended.hurrying()
+	s.handlers.hurrying()
 	return true
 }
 
 func (s *signals) quit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.attended.quitting != nil {
-		s.attended.quitting()
+	if s.handlers.quitting != nil {
+		s.handlers.quitting()
 	}
 }
 

@@ -66,7 +66,7 @@ func TestSignals(t *testing.T) {
 // sendAfter sends a signal when the log matches a pattern.
 func sendAfter(t *testing.T, p *process.Process, s syscall.Signal, pattern string) {
 	t.Helper()
-	if _, err := p.Says(regexp.MustCompile(pattern)); err != nil {
+	if _, err := p.AwaitLog(regexp.MustCompile(pattern)); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Signal(s); err != nil {

@@ -20,14 +20,14 @@ type endings struct {
 	ended   chan struct{} // closed when the run, its message and its command have ended
 }
 
-// attend has the run end at signals, until leave is called. A quiet run reports nothing.
+// attend ends the run at signals, until leave is called. A quiet run reports nothing.
 func (f *runFlags) attend() (leave func()) {
 	e := &f.endings
 	e.hurried, e.hurry = context.WithCancel(context.Background())
 	e.killed, e.kill = context.WithCancel(context.Background())
 	e.ended = make(chan struct{})
 	f.Hurry = e.hurried.Done()
-	unattend := f.streams.signals.attend(attendance{stopping: f.tellStop, hurrying: f.hurry, quitting: f.quit})
+	unattend := f.streams.signals.handle(signalHandlers{stopping: f.tellStop, hurrying: f.hurry, quitting: f.quit})
 	return func() {
 		close(e.ended)
 		unattend()
@@ -54,7 +54,7 @@ func (f *runFlags) tellStop() {
 	})
 }
 
-// hurry has the run end soon, after the second signal.
+// hurry ends the run soon, after the second signal.
 func (f *runFlags) hurry() {
 	f.endings.hurry()
 	f.tell(func(*pipeline.Session) string {

@@ -92,7 +92,7 @@ func (s *summary) print(out io.Writer) {
 	}
 }
 
-// drift tells each departure of the answers from the interface.
+// drift reports each departure of the answers from the interface.
 func drift(d record.Drift[int64]) (list []string) {
 	for _, departure := range []struct {
 		count int64
@@ -151,7 +151,7 @@ func printReasons(line func(name, format string, args ...any), c record.Snapshot
 			case shown == reasonsShown:
 				more += r.Records
 			default:
-				line(name, "%d: %s", r.Records, told(r))
+				line(name, "%d: %s", r.Records, reasonText(r))
 				name, advised = "", firstOf(advised, advice(r, c))
 				shown++
 			}
@@ -165,8 +165,8 @@ func printReasons(line func(name, format string, args ...any), c record.Snapshot
 	}
 }
 
-// told is a reason with the service's words and the place of the first record.
-func told(r record.Reason) string {
+// reasonText is a reason with the service's words and the place of the first record.
+func reasonText(r record.Reason) string {
 	text := r.Text + adviceOf[r.Option]
 	if r.Example != "" {
 		text += ", such as " + strconv.Quote(r.Example)
@@ -178,8 +178,8 @@ func told(r record.Reason) string {
 	return fmt.Sprintf("%s (%s:%d)", text, file, r.Line)
 }
 
-// wrongColumn is the share of invalid inputs, one in so many, from which on the column is probably wrong: most
-// lists have a few invalid inputs.
+// wrongColumn is the inverse of the share of invalid inputs from which on the column is probably wrong: most lists have
+// a few invalid inputs.
 const wrongColumn = 10
 
 // advice says what helps against a reason; "" if there is no advice.

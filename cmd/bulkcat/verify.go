@@ -58,7 +58,7 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	for i := range f.Input.Paths {
 		paths = append(paths, &f.Input.Paths[i])
 	}
-	if err := settle(paths...); err != nil {
+	if err := takeParameters(paths...); err != nil {
 		return err
 	}
 	boundMemoryOf(ctx, f.Output)

@@ -45,8 +45,8 @@ type Options struct {
 	patience time.Duration // default patience
 }
 
-// State says how far a copy is.
-type State struct {
+// Progress says how far a copy is.
+type Progress struct {
 	Place  string    `json:"place"`
 	Copied time.Time `json:"copied_at,omitzero"` // when the copy had the whole store
 	Behind int64     `json:"behind_bytes"`       // of the store that the copy lacks
@@ -77,7 +77,8 @@ type Backup struct {
 
 // Start makes this process the owner of the copy and begins to copy. The error is a *TakenError, a *ListError, or of
 // the options. A place that cannot be reached is a warning, and so are these errors if the place answers late. The
-// caller stops the Backup before it closes the store. When ctx ends, no further call of the place is made, and the copy stays behind.
+// caller stops the Backup before it closes the store. When ctx ends, no further call of the place is made, and the copy
+// stays incomplete.
 func Start(ctx context.Context, store *answers.Store, o Options) (*Backup, error) {
 	b, err := newBackup(ctx, store, o)
 	if err != nil {
@@ -86,13 +87,13 @@ func Start(ctx context.Context, store *answers.Store, o Options) (*Backup, error
 	claimed, late := make(chan error), make(chan struct{})
 	b.ended.Go(func() {
 		b.err = b.claim()
-		reported := false
+		isReported := false
 		select {
 		case claimed <- b.err:
-			reported = isFinal(b.err)
+			isReported = isFinal(b.err)
 		case <-late:
 		}
-		if !reported {
+		if !isReported {
 			b.warn(nil)
 		}
 		b.run()
@@ -128,7 +129,7 @@ func newBackup(ctx context.Context, store *answers.Store, o Options) (*Backup, e
 	return &Backup{cancel: cancel, options: o, store: store, place: p, identity: id, owner: rand.Text(), done: make(chan struct{})}, nil
 }
 
-// isFinal says that a further attempt cannot succeed.
+// isFinal reports whether no further attempt can succeed.
 func isFinal(err error) bool {
 	_, taken := errors.AsType[*TakenError](err)
 	_, other := errors.AsType[*ListError](err)
@@ -150,7 +151,7 @@ func (b *Backup) run() {
 }
 
 // Stop copies what is new, and ends the Backup.
-func (b *Backup) Stop() State {
+func (b *Backup) Stop() Progress {
 	defer time.AfterFunc(noticeAfter, func() { b.options.Log.Info("waiting until the store is copied"+b.options.Notice, "to", b.place.dir) }).Stop()
 	stall := time.AfterFunc(stallTimeout, func() { b.cancel(errStalled) })
 	b.stall.Store(stall)
@@ -163,7 +164,7 @@ func (b *Backup) Stop() State {
 	if b.err == nil || !isFinal(b.err) && time.Since(waited) < noticeAfter {
 		b.attempt()
 	}
-	s := State{Place: b.place.dir, Copied: b.copied, Behind: b.behind()}
+	s := Progress{Place: b.place.dir, Copied: b.copied, Behind: b.behind()}
 	if b.err != nil {
 		s.Error = b.err.Error()
 	}
@@ -173,7 +174,7 @@ func (b *Backup) Stop() State {
 	return s
 }
 
-// GiveUp ends the calls of the place, and so a Stop that waits for them. The copy stays behind.
+// GiveUp ends the calls of the place, and with them a Stop that waits for them. The copy stays incomplete.
 func (b *Backup) GiveUp() { b.cancel(errGivenUp) }
 
 // behind is the number of bytes that the present list lacks.

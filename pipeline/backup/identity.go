@@ -15,11 +15,12 @@ import (
 
 const (
 	identityName = "BACKUP"
-	// keptOwners of a folder are remembered. One is enough for one place; a store may be copied to several in turn.
+	// keptOwners is how many owners of a folder are remembered. One is enough for one place; a store may be copied to
+	// several in turn.
 	keptOwners = 16
 )
 
-// identity tells the store in a folder from others.
+// identity distinguishes the store in a folder from others.
 type identity struct {
 	Store  string   `json:"store"`
 	Owners []string `json:"owners"` // that this folder has been or was restored from, the last one last

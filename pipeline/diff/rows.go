@@ -51,7 +51,7 @@ type FeedRow struct {
 	ValidTo        *time.Time `json:"valid_to" parquet:"valid_to,optional,timestamp(microsecond),zstd"` // nil for the present version
 }
 
-// Row gives the change as a row.
+// Row returns the change as a row.
 func (c Change) Row() Row {
 	r := Row{Change: string(c.Kind), Input: text(c.Input), Classification: c.Classification}
 	if c.Level > 0 {
@@ -69,8 +69,8 @@ func (c Change) Row() Row {
 	return r
 }
 
-// Feed gives the change as one or two rows: the end of the old version, and the beginning of the new one. It fails if a
-// time is unknown.
+// Feed returns the change as one or two rows: the end of the old version, and the beginning of the new one. It fails if
+// a time is unknown.
 func (c Change) Feed() ([]FeedRow, error) {
 	var rows []FeedRow
 	until := c.Ended

@@ -51,7 +51,7 @@ func (s *spill) close() {
 	_ = os.Remove(s.file.Name()) // usually removed already
 }
 
-// written says that the buffer of a partition has got another entry.
+// written records that the buffer of a partition has another entry.
 func (s *spill) written(p *partition) error {
 	if len(p.buffer) < blockSize {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -20,7 +21,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	if err != nil {
 		return r.unanswered(t, permit, err)
 	}
-	r.report(r.Limits.End(time.Now(), permit, client.ResultOf(answer, nil)))
+	r.report(r.Limits.End(time.Now(), permit, ask.ResultOf(answer, nil)))
 	r.Counters.CountAnswer(answer)
 	t.answer, t.err = answer, nil
 	r.saveAll(r.rejections.confirmedBy(t)) // these were sent before
@@ -59,7 +60,7 @@ func (r *run) mayEnd(e *client.Error) bool {
 // unanswered acts on an attempt without an answer.
 func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 	err = r.tolerate(t, err)
-	result := client.ResultOf(client.Answer{}, err)
+	result := ask.ResultOf(client.Answer{}, err)
 	if r.doubts(err) {
 		result.Signal = limits.Canceled // no more requests in flight than before
 	}
@@ -155,11 +156,11 @@ func (r *run) askQuota() {
 	if err == nil {
 		r.silence.end()
 	}
-	r.report(r.Limits.ReportQuota(time.Now(), client.QuotaOf(usage, err)))
+	r.report(r.Limits.ReportQuota(time.Now(), ask.QuotaOf(usage, err)))
 }
 
 // report logs a change of the service, and wakes the dispatcher if a decision to wait may hold no longer.
-func (r *run) report(change limits.Change) {
+func (r *run) report(change limits.Effect) {
 	switch change.State {
 	case limits.Out:
 		r.Counters.Outages.Add(1)

@@ -201,7 +201,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	answer, err := r.exchange(t)
 	original, _ := errors.AsType[*client.Error](err)
 	err = r.tolerate(t, err)
-	result := client.ResultOf(answer, err)
+	result := ask.ResultOf(answer, err)
 	e, failed := errors.AsType[*client.Error](err)
 	refused := failed && e.Class == client.Rejected
 	if refused {

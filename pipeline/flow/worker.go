@@ -108,7 +108,7 @@ func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
 		default:
 		}
 	}
-	failed, retry, due := r.parked.Settle(now, r.Limits, q)
+	failed, retry, due := r.parked.Decide(now, r.Limits, q)
 	for _, t := range failed {
 		r.giveUp(t)
 	}

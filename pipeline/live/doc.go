@@ -13,6 +13,6 @@
 // forbids that.
 //
 // [Run] is the source of a run, and [Service] that of a service or a gateway. They measure nothing themselves: all
-// figures are those of pipeline.Session.Status, or the metrics of the service. [History] keeps a bounded number of
+// figures are those of pipeline.Session.Status, or the metrics of the service. A history keeps a bounded number of
 // earlier figures for the charts.
 package live

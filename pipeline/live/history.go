@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Sample is a set of counters at one moment. Counters only grow.
-type Sample struct {
+// sample is a set of counters at one moment. Counters only grow.
+type sample struct {
 	At      time.Time
 	Counts  map[string]int64 // by outcome
 	Allowed float64          // requests a second; 0 without a limit
 	Latency []int64          // counts of the buckets of a histogram
 }
 
-// History keeps samples of the whole time: when there are too many, each second sample is dropped, and the
-// interval between samples doubles.
-type History struct {
-	samples  []Sample
+// history keeps samples of the whole time: when there are too many, every second sample is dropped, and the interval
+// between samples doubles.
+type history struct {
+	samples  []sample
 	interval time.Duration
 }
 
 const mostSamples = 240
 
-// Add adds a sample, unless the last is too new.
-func (h *History) Add(s Sample) {
+// add adds a sample, unless the last is too new.
+func (h *history) add(s sample) {
 	if n := len(h.samples); n > 0 && s.At.Sub(h.samples[n-1].At) < h.interval {
 		return
 	}
@@ -44,7 +44,7 @@ func (h *History) Add(s Sample) {
 }
 
 // times are the ends of the intervals between samples.
-func (h *History) times() []time.Time {
+func (h *history) times() []time.Time {
 	var times []time.Time
 	for _, s := range h.samples[min(1, len(h.samples)):] {
 		times = append(times, s.At)
@@ -52,8 +52,8 @@ func (h *History) times() []time.Time {
 	return times
 }
 
-// each gives a value for each interval between two samples.
-func (h *History) each(value func(before, after Sample, seconds float64) float64) []float64 {
+// each yields a value for each interval between two samples.
+func (h *history) each(value func(before, after sample, seconds float64) float64) []float64 {
 	var values []float64
 	for i := 1; i < len(h.samples); i++ {
 		before, after := h.samples[i-1], h.samples[i]
@@ -63,7 +63,7 @@ func (h *History) each(value func(before, after Sample, seconds float64) float64
 }
 
 // names are all names of counts, sorted.
-func (h *History) names() []string {
+func (h *history) names() []string {
 	if len(h.samples) == 0 {
 		return nil
 	}

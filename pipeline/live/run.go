@@ -21,7 +21,7 @@ type Run struct {
 	status  func() record.Status
 	metrics *prometheus.Registry
 	mu      sync.Mutex
-	history History
+	history history
 }
 
 // NewRun makes the source of a session that has begun, by its method Status.
@@ -59,7 +59,7 @@ func (r *Run) View() View {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !v.Ended {
-		r.history.Add(Sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: d.Attempts.Counts})
+		r.history.add(sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: d.Attempts.Counts})
 	}
 	v.Charts = charts(&r.history, d.Attempts.Bounds)
 	v.Tables = tables(s)
@@ -91,10 +91,10 @@ func figures(s record.Status) []Figure {
 }
 
 // charts are those of a history of outcomes.
-func charts(h *History, bounds []float64) []Chart {
+func charts(h *history, bounds []float64) []Chart {
 	times := h.times()
-	perSecond := func(name string) func(Sample, Sample, float64) float64 {
-		return func(before, after Sample, seconds float64) float64 {
+	perSecond := func(name string) func(sample, sample, float64) float64 {
+		return func(before, after sample, seconds float64) float64 {
 			return float64(max(0, after.Counts[name]-before.Counts[name])) / seconds
 		}
 	}
@@ -109,10 +109,10 @@ func charts(h *History, bounds []float64) []Chart {
 	rate := Chart{Title: "Rate and limit", Unit: "requests a second", Times: times}
 	if len(times) > 0 {
 		rate.Lines = []Line{
-			{"requests", h.each(func(before, after Sample, seconds float64) float64 {
+			{"requests", h.each(func(before, after sample, seconds float64) float64 {
 				return float64(max(0, sum(after.Counts)-sum(before.Counts))) / seconds
 			})},
-			{"limit", h.each(func(_, after Sample, _ float64) float64 {
+			{"limit", h.each(func(_, after sample, _ float64) float64 {
 				if after.Allowed == 0 {
 					return math.NaN()
 				}
@@ -126,7 +126,7 @@ func charts(h *History, bounds []float64) []Chart {
 			name string
 			q    float64
 		}{{"median", 0.5}, {"95%", 0.95}} {
-			latency.Lines = append(latency.Lines, Line{q.name, h.each(func(before, after Sample, _ float64) float64 {
+			latency.Lines = append(latency.Lines, Line{q.name, h.each(func(before, after sample, _ float64) float64 {
 				d := difference(before.Latency, after.Latency)
 				if slices.Max(append(d, 0)) == 0 {
 					return math.NaN()

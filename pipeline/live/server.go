@@ -108,7 +108,7 @@ func (s *Server) Watch() (stop func()) {
 	return sync.OnceFunc(func() { close(done); <-ended })
 }
 
-// Close sends the last event to all open pages, and stops to serve. It waits for two seconds at most.
+// Close sends the last event to all open pages, and stops serving. It waits for two seconds at most.
 func (s *Server) Close() error {
 	s.publish(true)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -190,9 +190,10 @@ func (s *Server) routes() http.Handler {
 	return secured(mux)
 }
 
-// named refuses requests for other names of the machine, except healthPath, which tells nothing. Whoever owns a name can
-// have it resolve to an address of this machine after a browser has loaded a page of that name (DNS rebinding), and the
-// page can then read this server. IP addresses cannot be used so, and programs may leave out the name.
+// named refuses requests for other names of the machine, except healthPath, which reveals nothing. The owner of a name
+// can let the name resolve to an address of this machine after a browser has loaded a page of that name (DNS
+// rebinding), and the page can then read this server. IP addresses cannot be used in this way, and programs may leave
+// out the name.
 func named(names []string, next http.Handler) http.Handler {
 	allowed := make(map[string]bool)
 	for _, name := range names {

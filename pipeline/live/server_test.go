@@ -171,10 +171,10 @@ func TestPageBeforeTheRun(t *testing.T) {
 }
 
 func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
-	var h History
+	var h history
 	start := time.Unix(0, 0)
 	for i := range 10_000 {
-		h.Add(Sample{At: start.Add(time.Duration(i) * time.Second), Counts: map[string]int64{"answered": int64(10 * i)}})
+		h.add(sample{At: start.Add(time.Duration(i) * time.Second), Counts: map[string]int64{"answered": int64(10 * i)}})
 	}
 	if n := len(h.samples); n < mostSamples/4 || n > mostSamples {
 		t.Errorf("%d samples", n)
@@ -242,7 +242,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 func BenchmarkView(b *testing.B) {
 	run := NewRun(func() record.Status { return statusOf(record.Asking) })
 	for i := range mostSamples {
-		run.history.Add(Sample{At: time.Unix(int64(i), 0), Counts: map[string]int64{"answered": int64(i), "limited": 1}})
+		run.history.add(sample{At: time.Unix(int64(i), 0), Counts: map[string]int64{"answered": int64(i), "limited": 1}})
 	}
 	for b.Loop() {
 		fmt.Fprint(io.Discard, len(render("charts", run.View())))

@@ -19,7 +19,7 @@ type Service struct {
 	started time.Time
 	metrics *prometheus.Registry
 	mu      sync.Mutex
-	history History
+	history history
 }
 
 // NewService makes the source of a service that begins now, with the registry of its metrics.
@@ -152,7 +152,7 @@ func (s *Service) View() View {
 	v.Settings = [][2]string{{"started", fmt.Sprint(s.started.Format(time.DateTime))}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.history.Add(Sample{At: now, Counts: r.statuses, Allowed: limit, Latency: r.counts})
+	s.history.add(sample{At: now, Counts: r.statuses, Allowed: limit, Latency: r.counts})
 	v.Charts = slices.DeleteFunc(charts(&s.history, r.bounds), func(c Chart) bool { return limit == 0 && c.Title == "Rate and limit" })
 	return v
 }

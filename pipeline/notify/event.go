@@ -111,7 +111,7 @@ func (f Format) body(e Event) ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// sentence tells the event to a person.
+// sentence describes the event in words.
 func (e Event) sentence() string {
 	c, output := e.Counts, e.Output
 	if output == "-" {

@@ -118,11 +118,11 @@ func (n *Notifier) hide(text string) string {
 	return n.options.Hide(text)
 }
 
-// leastSecret is the length of the shortest part of a URL that is hidden by itself, in bytes. To hide shorter parts would
-// make errors illegible.
+// leastSecret is the length of the shortest part of a URL that is hidden by itself, in bytes. Hiding shorter parts
+// would make errors illegible.
 const leastSecret = 4
 
-// hiding hides a URL and its parts: a receiver that answers with a part of the request gets it into the error.
+// hiding hides a URL and its parts: if a receiver answers with a part of the request, the part is in the error.
 func hiding(u *url.URL) *strings.Replacer {
 	password, _ := u.User.Password()
 	parts := []string{u.String(), u.RequestURI(), u.EscapedPath(), u.RawQuery, u.Fragment, u.User.Username(), password}
@@ -206,7 +206,7 @@ func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again b
 	}
 }
 
-// sign gives the value of [SignatureHeader].
+// sign returns the value of [SignatureHeader].
 func sign(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)

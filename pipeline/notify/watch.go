@@ -2,11 +2,11 @@ package notify
 
 import "time"
 
-// watchInterval is the time between two looks at a run.
+// watchInterval is the time from one look at a run to the next.
 const watchInterval = time.Second
 
-// State is what Watch looks at in a run.
-type State struct {
+// Snapshot is what Watch looks at in a run.
+type Snapshot struct {
 	Outages int64 // of the service, since the run began
 	Metered bool  // Quota is known
 	Quota   int64 // requests that are left
@@ -16,7 +16,7 @@ type State struct {
 // Watch posts an event for each new outage, and one event when the share of the quota in [Occasions] is used. It
 // calls look once a second, in a goroutine of its own, until the caller calls end, which looks once more. Watch
 // starts no goroutine if no such event is wanted. A nil Notifier posts nothing.
-func (n *Notifier) Watch(look func() State) (end func()) {
+func (n *Notifier) Watch(look func() Snapshot) (end func()) {
 	if n == nil || !n.options.On.Outage && n.options.On.Quota == 0 {
 		return func() {}
 	}
@@ -45,12 +45,12 @@ func (n *Notifier) Watch(look func() State) (end func()) {
 // watch has the events that were posted.
 type watch struct {
 	notifier *Notifier
-	first    State
+	first    Snapshot
 	outages  int64
 	quota    bool
 }
 
-func (w *watch) see(s State) {
+func (w *watch) see(s Snapshot) {
 	for ; w.outages < s.Outages; w.outages++ {
 		w.notifier.Post(Outage, s.Facts)
 	}

@@ -7,20 +7,20 @@ import (
 )
 
 func TestWatch(t *testing.T) {
-	before := State{Metered: true, Quota: 100}
+	before := Snapshot{Metered: true, Quota: 100}
 	for _, tt := range []struct {
 		name  string
 		on    Occasions
-		first State
-		last  State
+		first Snapshot
+		last  Snapshot
 		want  []string
 	}{
-		{"two outages", Occasions{Outage: true}, State{}, State{Outages: 2}, []string{"outage", "outage"}},
-		{"outages without the occasion", Occasions{Quota: 1}, State{}, State{Outages: 2}, nil},
-		{"the share is used", Occasions{Quota: 0.8}, before, State{Metered: true, Quota: 20}, []string{"quota"}},
-		{"less than the share is used", Occasions{Quota: 0.8}, before, State{Metered: true, Quota: 21}, nil},
-		{"the quota is unknown at the end", Occasions{Quota: 0.8}, before, State{}, nil},
-		{"the quota is unknown at the start", Occasions{Quota: 0.8}, State{}, before, nil},
+		{"two outages", Occasions{Outage: true}, Snapshot{}, Snapshot{Outages: 2}, []string{"outage", "outage"}},
+		{"outages without the occasion", Occasions{Quota: 1}, Snapshot{}, Snapshot{Outages: 2}, nil},
+		{"the share is used", Occasions{Quota: 0.8}, before, Snapshot{Metered: true, Quota: 20}, []string{"quota"}},
+		{"less than the share is used", Occasions{Quota: 0.8}, before, Snapshot{Metered: true, Quota: 21}, nil},
+		{"the quota is unknown at the end", Occasions{Quota: 0.8}, before, Snapshot{}, nil},
+		{"the quota is unknown at the start", Occasions{Quota: 0.8}, Snapshot{}, before, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newReceiver(t)
@@ -28,8 +28,8 @@ func TestWatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			looks := []State{tt.first, tt.last}
-			n.Watch(func() State {
+			looks := []Snapshot{tt.first, tt.last}
+			n.Watch(func() Snapshot {
 				s := looks[0]
 				looks = looks[min(1, len(looks)-1):]
 				return s

@@ -18,7 +18,7 @@ import (
 type TakenError struct {
 	Path    string
 	Reason  string
-	Changes []record.Change // between the run that has written the output and this run
+	Changes []record.SettingChange // between the run that has written the output and this run
 }
 
 func (e *TakenError) Error() string { return e.Describe(record.Texts(e.Changes)) }

@@ -27,11 +27,11 @@ type Folder struct {
 	ctx      context.Context // of the calls of the storage
 	path     string
 	manifest *record.Manifest
-	full     []int64       // last records of the full parts of an earlier run
-	kept     []record.Part // of an earlier run, the first of the manifest
+	full     []int64                // last records of the full parts of an earlier run
+	kept     []record.PublishedPart // of an earlier run, the first of the manifest
 
-	open    record.Part // the part that is being written, without the records of written
-	written []RecordEnd // of the records that the sink was given last, in order
+	open    record.PublishedPart // the part that is being written, without the records of written
+	written []RecordEnd          // of the records that the sink was given last, in order
 }
 
 // RecordEnd is the state of the run at the end of a record, for the manifest.
@@ -113,7 +113,7 @@ func hasManifest(ctx context.Context, folder string) bool {
 }
 
 // intact reports whether the file of a part is as it was published.
-func intact(ctx context.Context, p record.Part) bool {
+func intact(ctx context.Context, p record.PublishedPart) bool {
 	f, err := storage.Open(ctx, p.Name)
 	if err != nil {
 		return false
@@ -176,7 +176,7 @@ func (f *Folder) Count(c *progress.Counters) {
 // Check compares the input, at the last record of each kept part, with the input that the part was written
 // from.
 func (f *Folder) Check(number int64, d Digest) error {
-	i, last := slices.BinarySearchFunc(f.kept, number, func(p record.Part, number int64) int { return cmp.Compare(p.LastRecord, number) })
+	i, last := slices.BinarySearchFunc(f.kept, number, func(p record.PublishedPart, number int64) int { return cmp.Compare(p.LastRecord, number) })
 	if last && f.kept[i].Digest != d.String() {
 		return &InputChangedError{Part: f.kept[i].Name}
 	}
@@ -202,7 +202,7 @@ func (f *Folder) Expect(records []RecordEnd) {
 }
 
 // addRecords adds the next records of a part.
-func addRecords(p *record.Part, records []RecordEnd) {
+func addRecords(p *record.PublishedPart, records []RecordEnd) {
 	for _, r := range records {
 		p.Statuses.Add(r.Status)
 		p.Misfits += r.Misfits
@@ -220,7 +220,7 @@ func (f *Folder) addPart(file writer.File) error {
 	part := f.open
 	part.Output = record.OutputOf(file)
 	addRecords(&part, f.written[:n])
-	f.open, f.written = record.Part{}, append(f.written[:0], f.written[n:]...)
+	f.open, f.written = record.PublishedPart{}, append(f.written[:0], f.written[n:]...)
 	f.manifest.Parts = append(f.manifest.Parts, part)
 	return f.manifest.Write(f.ctx, f.path)
 }

@@ -34,7 +34,7 @@ type Batch struct {
 }
 
 // Text is a column of text. Row i has Distinct[Index[i]]. Distinct[0] is the null, ""; other texts may be there twice.
-// All columns are so long as the batch, or empty if the file has no such column.
+// All columns have the length of the batch, or are empty if the file has no such column.
 type Text struct {
 	Distinct []string
 	Index    []int32

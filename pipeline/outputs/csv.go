@@ -16,8 +16,8 @@ func (t *textRows) addCSV(block string) (err error) {
 
 var errFields = errors.New("a row has other fields than the header")
 
-// addRow adds the first row of a block, which must have so many fields; any number if fields is negative. It returns
-// the rest. Empty lines are no rows.
+// addRow adds the first row of a block, which must have that number of fields; any number if fields is negative. It
+// returns the rest. Empty lines are no rows.
 func (t *textRows) addRow(block string, fields int) (rest string, err error) {
 	line, rest, _ := strings.Cut(block, "\n")
 	for line == "" || line == "\r" {

@@ -198,8 +198,8 @@ func (p *jsonParser) members() (names []string, err error) {
 	return names, err
 }
 
-// list appends the values of a list of objects, which have so many members each, or as many as the first one if width
-// is 0. check gets the place and the name of each member.
+// list appends the values of a list of objects, which have width members each, or as many as the first one if width is
+// 0. check gets the place and the name of each member.
 func (p *jsonParser) list(values []string, width int, check func(place int, name string) error) ([]string, error) {
 	if !p.take('[') {
 		return nil, errJSON

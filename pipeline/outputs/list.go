@@ -98,7 +98,7 @@ func List(ctx context.Context, path string, format writer.Format) ([]Part, error
 }
 
 // ListFolder returns the content of a folder, with the parts of its shards after its own. Files that engines skip,
-// whose names begin with "_" or ".", are no others.
+// whose names begin with "_" or ".", are not among the others.
 func ListFolder(ctx context.Context, path string) (Folder, error) {
 	names, err := storage.ReadDir(ctx, path)
 	if err != nil {

@@ -38,7 +38,7 @@ type Account struct {
 	Outputs  []Output  `json:"outputs"`
 	Carried  []Carried `json:"carried_columns,omitempty"`
 
-	Backup *backup.State `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
+	Backup *backup.Progress `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
 

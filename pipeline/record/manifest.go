@@ -15,17 +15,17 @@ import (
 // keeps these parts and goes on after the last. The manifest lies in the folder, under a name that query
 // engines ignore.
 type Manifest struct {
-	Format   int       `json:"format"` // of this file and the parts' columns; 2
-	Service  string    `json:"service"`
-	Settings Settings  `json:"settings"`
-	Carried  []Carried `json:"carried_columns,omitempty"`
-	Parts    []Part    `json:"parts"`
-	Ends     []int64   `json:"part_ends,omitempty"` // last records of the parts that a refresh must not move
-	Checksum string    `json:"checksum"`            // SHA-256 of the other members, in hex
+	Format   int             `json:"format"` // of this file and the parts' columns; 2
+	Service  string          `json:"service"`
+	Settings Settings        `json:"settings"`
+	Carried  []Carried       `json:"carried_columns,omitempty"`
+	Parts    []PublishedPart `json:"parts"`
+	Ends     []int64         `json:"part_ends,omitempty"` // last records of the parts that a refresh must not move
+	Checksum string          `json:"checksum"`            // SHA-256 of the other members, in hex
 }
 
-// Part is a published part in the manifest.
-type Part struct {
+// PublishedPart is a published part in the manifest.
+type PublishedPart struct {
 	Output
 	Digest   string   `json:"digest"` // of all records of the input to the end of the part
 	Statuses Statuses `json:"statuses"`
@@ -111,7 +111,7 @@ func (a *Account) CheckManifest(ctx context.Context, folder string) (problem str
 	if changes := a.Changes(m.Service, m.Settings); len(changes) > 0 {
 		return "is that of another run: " + changes[0].String(), nil
 	}
-	same := slices.EqualFunc(m.Parts, a.Outputs, func(p Part, o Output) bool {
+	same := slices.EqualFunc(m.Parts, a.Outputs, func(p PublishedPart, o Output) bool {
 		p.Name, o.Name = filepath.Base(p.Name), filepath.Base(o.Name)
 		return p.Output == o
 	})

@@ -97,16 +97,18 @@ func (s Settings) NamedColumns() []string {
 // Classifications are the classifications that each record is asked for.
 func (s Settings) Classifications() []string { return strings.Split(s.Classification, ",") }
 
-// Change is a difference between the settings of two runs.
-type Change struct {
+// SettingChange is a difference between the settings of two runs.
+type SettingChange struct {
 	Setting   string // "service", "input", or the JSON name of a member of Settings
 	Then, Now string
 }
 
-func (c Change) String() string { return fmt.Sprintf("%s was %s and is %s", c.Setting, c.Then, c.Now) }
+func (c SettingChange) String() string {
+	return fmt.Sprintf("%s was %s and is %s", c.Setting, c.Then, c.Now)
+}
 
 // Texts returns the texts of changes.
-func Texts(changes []Change) []string {
+func Texts(changes []SettingChange) []string {
 	texts := make([]string, len(changes))
 	for i, c := range changes {
 		texts[i] = c.String()
@@ -129,11 +131,11 @@ func (a *Account) RunID() string {
 
 // Changes are the differences between this run and an earlier run, whose account or manifest lies at
 // the same output. The name of the output does not matter.
-func (a *Account) Changes(service string, last Settings) []Change {
-	var changes []Change
+func (a *Account) Changes(service string, last Settings) []SettingChange {
+	var changes []SettingChange
 	compare := func(name string, then, now any) {
 		if !reflect.DeepEqual(then, now) {
-			changes = append(changes, Change{name, shown(then), shown(now)})
+			changes = append(changes, SettingChange{name, shown(then), shown(now)})
 		}
 	}
 	compare("service", service, a.Service)

@@ -58,7 +58,7 @@ func ReadShards(ctx context.Context, folder string) (*Shards, error) {
 // ShardsTakenError says that the shards in a folder are those of another run.
 type ShardsTakenError struct {
 	Folder  string
-	Changes []Change // between the run that has started the shards and this run
+	Changes []SettingChange // between the run that has started the shards and this run
 }
 
 func (e *ShardsTakenError) Error() string { return e.Describe(Texts(e.Changes)) }
@@ -127,7 +127,7 @@ func StartShards(ctx context.Context, folder string, shard Shard, common *Accoun
 }
 
 // Changes are the differences between the settings of all shards and those of a shard.
-func (s *Shards) Changes(shard *Account) []Change {
+func (s *Shards) Changes(shard *Account) []SettingChange {
 	common := *shard
 	common.Settings.Shard = ""
 	return common.Changes(s.Service, s.Settings)

@@ -26,19 +26,19 @@ type id [16]byte
 
 // chooser keeps the answers that are to be asked again while all answers pass by.
 type chooser struct {
-	model  *Model
+	model  *model
 	now    time.Time // when the refresh began
 	seed   string
-	random sample // the smallest ids
-	scored sample // the highest scores
+	random bestChoices // the smallest ids
+	scored bestChoices // the highest scores
 	chosen map[id]*Choice
 	names  map[string]string // keeps one copy of each category and top-level domain
 }
 
-func newChooser(m *Model, now time.Time, seed string, random, scored int64) *chooser {
+func newChooser(m *model, now time.Time, seed string, random, scored int64) *chooser {
 	c := &chooser{model: m, now: now, seed: seed, chosen: make(map[id]*Choice), names: make(map[string]string)}
-	c.random = sample{most: random, worse: func(a, b *Choice) bool { return bytes.Compare(a.id[:], b.id[:]) > 0 }}
-	c.scored = sample{most: scored, worse: func(a, b *Choice) bool {
+	c.random = bestChoices{most: random, worse: func(a, b *Choice) bool { return bytes.Compare(a.id[:], b.id[:]) > 0 }}
+	c.scored = bestChoices{most: scored, worse: func(a, b *Choice) bool {
 		if a.score != b.score {
 			return a.score < b.score
 		}
@@ -64,7 +64,7 @@ func (c *chooser) offer(r client.Request, o answers.Outcome) {
 		return
 	}
 	this.Stratum = stratumOf(r, o, this.Days)
-	this.score = c.model.Probability(this.Stratum, this.Days)
+	this.score = c.model.probability(this.Stratum, this.Days)
 	this.Stratum.Category, this.Stratum.TLD = c.name(this.Stratum.Category), c.name(this.Stratum.TLD)
 	c.chosen[this.id] = this
 	if out := c.scored.add(c.random.add(this)); out != nil {
@@ -80,7 +80,7 @@ func (c *chooser) name(text string) string {
 	return c.names[text]
 }
 
-// choices gives what was chosen.
+// choices returns the chosen answers.
 func (c *chooser) choices() map[id]*Choice {
 	for _, of := range c.random.list {
 		of.Random = true
@@ -88,15 +88,15 @@ func (c *chooser) choices() map[id]*Choice {
 	return c.chosen
 }
 
-// sample keeps the best of all choices that were added, in a heap with the worst first.
-type sample struct {
+// bestChoices keeps the best of all choices that were added, in a heap with the worst first.
+type bestChoices struct {
 	most  int64
 	worse func(a, b *Choice) bool
 	list  []*Choice
 }
 
-// add adds a choice, and gives the choice that has no room; nil if there is room, and for nil.
-func (s *sample) add(c *Choice) (out *Choice) {
+// add adds a choice, and returns the choice that is dropped for it; nil if there is still room, and for nil.
+func (s *bestChoices) add(c *Choice) (out *Choice) {
 	switch {
 	case c == nil:
 		return nil
@@ -111,8 +111,8 @@ func (s *sample) add(c *Choice) (out *Choice) {
 	return out
 }
 
-func (s *sample) Len() int           { return len(s.list) }
-func (s *sample) Less(i, j int) bool { return s.worse(s.list[i], s.list[j]) }
-func (s *sample) Swap(i, j int)      { s.list[i], s.list[j] = s.list[j], s.list[i] }
-func (s *sample) Push(c any)         { s.list = append(s.list, c.(*Choice)) }
-func (s *sample) Pop() any           { panic("never called: the sample does not shrink") }
+func (s *bestChoices) Len() int           { return len(s.list) }
+func (s *bestChoices) Less(i, j int) bool { return s.worse(s.list[i], s.list[j]) }
+func (s *bestChoices) Swap(i, j int)      { s.list[i], s.list[j] = s.list[j], s.list[i] }
+func (s *bestChoices) Push(c any)         { s.list = append(s.list, c.(*Choice)) }
+func (s *bestChoices) Pop() any           { panic("never called: the sample does not shrink") }

@@ -12,23 +12,23 @@ import (
 )
 
 // History is what refreshes have found, by stratum.
-type History map[Stratum]*Tally
+type History map[Stratum]*StratumCounts
 
 const (
 	// mostStrata bounds the memory and the note of a history. Further strata count without their
 	// top-level domain, and then without their category.
 	mostStrata = 2000
 
-	// keepsWeight is the weight of earlier refreshes after one more: services change their ways.
+	// keepsWeight is the weight of earlier refreshes after one more: services change over time.
 	keepsWeight = 0.9
 )
 
 // add adds counts of a stratum.
-func (h History) add(s Stratum, t Tally, weight float64) {
+func (h History) add(s Stratum, t StratumCounts, weight float64) {
 	for _, coarser := range []Stratum{s, {Category: s.Category, Age: s.Age}, {Age: s.Age}} {
 		if known := h[coarser]; known != nil || len(h) < mostStrata || coarser.Category == "" {
 			if known == nil {
-				h[coarser] = new(Tally)
+				h[coarser] = new(StratumCounts)
 			}
 			h[coarser].add(t, weight)
 			return
@@ -64,7 +64,7 @@ func (h History) sorted() []Stratum {
 // entry is a stratum in a note.
 type entry struct {
 	Stratum
-	Tally
+	StratumCounts
 }
 
 // MarshalJSON makes a list of the strata.
@@ -85,13 +85,13 @@ func (h *History) UnmarshalJSON(text []byte) error {
 	*h = make(History, len(entries))
 	for _, e := range entries {
 		if e.Age >= 0 && e.Age < ages {
-			(*h)[e.Stratum] = &e.Tally
+			(*h)[e.Stratum] = &e.StratumCounts
 		}
 	}
 	return nil
 }
 
-// stratumOf gives the stratum of an answer and its age in days at a time.
+// stratumOf returns the stratum of an answer and its age in days at a time.
 func stratumOf(r client.Request, o answers.Outcome, days float64) Stratum {
 	s := Stratum{Category: r.Classification, Age: ageOf(days)}
 	if len(o.Answer.Entries) > 0 {

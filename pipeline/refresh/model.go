@@ -40,8 +40,8 @@ func ageOf(days float64) int {
 	return min(ages-1, 1+int(math.Log2(days)))
 }
 
-// Tally counts the answers of a stratum that were asked again. Tallies of older refreshes are fractions.
-type Tally struct {
+// StratumCounts counts the answers of a stratum that were asked again. Counts of older refreshes are fractions.
+type StratumCounts struct {
 	Asked   float64
 	Changed float64
 	Days    float64 // sum of their ages
@@ -50,7 +50,7 @@ type Tally struct {
 	RandomChanged float64
 }
 
-func (t *Tally) add(u Tally, weight float64) {
+func (t *StratumCounts) add(u StratumCounts, weight float64) {
 	t.Asked += weight * u.Asked
 	t.Changed += weight * u.Changed
 	t.Days += weight * u.Days
@@ -58,16 +58,16 @@ func (t *Tally) add(u Tally, weight float64) {
 	t.RandomChanged += weight * u.RandomChanged
 }
 
-// Model gives the probability that an answer has changed.
-type Model struct {
+// model estimates the probability that an answer has changed.
+type model struct {
 	store      factor
 	categories map[string]*factor
 	tlds       map[string]*factor
 	ages       [ages]factor
 	strata     map[Stratum]*factor
 
-	level float64 // changes in the random samples over those that are expected there
-	asked Tally   // sum of all strata
+	level float64       // changes in the random samples over those that are expected there
+	asked StratumCounts // sum of all strata
 }
 
 // factor of a rate, with the sums that its mean is computed from.
@@ -75,14 +75,14 @@ type factor struct{ value, changed, expected float64 }
 
 // observed is a stratum with the factors of its rate.
 type observed struct {
-	Tally
+	StratumCounts
 	days    float64 // mean age
 	factors [5]*factor
 }
 
-// Fit makes the model of what earlier refreshes have found.
-func (h History) Fit() *Model {
-	m := &Model{store: factor{value: 1}, categories: make(map[string]*factor), tlds: make(map[string]*factor), strata: make(map[Stratum]*factor)}
+// fit makes the model of what earlier refreshes have found.
+func (h History) fit() *model {
+	m := &model{store: factor{value: 1}, categories: make(map[string]*factor), tlds: make(map[string]*factor), strata: make(map[Stratum]*factor)}
 	for i := range m.ages {
 		m.ages[i].value = 1
 	}
@@ -118,7 +118,7 @@ func named(factors map[string]*factor, name string) *factor {
 }
 
 // round computes the factors, one kind after the other.
-func (m *Model) round(all []observed) {
+func (m *model) round(all []observed) {
 	for kind := range len(observed{}.factors) {
 		for _, o := range all {
 			f := o.factors[kind]
@@ -150,8 +150,8 @@ func (o *observed) probability() float64 {
 
 func probability(rate, days float64) float64 { return -math.Expm1(-min(rate, mostRate) * days) }
 
-// Probability is that of a change of an answer that was given days ago.
-func (m *Model) Probability(s Stratum, days float64) float64 {
+// probability is that of a change of an answer that was given days ago.
+func (m *model) probability(s Stratum, days float64) float64 {
 	rate := newRate * m.store.value * m.ages[s.Age].value
 	for _, f := range [...]*factor{m.categories[s.Category], m.tlds[s.TLD], m.strata[s]} {
 		if f != nil {
@@ -161,7 +161,7 @@ func (m *Model) Probability(s Stratum, days float64) float64 {
 	return probability(rate, days)
 }
 
-// OutOfDate is the estimate of the probability, free from errors of the model on average over a store.
-func (m *Model) OutOfDate(s Stratum, days float64) float64 {
-	return min(1, m.level*m.Probability(s, days))
+// outOfDate is the estimate of the probability, free from errors of the model on average over a store.
+func (m *model) outOfDate(s Stratum, days float64) float64 {
+	return min(1, m.level*m.probability(s, days))
 }

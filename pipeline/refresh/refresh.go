@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// randomShare of the budget, one in so many, is chosen at random.
+	// randomShare is the number of answers of the budget of which one is chosen at random.
 	randomShare = 10
 
-	// tallyEvery is the time between two notes of the counts: a note is up to 200 kB.
-	tallyEvery = 2 * time.Minute
+	// interimEvery is the time between two notes of the counts: a note is up to 200 kB.
+	interimEvery = 2 * time.Minute
 
 	historyNote  = "refresh"          // a History
 	progressNote = "refresh progress" // a progress, with the run after the name
-	tallyNote    = "refresh tally"    // a tally, with the run after the name
+	interimNote  = "refresh tally"    // an interim, with the run after the name
 )
 
 // progress is how far a refresh is. A refresh that has ended has a Begun of zero.
@@ -29,8 +29,8 @@ type progress struct {
 	Scored int64
 }
 
-// tally is what a refresh that has not ended has found.
-type tally struct {
+// interim is what a refresh that has not ended has found.
+type interim struct {
 	Begun time.Time
 	Found History
 }
@@ -53,8 +53,8 @@ type Refresh struct {
 // Budget is the number of answers to ask again over all starts of the run.
 func Begin(store *answers.Store, run string, budget int64, now time.Time) (*Refresh, error) {
 	r := &Refresh{run: run, saved: now}
-	var last tally
-	for name, value := range map[string]any{historyNote: &r.history, progressNote + run: &r.progress, tallyNote + run: &last} {
+	var last interim
+	for name, value := range map[string]any{historyNote: &r.history, progressNote + run: &r.progress, interimNote + run: &last} {
 		text, err := store.Note(name)
 		if err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func Begin(store *answers.Store, run string, budget int64, now time.Time) (*Refr
 	}
 	random := (budget + randomShare/2) / randomShare
 	seed := run + r.progress.Begun.Format(time.RFC3339Nano)
-	r.chooser = newChooser(r.history.Fit(), r.progress.Begun, seed, max(0, random-r.progress.Random), max(0, budget-random-r.progress.Scored))
+	r.chooser = newChooser(r.history.fit(), r.progress.Begun, seed, max(0, random-r.progress.Random), max(0, budget-random-r.progress.Scored))
 	return r, nil
 }
 
@@ -94,7 +94,7 @@ func (r *Refresh) Offer(request client.Request, stored answers.Outcome) {
 	r.chooser.offer(request, stored)
 }
 
-// Choose ends the offers, and gives the number of answers to be asked again.
+// Choose ends the offers, and returns the number of answers to be asked again.
 func (r *Refresh) Choose() int64 {
 	r.chosen = r.chooser.choices()
 	return r.Left()
@@ -132,7 +132,7 @@ func (r *Refresh) Take(request client.Request, stored answers.Outcome) (*Choice,
 
 // Count counts an answer that was asked again. Its counts are noted with Save.
 func (r *Refresh) Count(c *Choice, changed bool) {
-	t := Tally{Asked: 1, Days: c.Days}
+	t := StratumCounts{Asked: 1, Days: c.Days}
 	if changed {
 		t.Changed = 1
 	}
@@ -147,14 +147,14 @@ func (r *Refresh) Count(c *Choice, changed bool) {
 	r.found.add(c.Stratum, t, 1)
 }
 
-// Save adds to the batch how far the refresh is, and from time to time what it has found. So the notes are
-// durable with the answers that are counted.
+// Save adds to the batch how far the refresh is, and from time to time what it has found. The notes are then durable
+// together with the answers that they count.
 func (r *Refresh) Save(batch *answers.Batch, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	note(batch, progressNote+r.run, r.progress)
-	if now.Sub(r.saved) >= tallyEvery {
-		note(batch, tallyNote+r.run, tally{r.progress.Begun, r.found})
+	if now.Sub(r.saved) >= interimEvery {
+		note(batch, interimNote+r.run, interim{r.progress.Begun, r.found})
 		r.saved = now
 	}
 }
@@ -163,11 +163,11 @@ func (r *Refresh) Save(batch *answers.Batch, now time.Time) {
 func (r *Refresh) End(store *answers.Store, complete bool) error {
 	batch := store.NewBatch()
 	if !complete {
-		r.Save(batch, r.saved.Add(tallyEvery))
+		r.Save(batch, r.saved.Add(interimEvery))
 		return batch.Commit()
 	}
 	note(batch, progressNote+r.run, progress{})
-	note(batch, tallyNote+r.run, tally{})
+	note(batch, interimNote+r.run, interim{})
 	if len(r.found) > 0 {
 		note(batch, historyNote, r.history.merged(r.found))
 	}

@@ -130,7 +130,7 @@ func TestSameChoice(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := historyOf(store, "s")
-	if sum := h.Fit().asked; err != nil || sum.Asked < budget-37 || sum.Asked > budget {
+	if sum := h.fit().asked; err != nil || sum.Asked < budget-37 || sum.Asked > budget {
 		t.Errorf("the history has %+v, %v", sum, err)
 	}
 	r = begin(t, store, "run", n, budget, later.Add(time.Hour))
@@ -153,7 +153,7 @@ func TestStopKeepsCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := historyOf(store, "s")
-	if sum := h.Fit().asked; err != nil || sum.Asked != 20 || sum.Random != 2 || sum.Changed == 0 {
+	if sum := h.fit().asked; err != nil || sum.Asked != 20 || sum.Random != 2 || sum.Changed == 0 {
 		t.Errorf("the history has %+v, %v", sum, err)
 	}
 }
@@ -161,7 +161,7 @@ func TestStopKeepsCounts(t *testing.T) {
 func TestDamagedNotes(t *testing.T) {
 	store := newStore(t, 10)
 	batch := store.NewBatch()
-	for _, name := range []string{historyNote, progressNote + "run", tallyNote + "run"} {
+	for _, name := range []string{historyNote, progressNote + "run", interimNote + "run"} {
 		batch.AddNote(name, []byte(`{"Begun": 7, [`))
 	}
 	if err := batch.Commit(); err != nil {
@@ -176,9 +176,9 @@ func TestDamagedNotes(t *testing.T) {
 func TestHistory(t *testing.T) {
 	h := make(History)
 	for i := range 2 * mostStrata {
-		h.add(Stratum{fmt.Sprint("category ", i%7), fmt.Sprint("tld", i), i % ages}, Tally{Asked: 1, Days: 3, Random: 0.5}, 1)
+		h.add(Stratum{fmt.Sprint("category ", i%7), fmt.Sprint("tld", i), i % ages}, StratumCounts{Asked: 1, Days: 3, Random: 0.5}, 1)
 	}
-	if sum := h.Fit().asked; len(h) > mostStrata+8*ages || math.Abs(sum.Asked-2*mostStrata) > 1e-6 {
+	if sum := h.fit().asked; len(h) > mostStrata+8*ages || math.Abs(sum.Asked-2*mostStrata) > 1e-6 {
 		t.Errorf("%d strata, %+v", len(h), sum)
 	}
 	text, err := json.Marshal(h)
@@ -209,11 +209,11 @@ func TestFit(t *testing.T) {
 				continue // never asked
 			}
 			changed := 1000 * -math.Expm1(-rate*factor*days)
-			h.add(Stratum{category, tld, ageOf(days)}, Tally{Asked: 1000, Changed: changed, Days: 1000 * days, Random: 100, RandomChanged: changed / 10}, 1)
+			h.add(Stratum{category, tld, ageOf(days)}, StratumCounts{Asked: 1000, Changed: changed, Days: 1000 * days, Random: 100, RandomChanged: changed / 10}, 1)
 		}
 	}
-	m := h.Fit()
-	p := func(category, tld string) float64 { return m.Probability(Stratum{category, tld, ageOf(days)}, days) }
+	m := h.fit()
+	p := func(category, tld string) float64 { return m.probability(Stratum{category, tld, ageOf(days)}, days) }
 	for category, rate := range rates {
 		if got, want := p(category, "com"), -math.Expm1(-rate*days); math.Abs(got/want-1) > 0.15 {
 			t.Errorf("%s.com: %.4f, want %.4f", category, got, want)
@@ -228,8 +228,8 @@ func TestFit(t *testing.T) {
 	if math.Abs(m.level-1) > 0.1 {
 		t.Errorf("level %.3f", m.level)
 	}
-	none := History(nil).Fit()
-	if a, b := none.Probability(Stratum{"a", "x", 2}, 3), none.Probability(Stratum{"b", "y", 8}, 200); a >= b {
+	none := History(nil).fit()
+	if a, b := none.probability(Stratum{"a", "x", 2}, 3), none.probability(Stratum{"b", "y", 8}, 200); a >= b {
 		t.Errorf("without a history the older answer is not the more probable change: %v, %v", a, b)
 	}
 }

@@ -22,7 +22,7 @@ type Stats struct {
 // StatsOf reads a whole store. The error is that of archive.Count; the statistics are then those of the answers
 // before the error.
 func StatsOf(store *answers.Store, now time.Time) (Stats, error) {
-	v := &survey{store: store, now: now, models: make(map[string]*Model), groups: make(map[Group]*Freshness)}
+	v := &survey{store: store, now: now, models: make(map[string]*model), groups: make(map[Group]*Freshness)}
 	counted, err := archive.Count(store, v.add)
 	return Stats{counted, v.freshness()}, err
 }
@@ -31,7 +31,7 @@ func StatsOf(store *answers.Store, now time.Time) (Stats, error) {
 type survey struct {
 	store  *answers.Store
 	now    time.Time
-	models map[string]*Model // by source
+	models map[string]*model // by source
 	groups map[Group]*Freshness
 }
 
@@ -68,7 +68,7 @@ func (v *survey) add(a answers.Stored) error {
 		if err != nil {
 			return err
 		}
-		m = h.Fit()
+		m = h.fit()
 		v.models[a.Source] = m
 	}
 	of := Group{a.Source, a.Request.Kind, a.Request.Classification}
@@ -90,11 +90,11 @@ func (v *survey) add(a answers.Stored) error {
 			break
 		}
 	}
-	f.sum += m.OutOfDate(stratumOf(a.Request, a.Outcome, days), days)
+	f.sum += m.outOfDate(stratumOf(a.Request, a.Outcome, days), days)
 	return nil
 }
 
-// freshness gives the results, sorted by source, kind and classification.
+// freshness returns the results, sorted by source, kind and classification.
 func (v *survey) freshness() []Freshness {
 	list := []Freshness{}
 	for _, f := range v.groups {

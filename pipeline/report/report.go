@@ -55,7 +55,7 @@ type Cost struct {
 	Kept      int64           `json:"kept"`       // records of the last start in parts that an earlier start had published
 }
 
-// Span is a stretch of time of a run. Its counts are those within it.
+// Span is a part of the time of a run. Its counts are those of that time.
 type Span struct {
 	Start    int             `json:"start"` // the number of the start of the run, from 1
 	From     time.Time       `json:"from"`

@@ -37,11 +37,11 @@ type Coverage struct {
 	Status  writer.Status `json:"status"`
 	Records int64         `json:"records"`
 	Share   float64       `json:"share"`
-	Reasons []Reason      `json:"reasons,omitempty"` // the most frequent first
+	Reasons []ErrorGroup  `json:"reasons,omitempty"` // the most frequent first
 }
 
-// Reason is an error of records without a category. The records may have other numbers and quoted text in it.
-type Reason struct {
+// ErrorGroup is an error of records without a category. The records may have other numbers and quoted text in it.
+type ErrorGroup struct {
 	Text    string  `json:"reason"` // of the first record, without the place in the input
 	Records int64   `json:"records"`
 	Example Example `json:"example"` // the first record
@@ -57,7 +57,7 @@ type Example struct {
 	Error      string   `json:"error,omitempty"`
 }
 
-// Second is the second category of an Example.
+// Second is the category after the first one of an Example.
 type Second struct {
 	Value      string  `json:"value"`
 	Confidence float64 `json:"confidence"`
@@ -88,7 +88,7 @@ type Distribution struct {
 
 const confidenceBins = 20
 
-// Look has records that are worth a look.
+// Look has examples of records that a person should look at.
 type Look struct {
 	LowConfidence []Example `json:"low_confidence"` // the lowest first
 	CloseSecond   []Example `json:"close_second"`   // whose second category has nearly the same confidence, the closest first
@@ -127,7 +127,7 @@ func Summarize(ctx context.Context, parts []outputs.Part) (Summary, error) {
 	return s, nil
 }
 
-// result gives the counts of a classification.
+// result returns the counts of a classification.
 func (c *class) result() Classification {
 	r := Classification{Name: c.name, Records: c.records, Distinct: len(c.leaves), Confidence: c.confidence, Look: c.look}
 	if r.Look.LowConfidence = c.low.examples(); r.Look.LowConfidence == nil {
@@ -145,7 +145,7 @@ func (c *class) result() Classification {
 		for _, reason := range n.reasons {
 			coverage.Reasons = append(coverage.Reasons, *reason)
 		}
-		slices.SortFunc(coverage.Reasons, func(a, b Reason) int {
+		slices.SortFunc(coverage.Reasons, func(a, b ErrorGroup) int {
 			return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Text, b.Text))
 		})
 		r.Coverage = append(r.Coverage, coverage)
@@ -239,7 +239,7 @@ func (n *node) add(l *leaf) {
 	n.known += l.known
 }
 
-// sorted returns the children, the largest first, with shares of so many records.
+// sorted returns the children, the largest first, with their shares of a number of records.
 func (n *node) sorted(of int64) []Category {
 	var list []Category
 	for _, c := range n.children {

@@ -42,7 +42,7 @@ type class struct {
 // statusCount counts the records of a status.
 type statusCount struct {
 	records int64
-	reasons map[string]*Reason
+	reasons map[string]*ErrorGroup
 }
 
 // leaf is a distinct category.
@@ -114,7 +114,7 @@ func (c *class) begin(b *outputs.Batch) {
 	for _, status := range b.Texts[writer.ColumnStatus].Distinct {
 		n := c.statuses[writer.Status(status)]
 		if n == nil {
-			n = &statusCount{reasons: make(map[string]*Reason)}
+			n = &statusCount{reasons: make(map[string]*ErrorGroup)}
 			c.statuses[writer.Status(strings.Clone(status))] = n
 		}
 		c.byStatus = append(c.byStatus, n)
@@ -234,7 +234,7 @@ func (c *class) reason(b *outputs.Batch, i int) (err error) {
 		r = n.reasons[key]
 	}
 	if r == nil {
-		r = &Reason{Text: strings.Clone(said), Example: Example{Record: b.Wholes[writer.ColumnRecord][i], Error: strings.Clone(text)}}
+		r = &ErrorGroup{Text: strings.Clone(said), Example: Example{Record: b.Wholes[writer.ColumnRecord][i], Error: strings.Clone(text)}}
 		r.Example.Input, err = inputOf(b, i)
 		n.reasons[key] = r
 	}

@@ -140,7 +140,7 @@ func nameOf(c Category) string {
 	return short(c.Path)
 }
 
-// pad fills or cuts text to so many characters.
+// pad fills or cuts text to n characters.
 func pad(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) > n {

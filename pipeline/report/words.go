@@ -80,7 +80,7 @@ func more(list any, first int) int {
 	switch list := list.(type) {
 	case []Category:
 		return max(0, len(list)-first)
-	case []Reason:
+	case []ErrorGroup:
 		return max(0, len(list)-first)
 	}
 	return 0

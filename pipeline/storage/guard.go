@@ -14,7 +14,7 @@ const (
 	attempts = 10
 	// maxPause is the longest pause between two attempts.
 	maxPause = 20 * time.Second
-	// callTimeout bounds a call with its repetitions. To complete a large upload takes minutes.
+	// callTimeout bounds a call with its repetitions. Completing a large upload takes minutes.
 	callTimeout = 5 * time.Minute
 	// readTimeout bounds the time in which a body is read. What was read until then counts.
 	readTimeout = time.Minute
@@ -26,7 +26,7 @@ var firstPause = 500 * time.Millisecond
 // guard puts the repetitions, the time limits and the checks around a bucket.
 func guard(b Bucket) Bucket { return checked{limited{around{around{b, repeat}, limit}}} }
 
-// around is a bucket each of whose calls is made by do.
+// around is a bucket whose calls are all made by do.
 type around struct {
 	Bucket
 	do func(ctx context.Context, call func(ctx context.Context) error) error

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// headerTimeout bounds the wait for the beginning of a response. To complete a large upload takes minutes.
+	// headerTimeout bounds the wait for the beginning of a response. Completing a large upload takes minutes.
 	headerTimeout = 3 * time.Minute
 	// draftKey is the metadata with the token of a Target.
 	draftKey = "bulkcat-draft"
@@ -60,7 +60,7 @@ func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, er
 		return nil, err
 	}
 	if c.Region == "" {
-		c.Region = "us-east-1" // other servers do not care, and S3 names the right region in the error
+		c.Region = "us-east-1" // other servers ignore it, and S3 names the right region in the error
 	}
 	if endpoint := parameters.Get("endpoint"); endpoint != "" {
 		c.BaseEndpoint = &endpoint

@@ -163,7 +163,7 @@ func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error
 	return n, false, noEnd(err)
 }
 
-// noEnd makes an error of a connection that was closed one that no library takes for the end of the object.
+// noEnd replaces the error of a closed connection by one that no library takes for the end of the object.
 func noEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w (%v)", io.ErrUnexpectedEOF, err)

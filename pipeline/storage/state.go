@@ -16,9 +16,9 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// state returns the folder of the machine for the files of runs whose outputs are objects: $XDG_STATE_HOME/bulkcat, or
+// stateFolder returns the folder of the machine for the files of runs whose outputs are objects: $XDG_STATE_HOME/bulkcat, or
 // ~/.local/state/bulkcat, or on Windows %LocalAppData%\bulkcat.
-func state() (string, error) {
+func stateFolder() (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	if base == "" && runtime.GOOS == "windows" {
 		base = os.Getenv("LocalAppData")
@@ -40,7 +40,7 @@ func Local(path string) string {
 	if !IsURL(path) {
 		return filepath.Clean(path)
 	}
-	folder, _ := state() // MakeLocal returns the error
+	folder, _ := stateFolder() // MakeLocal returns the error
 	scheme, rest, _ := strings.Cut(strings.TrimRight(path, "/"), "://")
 	names := []string{folder, scheme}
 	for _, name := range strings.Split(rest, "/") {
@@ -57,7 +57,7 @@ func MakeLocal(path string) error {
 	if !IsURL(path) {
 		return nil
 	}
-	if _, err := state(); err != nil {
+	if _, err := stateFolder(); err != nil {
 		return err
 	}
 	return os.MkdirAll(filepath.Dir(Local(path)), 0o777)
@@ -75,8 +75,8 @@ func MakeFolder(path string) error {
 	return nil
 }
 
-// leftDraft is the note of a draft that exists in the object storage: without the note, nothing would tell the drafts
-// of killed processes of this machine from those of others.
+// leftDraft is the note of a draft that exists in the object storage: without the note, the drafts of killed processes
+// of this machine could not be distinguished from those of others.
 type leftDraft struct {
 	URL  string `json:"url"`
 	ID   string `json:"upload"`
@@ -85,7 +85,7 @@ type leftDraft struct {
 
 // noteDraft writes the note of a draft. The note is removed when the draft is published or discarded.
 func noteDraft(url, id string) (leftDraft, error) {
-	folder, err := state()
+	folder, err := stateFolder()
 	d := leftDraft{URL: url, ID: id, note: filepath.Join(folder, "uploads", rand.Text())}
 	if err != nil {
 		return d, err
@@ -104,7 +104,7 @@ func (d leftDraft) forget() { _ = os.Remove(d.note) } // a leftover note is remo
 
 // leftDrafts returns the drafts of all notes.
 func leftDrafts() []leftDraft {
-	folder, err := state()
+	folder, err := stateFolder()
 	if err != nil {
 		return nil
 	}

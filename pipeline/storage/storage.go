@@ -17,7 +17,7 @@ import (
 type Storage interface {
 	// Prepare, Create, ReadDir and others. The names of ReadDir are in lexical order. Remove is durable.
 	writer.Storage
-	// Open opens a regular file, or the present version of an object. The context counts for the reads, too.
+	// Open opens a regular file, or the present version of an object. The context also ends the reads.
 	Open(ctx context.Context, path string) (reader.Source, error)
 	// Stat describes a file. The error is fs.ErrNotExist if there is none.
 	Stat(ctx context.Context, path string) (fs.FileInfo, error)

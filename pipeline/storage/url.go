@@ -40,8 +40,8 @@ func IsURL(path string) bool {
 // parameters that a URL may end in. None is a secret.
 var parameterNames = []string{"region", "endpoint", "profile", "use_path_style"}
 
-// TakeParameters takes the parameters off a URL, which from then on count for its bucket, and checks the URL. Other paths stay
-// as they are.
+// TakeParameters returns a URL without its parameters, which from then on hold for its bucket, and checks the URL.
+// Other paths stay as they are.
 func TakeParameters(path string) (string, error) {
 	if !IsURL(path) {
 		return path, nil

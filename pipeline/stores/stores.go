@@ -79,8 +79,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Look visits, for reading, the store that Open would open: the first store that exists.
-func Look(o Options) (*Store, error) {
+// OpenToRead opens the store that Open would open, the first store that exists, for reading: see [Visit].
+func OpenToRead(o Options) (*Store, error) {
 	o.ReadOnly = true
 	if o.Dir != "" {
 		return Visit(o.Options)

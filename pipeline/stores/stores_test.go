@@ -151,7 +151,7 @@ func TestRunsWaitForVisitors(t *testing.T) {
 	f.put(s, "x", noon)
 	f.closed(s)
 	for name, visit := range map[string]func() (*Store, error){
-		"to look":   func() (*Store, error) { return Look(f.options("a.csv")) },
+		"to look":   func() (*Store, error) { return OpenToRead(f.options("a.csv")) },
 		"to change": func() (*Store, error) { return Visit(answers.Options{Dir: s.Dir + "/"}) },
 	} {
 		visitor, err := visit()
@@ -258,7 +258,7 @@ func TestWithoutTakingOver(t *testing.T) {
 	f.put(second, "x", noon)
 	f.closed(second)
 	f.closed(first)
-	looked, err := Look(f.options("a.csv"))
+	looked, err := OpenToRead(f.options("a.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestNamedStore(t *testing.T) {
 	missing.MustExist = true
 	for _, open := range []func() (*Store, error){
 		func() (*Store, error) { return Open(t.Context(), missing) },
-		func() (*Store, error) { return Look(missing) },
+		func() (*Store, error) { return OpenToRead(missing) },
 	} {
 		_, err := open()
 		if none, ok := errors.AsType[*answers.MissingError](err); !ok || none.Dir != filepath.Join(f.dir, Name) {

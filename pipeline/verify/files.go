@@ -14,15 +14,15 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// part is a file of the output.
-type part struct {
+// listedFile is a file of the output.
+type listedFile struct {
 	outputs.Part
 	account *record.Output // the account's entry of the file; nil for none
 }
 
 // list returns the files of the output in the order of their records, with findings for missing
 // and unexpected files.
-func (v *verification) list(ctx context.Context) ([]part, error) {
+func (v *verification) list(ctx context.Context) ([]listedFile, error) {
 	folder, err := storage.IsFolder(ctx, v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
@@ -30,7 +30,7 @@ func (v *verification) list(ctx context.Context) ([]part, error) {
 	if folder {
 		return v.listFolder(ctx)
 	}
-	p := part{Part: outputs.Part{Path: v.Output}}
+	p := listedFile{Part: outputs.Part{Path: v.Output}}
 	if v.Account != nil {
 		p.Format = writer.Format(v.Account.Settings.OutputFormat)
 		expect(&v.report, Finding{}, "files of the account", 1, len(v.Account.Outputs))
@@ -40,10 +40,10 @@ func (v *verification) list(ctx context.Context) ([]part, error) {
 	} else if p.Format, err = writer.FormatOf(v.Output); err != nil {
 		return nil, fmt.Errorf("verify without an account: %w", err)
 	}
-	return []part{p}, nil
+	return []listedFile{p}, nil
 }
 
-func (v *verification) listFolder(ctx context.Context) ([]part, error) {
+func (v *verification) listFolder(ctx context.Context) ([]listedFile, error) {
 	folder, err := outputs.ListFolder(ctx, v.Output)
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
@@ -54,9 +54,9 @@ func (v *verification) listFolder(ctx context.Context) ([]part, error) {
 	if !folder.Complete {
 		v.report.add(Finding{File: writer.Join(v.Output, outputs.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
-	var parts []part
+	var parts []listedFile
 	for _, p := range folder.Parts {
-		parts = append(parts, part{Part: p})
+		parts = append(parts, listedFile{Part: p})
 	}
 	v.matchParts(parts)
 	return parts, v.checkManifest(ctx)
@@ -79,14 +79,14 @@ func (v *verification) checkManifest(ctx context.Context) error {
 
 // matchParts compares the parts with those of the account. Without an account, it checks that
 // their numbers are consecutive.
-func (v *verification) matchParts(parts []part) {
+func (v *verification) matchParts(parts []listedFile) {
 	if v.Account == nil {
 		for i, p := range parts {
 			expect(&v.report, Finding{File: p.Path}, "number of the part", i+1, p.Number)
 		}
 		return
 	}
-	found := make(map[string]*part, len(parts))
+	found := make(map[string]*listedFile, len(parts))
 	for i := range parts {
 		found[filepath.Base(parts[i].Path)] = &parts[i]
 	}
@@ -106,7 +106,7 @@ func (v *verification) matchParts(parts []part) {
 }
 
 // checkAccount finds a missing account, and the account of an incomplete run.
-func (v *verification) checkAccount(parts []part) {
+func (v *verification) checkAccount(parts []listedFile) {
 	a := v.Account
 	if a == nil {
 		v.report.add(Finding{What: "account", Expected: "OUTPUT.run.json", Got: "none: counts, hashes and answers are not compared"})

@@ -24,7 +24,7 @@ type Paths struct {
 
 // Output opens the account, the input and the stored answers of an output, and verifies the output: see [Run] and
 // [RunShards]. A store beside the output that a run holds is not compared, but listed in Report.Locked. The errors are
-// those of Run, reader.Open and stores.Look.
+// those of Run, reader.Open and stores.OpenToRead.
 func Output(ctx context.Context, p Paths) (report Report, err error) {
 	o := &opened{Paths: p}
 	defer func() { err = errors.Join(err, o.close()) }()
@@ -134,7 +134,7 @@ func (o *opened) openStore(output string, account *record.Account) (*answers.Sto
 	if shard, ok := record.ShardOf(output); ok {
 		dir = shard.Store(dir, output)
 	}
-	store, err := stores.Look(stores.Options{
+	store, err := stores.OpenToRead(stores.Options{
 		Options: answers.Options{Dir: dir, Source: account.Service}, Output: storage.Local(output),
 	})
 	if err == nil {

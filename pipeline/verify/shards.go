@@ -195,7 +195,7 @@ func (w *shardsWalk) nextCursor() (*shardCursor, int64) {
 	return w.waiting[record], record
 }
 
-// advance verifies the present record of a shard, and has the shard wait before its next record.
+// advance verifies the present record of a shard. The shard then waits before its next record.
 func (w *shardsWalk) advance(c *shardCursor) error {
 	for {
 		record, err, ok := c.next()

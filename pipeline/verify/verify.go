@@ -80,7 +80,7 @@ func (v *verification) isShard() bool {
 	return v.Account != nil && v.Account.Settings.Shard != ""
 }
 
-func (v *verification) file(ctx context.Context, p part) error {
+func (v *verification) file(ctx context.Context, p listedFile) error {
 	v.report.Files++
 	where := Finding{File: p.Path}
 	bytes, sum, err := digestFile(ctx, p.Path)
@@ -104,7 +104,7 @@ func (v *verification) file(ctx context.Context, p part) error {
 }
 
 // rows reads the rows of a file, record by record.
-func (v *verification) rows(ctx context.Context, p part) (figures record.Output, err error) {
+func (v *verification) rows(ctx context.Context, p listedFile) (figures record.Output, err error) {
 	p.Escaped = v.Account != nil && v.Account.Settings.EscapeFormulas
 	f, err := outputs.Open(ctx, p.Part, membersOf(v.Account))
 	if err != nil {
@@ -225,7 +225,7 @@ func (v *verification) checkOrder(g *group) {
 }
 
 // checkColumns reports whether the columns of a file, and their types, are those of the layout.
-func (v *verification) checkColumns(p part, f *outputs.File) bool {
+func (v *verification) checkColumns(p listedFile, f *outputs.File) bool {
 	names := f.Columns()
 	if names == nil {
 		return true // JSONL without rows
@@ -257,7 +257,7 @@ func (v *verification) checkColumns(p part, f *outputs.File) bool {
 	return true
 }
 
-func damaged(p part, err error) Finding {
+func damaged(p listedFile, err error) Finding {
 	content, _, _ := strings.Cut(string(p.Format), ".")
 	return Finding{File: p.Path, What: "content", Expected: "whole " + content, Got: err.Error()}
 }

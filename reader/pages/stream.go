@@ -77,7 +77,7 @@ func (s *stream) atEnd() error {
 }
 
 // ReadAt returns the header of a page, and then its whole body. It returns less than the library asks for, which reads
-// through a buffer, so that the body is decompressed into the memory where the library wants to have it.
+// through a buffer: the body is then decompressed into the library's own memory.
 func (s *stream) ReadAt(p []byte, offset int64) (int, error) {
 	if s.err != nil {
 		return 0, s.err

@@ -110,7 +110,7 @@ func (c *comparison) again(ctx context.Context, name string, a arm) error {
 // workload measures both sides alternately and adds a row.
 func (c *comparison) workload(ctx context.Context, name string, before, now arm) error {
 	c.say("%s: %d records", name, now.input.records)
-	var tallies [2]tally
+	var tallies [2]measurements
 	for range c.rounds {
 		for i, a := range [2]arm{before, now} {
 			a.program = c.programs[i]
@@ -125,7 +125,7 @@ func (c *comparison) workload(ctx context.Context, name string, before, now arm)
 	return nil
 }
 
-func (c *comparison) compare(name string, before, now tally) {
+func (c *comparison) compare(name string, before, now measurements) {
 	rate := report.Claim{Sample: report.Ratios(now.rate, before.rate), Unit: report.Ratio, Bound: report.AtLeast(leastRatio)}
 	cpu := report.Claim{Sample: report.Ratios(now.cpu, before.cpu), Unit: report.Ratio}
 	if !rate.Bound.Keeps(rate.Sample.Median()) {

@@ -57,7 +57,7 @@ func TestRecordsIn(t *testing.T) {
 }
 
 func TestTally(t *testing.T) {
-	var got tally
+	var got measurements
 	got.add(effort{wall: 2 * time.Second, cpu: time.Second, peak: 1 << 20, calls: 3000}, 1000)
 	if got.rate[0] != 500 || got.cpu[0] != 0.001 || got.peak[0] != 1<<20 || got.calls[0] != 3 {
 		t.Errorf("got %+v", got)
@@ -77,10 +77,10 @@ func TestAllocations(t *testing.T) {
 // A loss is reported, a gain is not.
 func TestCompare(t *testing.T) {
 	c := comparison{table: new(report.Table)}
-	before := tally{rate: report.Sample{100, 100, 100}, cpu: report.Sample{1, 1, 1}}
-	c.compare("as before", before, tally{rate: report.Sample{91, 100, 80}, cpu: report.Sample{1, 1, 1}})
-	c.compare("slower", before, tally{rate: report.Sample{89, 120, 80}, cpu: report.Sample{1, 1, 1}})
-	c.compare("faster", before, tally{rate: report.Sample{189, 120, 180}, cpu: report.Sample{1, 1, 1}})
+	before := measurements{rate: report.Sample{100, 100, 100}, cpu: report.Sample{1, 1, 1}}
+	c.compare("as before", before, measurements{rate: report.Sample{91, 100, 80}, cpu: report.Sample{1, 1, 1}})
+	c.compare("slower", before, measurements{rate: report.Sample{89, 120, 80}, cpu: report.Sample{1, 1, 1}})
+	c.compare("faster", before, measurements{rate: report.Sample{189, 120, 180}, cpu: report.Sample{1, 1, 1}})
 	if !slices.Equal(c.slower, []string{"slower"}) || len(c.table.Rows) != 3 {
 		t.Errorf("slower are %v; rows %v", c.slower, c.table.Rows)
 	}

@@ -97,8 +97,8 @@ func (r *rig) measurePair(ctx context.Context, p pair, records int, t *report.Ta
 		return err
 	}
 	defer server.close()
-	var loop tally
-	whole := make([]tally, len(p.formats))
+	var loop measurements
+	whole := make([]measurements, len(p.formats))
 	for range p.rounds {
 		e, _, err := r.bare(ctx, server, records, p.inFlight)
 		if err != nil {
@@ -122,7 +122,7 @@ func (r *rig) measurePair(ctx context.Context, p pair, records int, t *report.Ta
 	return nil
 }
 
-func (p pair) addRow(t *report.Table, format string, whole, loop tally) {
+func (p pair) addRow(t *report.Table, format string, whole, loop measurements) {
 	rate := report.Claim{Sample: report.Ratios(whole.rate, loop.rate), Unit: report.Ratio, Bound: p.rate}
 	cpu := report.Claim{Sample: report.Ratios(whole.cpu, loop.cpu), Unit: report.Ratio, Bound: p.cpu}
 	latency := "0 ms"

@@ -56,8 +56,8 @@ func TestPairRow(t *testing.T) {
 		service:  clienttest.Lean{Latency: 50 * time.Millisecond, Spread: 20 * time.Millisecond, Protocol: clienttest.HTTP2TLS},
 		inFlight: 256, rate: report.AtLeast(0.98), cpu: report.AtMost(1.40),
 	}
-	whole := tally{rate: report.Sample{99}, cpu: report.Sample{15e-6}, peak: report.Sample{1 << 20}, calls: report.Sample{2}}
-	loop := tally{rate: report.Sample{100}, cpu: report.Sample{10e-6}, calls: report.Sample{3}}
+	whole := measurements{rate: report.Sample{99}, cpu: report.Sample{15e-6}, peak: report.Sample{1 << 20}, calls: report.Sample{2}}
+	loop := measurements{rate: report.Sample{100}, cpu: report.Sample{10e-6}, calls: report.Sample{3}}
 	var table report.Table
 	p.addRow(&table, "csv", whole, loop)
 	want := []string{"HTTP/2 TLS", "50 ± 20 ms", "256", "csv", "99", "0.99", "at least 0.98: met",

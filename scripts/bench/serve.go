@@ -68,7 +68,7 @@ func (r *rig) serve(ctx context.Context, options clienttest.Lean) (*server, erro
 	if err != nil {
 		return nil, err
 	}
-	url, err := p.Says(regexp.MustCompile(`https?://\S+`))
+	url, err := p.AwaitLog(regexp.MustCompile(`https?://\S+`))
 	if err != nil {
 		return nil, err
 	}

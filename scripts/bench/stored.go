@@ -33,7 +33,7 @@ func (r *rig) measureStore(ctx context.Context, s scale, bareRate float64, t *re
 func (r *rig) measureDurability(ctx context.Context, a arm, rounds, records int, t *report.Table) error {
 	r.say("with and without a store: %d records", records)
 	a.input, a.format, a.piped = input{kind: client.Website, records: records}, "csv", true
-	var with, without tally
+	var with, without measurements
 	for range rounds {
 		e, err := r.run(ctx, a)
 		if err != nil {
@@ -85,9 +85,9 @@ func (r *rig) measureAnswered(ctx context.Context, a arm, s scale, bareRate floa
 	}
 	a.cores, a.input.records = r.cores.both(), s.answered
 	var loop report.Sample
-	again := make(map[string]*tally)
+	again := make(map[string]*measurements)
 	for _, format := range formats {
-		again[format] = new(tally)
+		again[format] = new(measurements)
 	}
 	for range s.rounds {
 		rate, err := r.bareRate(ctx, recordsIn(bareRate, s.arm))

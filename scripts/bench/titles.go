@@ -12,7 +12,7 @@ func (r *rig) measureTitles(ctx context.Context, s scale, bareRate float64, t *r
 	r.say("product titles, categorized here: %d records", s.titles)
 	a := arm{cores: r.cores.both(), input: input{kind: client.Product, records: s.titles}, format: "parquet"}
 	var (
-		titles tally
+		titles measurements
 		loop   report.Sample
 	)
 	for range s.rounds {

@@ -126,7 +126,7 @@ func start(t *testing.T, folder, service, listen string) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	match, err := p.Says(shown)
+	match, err := p.AwaitLog(shown)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func main() {
 	}
 }
 
-// rounds of Newton's method are far more than the coefficients take to settle.
+// rounds of Newton's method are far more than the coefficients take to converge.
 const rounds = 50
 
 func (k kind) calibrate(dir string, write bool, out io.Writer) error {

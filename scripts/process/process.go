@@ -148,8 +148,8 @@ func (p *Process) Ready(ready func() error) error {
 	}
 }
 
-// Says waits until the log matches a pattern, and returns the match and its groups.
-func (p *Process) Says(pattern *regexp.Regexp) (match []string, err error) {
+// AwaitLog waits until the log matches a pattern, and returns the match and its groups.
+func (p *Process) AwaitLog(pattern *regexp.Regexp) (match []string, err error) {
 	err = p.Ready(func() error {
 		if match = pattern.FindStringSubmatch(p.Log()); match == nil {
 			return fmt.Errorf("it does not print %s", pattern)

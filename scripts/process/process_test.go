@@ -70,11 +70,11 @@ func TestContextEndsTheProcess(t *testing.T) {
 
 func TestReady(t *testing.T) {
 	t.Parallel()
-	match, err := start(t, "echo the page is at http://a; exec sleep 600").Says(regexp.MustCompile(`at (http://.*)`))
+	match, err := start(t, "echo the page is at http://a; exec sleep 600").AwaitLog(regexp.MustCompile(`at (http://.*)`))
 	if err != nil || len(match) != 2 || match[1] != "http://a" {
 		t.Errorf("got %q, %v", match, err)
 	}
-	if _, err := start(t, "echo no luck; exit 1").Says(regexp.MustCompile("page")); err == nil || !strings.Contains(err.Error(), "has ended (exit status 1): no luck") {
+	if _, err := start(t, "echo no luck; exit 1").AwaitLog(regexp.MustCompile("page")); err == nil || !strings.Contains(err.Error(), "has ended (exit status 1): no luck") {
 		t.Errorf("a process that ends: %v", err)
 	}
 }

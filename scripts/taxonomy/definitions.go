@@ -33,9 +33,9 @@ var (
 func definitionPhrases(definitions []string) []string {
 	var phrases []string
 	for i, definition := range definitions {
-		room := maxPhrases * (i + 1) / len(definitions)
+		most := maxPhrases * (i + 1) / len(definitions)
 		for phrase := range shortPhrases(definition) {
-			if len(phrases) >= room {
+			if len(phrases) >= most {
 				break
 			}
 			if !slices.Contains(phrases, phrase) {

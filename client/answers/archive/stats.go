@@ -13,7 +13,7 @@ import (
 // Stats is what a store holds.
 type Stats struct {
 	Groups  []Group `json:"groups"`  // by source, kind and classification
-	Damaged int64   `json:"damaged"` // answers, which count as none
+	Damaged int64   `json:"damaged"` // answers, which are ignored
 	Bytes   int64   `json:"bytes"`   // of the store's files
 }
 

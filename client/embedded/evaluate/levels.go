@@ -5,8 +5,8 @@ import "strings"
 // Levels splits a value into its levels.
 type Levels func(value string) []string
 
-// PathLevels splits a path at '>'.
-func PathLevels(path string) []string {
+// pathLevels splits a path at '>'.
+func pathLevels(path string) []string {
 	var levels []string
 	for name := range strings.SplitSeq(path, ">") {
 		if name = strings.TrimSpace(name); name != "" {

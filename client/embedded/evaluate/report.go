@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Report is the result of a Tally. Shares are between 0 and 1; a share of no records is 0.
+// Report is the result of a Comparison. Shares are between 0 and 1; a share of no records is 0.
 type Report struct {
 	Records    int64 `json:"records"`
 	Invalid    int64 `json:"invalid"`        // records that could not be asked
@@ -53,7 +53,7 @@ type Confusion struct {
 const mostConfusions = 20
 
 // Report returns the results so far.
-func (t *Tally) Report() Report {
+func (t *Comparison) Report() Report {
 	r := Report{
 		Records: t.records, Invalid: t.invalid, Unlabelled: t.unlabelled, Labelled: t.labelled,
 		Unknown: t.unknown, Answered: t.answered, Uncounted: t.uncounted,
@@ -74,7 +74,7 @@ func (t *Tally) Report() Report {
 }
 
 // reliability returns the bins with records, and the calibration error.
-func (t *Tally) reliability() ([]Bin, float64) {
+func (t *Comparison) reliability() ([]Bin, float64) {
 	list, all, wrong := []Bin{}, int64(0), 0.0
 	for i, b := range t.byBin {
 		if b.of == 0 {
@@ -91,7 +91,7 @@ func (t *Tally) reliability() ([]Bin, float64) {
 	return list, wrong / float64(all)
 }
 
-func (t *Tally) topConfusions() []Confusion {
+func (t *Comparison) topConfusions() []Confusion {
 	list := make([]Confusion, 0, len(t.confusions))
 	for p, n := range t.confusions {
 		list = append(list, Confusion{p.label, p.answer, n})

@@ -8,22 +8,22 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// ForTaxonomy makes a tally of answers in a taxonomy.
-func ForTaxonomy(t *taxonomy.Taxonomy) *Tally {
-	levels := LevelsOf(t)
+// ForTaxonomy compares answers in a taxonomy.
+func ForTaxonomy(t *taxonomy.Taxonomy) *Comparison {
+	levels := levelsOf(t)
 	known := make(map[string]bool, len(t.Categories))
 	for i := range t.Categories {
 		known[strings.Join(levels(t.Categories[i].Path), taxonomy.PathSeparator)] = true
 	}
-	return New(levels, func(value string) bool { return known[value] })
+	return newComparison(levels, func(value string) bool { return known[value] })
 }
 
-// LevelsOf returns the levels of the values of a taxonomy, which are codes or paths. The first level of a code is the
+// levelsOf returns the levels of the values of a taxonomy, which are codes or paths. The first level of a code is the
 // category of the top level that spans its number: "311111" has "31-33", "311", "3111", "31111" and "311111".
-func LevelsOf(t *taxonomy.Taxonomy) Levels {
+func levelsOf(t *taxonomy.Taxonomy) Levels {
 	split := client.Codes()[t.Name]
 	if split == nil {
-		return PathLevels
+		return pathLevels
 	}
 	spans := make(map[string]string)
 	for _, c := range t.Categories {

@@ -34,9 +34,9 @@ func (a *attributes) read(z *html.Tokenizer, more bool) {
 // hints: a container whose tag has none of these words is neither hidden nor a banner.
 var hints = wordList("hidden none role cookie consent gdpr trust didomi usercentrics qc-cmp iubenda-cs borlabs cmplz termly klaro osano")
 
-// telling reports whether a tag may have attributes that this package uses. The tokenizer makes
+// mayHaveAttributes reports whether a tag may have attributes that this package uses. The tokenizer makes
 // two allocations for every attribute that it reads.
-func telling(tag atom.Atom, raw []byte) bool {
+func mayHaveAttributes(tag atom.Atom, raw []byte) bool {
 	switch tag {
 	case atom.Meta, atom.Script, atom.Iframe, atom.Frame, atom.Img:
 		return true
@@ -47,13 +47,13 @@ func telling(tag atom.Atom, raw []byte) bool {
 	if !containers[tag] {
 		return false
 	}
-	var room [256]byte
-	return len(raw) > len(room) || containsAny(lowered(&room, raw), hints)
+	var buffer [256]byte
+	return len(raw) > len(buffer) || containsAny(lowered(&buffer, raw), hints)
 }
 
 // lowered copies text of at most 256 bytes, its ASCII letters in lower case.
-func lowered(room *[256]byte, text []byte) []byte {
-	lower := room[:copy(room[:], text)]
+func lowered(buffer *[256]byte, text []byte) []byte {
+	lower := buffer[:copy(buffer[:], text)]
 	for i, c := range lower {
 		if 'A' <= c && c <= 'Z' {
 			lower[i] = c | 0x20
@@ -139,8 +139,8 @@ func (a *attributes) isConsent() bool {
 }
 
 func isConsentName(name, role []byte) bool {
-	var room [256]byte
-	lower := lowered(&room, name)
+	var buffer [256]byte
+	lower := lowered(&buffer, name)
 	if isState(lower) {
 		return false
 	}

@@ -53,7 +53,7 @@ func (b *breaker) enter() error {
 
 // leave records the end of a fetch; err is nil for a page. It may look up a name, within ctx.
 func (b *breaker) leave(ctx context.Context, err *Error) {
-	switch signOf(err) {
+	switch verdictOf(err) {
 	case alive:
 		b.resume()
 	case nameless:
@@ -122,18 +122,18 @@ func (b *breaker) reset() {
 	}
 }
 
-// A sign is the meaning of a fetch's end for the machine's network.
-type sign int
+// A verdict is the meaning of a fetch's end for the machine's network.
+type verdict int
 
 const (
-	none      sign = iota // no meaning: a fault of the URL, the caller or the local network
-	alive                 // a server on the Internet has responded
-	nameless              // the name did not resolve, or this machine has no route
-	proxyless             // the proxy did not respond
-	silent                // the site did not respond
+	none      verdict = iota // no meaning: a fault of the URL, the caller or the local network
+	alive                    // a server on the Internet has responded
+	nameless                 // the name did not resolve, or this machine has no route
+	proxyless                // the proxy did not respond
+	silent                   // the site did not respond
 )
 
-func signOf(err *Error) sign {
+func verdictOf(err *Error) verdict {
 	switch {
 	case err == nil:
 		return alive

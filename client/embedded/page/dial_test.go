@@ -45,7 +45,7 @@ func titled(title string) *httptest.Server {
 	}))
 }
 
-func wantReason(t *testing.T, err error, want Reason) *Error {
+func wantReason(t *testing.T, err error, want FailureKind) *Error {
 	t.Helper()
 	var failed *Error
 	if !errors.As(err, &failed) || failed.Reason != want {
@@ -108,7 +108,7 @@ func TestProxyFailures(t *testing.T) {
 	}))
 	defer refusing.Close()
 	_, err := over(Options{}, refusing.URL, nil).Fetch(t.Context(), "https://example.com/")
-	if sign := signOf(wantReason(t, err, Proxy)); sign != alive {
+	if sign := verdictOf(wantReason(t, err, Proxy)); sign != alive {
 		t.Errorf("a proxy that refuses is sign %d, want %d", sign, alive)
 	}
 
@@ -116,7 +116,7 @@ func TestProxyFailures(t *testing.T) {
 	absent.Close()
 	for _, site := range []string{"http://example.com/", "https://example.com/"} {
 		_, err = over(Options{}, absent.URL, nil).Fetch(t.Context(), site)
-		if sign := signOf(wantReason(t, err, Proxy)); sign != proxyless {
+		if sign := verdictOf(wantReason(t, err, Proxy)); sign != proxyless {
 			t.Errorf("%s: an absent proxy is sign %d, want %d", site, sign, proxyless)
 		}
 	}

@@ -5,9 +5,9 @@
 // option allows it. It follows robots.txt and sends each host one request at a time. It returns
 // an error for a page that is not the site's own.
 //
-// [Read] reads HTML into a [Page]: the title, the description and keywords meant
-// for search engines, the Open Graph parts meant for previews, the schema.org data, the headings,
-// and the visible text. No scripts run.
+// A [Page] has the parts of the HTML: the title, the description and keywords meant for search
+// engines, the Open Graph parts meant for previews, the schema.org data, the headings, and the
+// visible text. No scripts run.
 //
 // Terms:
 //

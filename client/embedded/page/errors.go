@@ -17,33 +17,33 @@ var ErrPaused = errors.New("fetching is paused: no Internet")
 // ErrNever is the error of a Fetcher in mode Never.
 var ErrNever = errors.New("fetching is switched off")
 
-// Reason is the reason why a page could not be fetched.
-type Reason string
+// FailureKind is the reason why a page could not be fetched.
+type FailureKind string
 
 const (
-	BadURL      Reason = "url"         // not an http or https URL with a host
-	Blocked     Reason = "blocked"     // an address of the local network
-	DNS         Reason = "dns"         // the name did not resolve, or not in time
-	Refused     Reason = "refused"     // no server listens at the address
-	Unreachable Reason = "unreachable" // no route to the network or the host
-	Timeout     Reason = "timeout"     // no whole page within Options.Timeout
-	Canceled    Reason = "canceled"    // the caller's context ended first
-	Proxy       Reason = "proxy"       // the proxy of the environment failed or refused
-	TLS         Reason = "tls"         // no trusted certificate, or no handshake
-	Redirects   Reason = "redirects"   // more hops than Options.MaxRedirects
-	Status      Reason = "status"      // an HTTP status other than 2xx, in Error.Status
-	NotHTML     Reason = "not html"    // an image, a download, an API
-	Broken      Reason = "broken"      // the connection or the body ended early
-	Robots      Reason = "robots"      // the site's robots.txt forbids the fetch, or cannot be read
-	Parked      Reason = "parked"      // a page without a site: for sale, not set up, suspended
-	ErrorPage   Reason = "error page"  // an error page with a status of 2xx
-	Challenge   Reason = "challenge"   // a page that blocks programs
+	BadURL      FailureKind = "url"         // not an http or https URL with a host
+	Blocked     FailureKind = "blocked"     // an address of the local network
+	DNS         FailureKind = "dns"         // the name did not resolve, or not in time
+	Refused     FailureKind = "refused"     // no server listens at the address
+	Unreachable FailureKind = "unreachable" // no route to the network or the host
+	Timeout     FailureKind = "timeout"     // no whole page within Options.Timeout
+	Canceled    FailureKind = "canceled"    // the caller's context ended first
+	Proxy       FailureKind = "proxy"       // the proxy of the environment failed or refused
+	TLS         FailureKind = "tls"         // no trusted certificate, or no handshake
+	Redirects   FailureKind = "redirects"   // more hops than Options.MaxRedirects
+	Status      FailureKind = "status"      // an HTTP status other than 2xx, in Error.Status
+	NotHTML     FailureKind = "not html"    // an image, a download, an API
+	Broken      FailureKind = "broken"      // the connection or the body ended early
+	Robots      FailureKind = "robots"      // the site's robots.txt forbids the fetch, or cannot be read
+	Parked      FailureKind = "parked"      // a page without a site: for sale, not set up, suspended
+	ErrorPage   FailureKind = "error page"  // an error page with a status of 2xx
+	Challenge   FailureKind = "challenge"   // a page that blocks programs
 )
 
 // Error says why a page could not be fetched.
 type Error struct {
 	URL    string // the URL that failed, after redirects, without user and query
-	Reason Reason
+	Reason FailureKind
 	Status int   // the HTTP status, for reason Status; else 0
 	Err    error // the cause; nil if the Reason is enough
 
@@ -83,7 +83,7 @@ func asError(ctx context.Context, u *url.URL, err error) *Error {
 	return &Error{URL: redact(u), Reason: reasonOf(err), Err: err}
 }
 
-func reasonOf(err error) Reason {
+func reasonOf(err error) FailureKind {
 	var dns *net.DNSError
 	var op *net.OpError
 	var timeout net.Error

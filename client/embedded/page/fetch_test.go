@@ -94,7 +94,7 @@ func TestFetch(t *testing.T) {
 	tests := []struct {
 		name, url string
 		title     string
-		reason    Reason
+		reason    FailureKind
 		failedURL string
 	}{
 		{name: "a page", url: "https://example.com/", title: "Home"},

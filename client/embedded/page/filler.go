@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 	textCost = 4
 )
 
-var tokens = room.New(allTokens)
+var tokens = memory.New(allTokens)
 
 // A filler reads larger pieces than a slow server sends: the tokenizer copies its token with
 // every read, and small reads would take quadratic time. Before a long token grows, the filler
@@ -34,7 +34,7 @@ type filler struct {
 	ctx       context.Context
 	tokenizer *html.Tokenizer
 	scanner   *scanner
-	share     *room.Share
+	share     *memory.Share
 	taken     int64 // of the share
 }
 

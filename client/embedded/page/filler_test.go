@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client/internal/room"
+	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
 // paused is a body that pauses before its end.
@@ -50,8 +50,8 @@ func TestHeavyPagesShareTheMemory(t *testing.T) {
 	}
 	before, peak := liveHeap(), uint64(0)
 	synctest.Test(t, func(t *testing.T) {
-		defer func(outside *room.Room) { tokens = outside }(tokens)
-		tokens = room.New(allTokens)
+		defer func(outside *memory.Pool) { tokens = outside }(tokens)
+		tokens = memory.New(allTokens)
 		var g sync.WaitGroup
 		for range pages {
 			g.Go(func() {

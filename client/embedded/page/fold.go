@@ -16,7 +16,7 @@ type folder struct {
 
 func (f *folder) write(text []byte) {
 	for i := 0; i < len(text) && !f.full; {
-		if end := graphic(text, i); end > i {
+		if end := endOfVisible(text, i); end > i {
 			f.add(text[i:end])
 			i = end
 			continue
@@ -35,8 +35,8 @@ func (f *folder) write(text []byte) {
 	}
 }
 
-// graphic returns where the run of visible ASCII at i ends.
-func graphic(text []byte, i int) int {
+// endOfVisible returns where the run of visible ASCII at i ends.
+func endOfVisible(text []byte, i int) int {
 	for i < len(text) && ' ' < text[i] && text[i] < 0x7f {
 		i++
 	}
@@ -45,17 +45,17 @@ func graphic(text []byte, i int) int {
 
 // add takes one character, or several of one byte each.
 func (f *folder) add(chars []byte) {
-	room := f.max - len(f.text)
+	free := f.max - len(f.text)
 	gap := f.space && len(f.text) > 0
 	if gap {
-		room--
+		free--
 	}
-	if len(chars) > room {
+	if len(chars) > free {
 		f.full = true
-		if room <= 0 || chars[0] >= utf8.RuneSelf {
+		if free <= 0 || chars[0] >= utf8.RuneSelf {
 			return
 		}
-		chars = chars[:room]
+		chars = chars[:free]
 	}
 	if gap {
 		f.text = append(f.text, ' ')

@@ -19,7 +19,7 @@ var localNames = []string{".localhost", ".local", ".internal", ".home.arpa"}
 // for a URL that is no web address. It also refuses a blocked address in the URL, which the guard does not
 // see if a proxy connects.
 func (f *Fetcher) checkURL(u *url.URL) error {
-	fail := func(reason Reason, why string) error {
+	fail := func(reason FailureKind, why string) error {
 		return &Error{URL: redact(u), Reason: reason, Err: errors.New(why)}
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {

@@ -115,7 +115,7 @@ func TestManyRedirects(t *testing.T) {
 }
 
 func TestHugeTitle(t *testing.T) {
-	page, err := Read(strings.NewReader("<title>"+strings.Repeat("shoes ", 10<<20/6)+"</title><p>late"), "")
+	page, err := readPage(strings.NewReader("<title>"+strings.Repeat("shoes ", 10<<20/6)+"</title><p>late"), "")
 	if err != nil || len(page.Title) < maxTitle-10 || len(page.Title) > maxTitle {
 		t.Errorf("title of %d bytes, error %v", len(page.Title), err)
 	}
@@ -133,7 +133,7 @@ func TestBombs(t *testing.T) {
 	tests := []struct {
 		name, coding string
 		body         []byte
-		want         Reason
+		want         FailureKind
 	}{
 		{"16 MiB of spaces", "gzip", gzipped(func(w io.Writer) {
 			for range 16 {

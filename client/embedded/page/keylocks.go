@@ -12,7 +12,7 @@ type keyLocks struct {
 }
 
 type keyLock struct {
-	held  chan struct{} // full while locked; the runtime serves waiting goroutines in order
+	token chan struct{} // full while locked; the runtime serves waiting goroutines in order
 	users int           // goroutines that hold the lock or wait for it
 }
 
@@ -20,8 +20,8 @@ type keyLock struct {
 func (l *keyLocks) lock(ctx context.Context, key string) (unlock func(), err error) {
 	k := l.join(key)
 	select {
-	case k.held <- struct{}{}:
-		return func() { <-k.held; l.leave(key, k) }, nil
+	case k.token <- struct{}{}:
+		return func() { <-k.token; l.leave(key, k) }, nil
 	case <-ctx.Done():
 		l.leave(key, k)
 		return nil, ctx.Err()
@@ -36,7 +36,7 @@ func (l *keyLocks) join(key string) *keyLock {
 		if l.locks == nil {
 			l.locks = map[string]*keyLock{}
 		}
-		k = &keyLock{held: make(chan struct{}, 1)}
+		k = &keyLock{token: make(chan struct{}, 1)}
 		l.locks[key] = k
 	}
 	k.users++

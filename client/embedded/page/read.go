@@ -61,16 +61,10 @@ type Page struct {
 // buffers are readers whose buffers hold enough of a page to determine its character set.
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxHead) }}
 
-// Read reads the HTML in r. The character set is that of the byte order mark,
-// of contentType (a Content-Type header; may be empty), or of the page's own
-// meta element, in this order, unless the bytes contradict it. Every input gives
-// a Page. The error is that of r; the Page then has the parts before the error.
-func Read(r io.Reader, contentType string) (Page, error) {
-	return read(context.Background(), r, contentType)
-}
-
-// read waits, until the context ends, if the page has a long token and the long tokens of other
-// pages take all of the memory for them.
+// read reads the HTML in r. The character set is that of the byte order mark, of contentType (a Content-Type header; may
+// be empty), or of the page's own meta element, in this order, unless the bytes contradict it. Every input gives a Page.
+// The error is that of r; the Page then has the parts before the error. read waits, until the context ends, if the page
+// has a long token and the long tokens of other pages take all of the memory for them.
 func read(ctx context.Context, r io.Reader, contentType string) (Page, error) {
 	buffer := buffers.Get().(*bufio.Reader)
 	buffer.Reset(r)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -17,6 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
+func readPage(r io.Reader, contentType string) (Page, error) {
+	return read(context.Background(), r, contentType)
+}
+
 func TestReadGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.html")
 	if err != nil || len(files) == 0 {
@@ -24,7 +29,7 @@ func TestReadGolden(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			page, err := Read(open(t, file), "text/html")
+			page, err := readPage(open(t, file), "text/html")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +107,7 @@ func TestReadCharset(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			page, err := Read(strings.NewReader(tt.body), tt.contentType)
+			page, err := readPage(strings.NewReader(tt.body), tt.contentType)
 			if err != nil || page.Title != tt.want {
 				t.Errorf("title %q, error %v; want %q", page.Title, err, tt.want)
 			}
@@ -131,7 +136,7 @@ func TestReadRefresh(t *testing.T) {
 }
 
 func TestReadIsBounded(t *testing.T) {
-	page, err := Read(strings.NewReader(
+	page, err := readPage(strings.NewReader(
 		"<title>"+strings.Repeat("é", 10_000)+"</title>"+
 			strings.Repeat("<h1>heading</h1>", 1000)+
 			strings.Repeat("<div>", 100_000)+strings.Repeat("word ", 100_000)), "text/html; charset=utf-8")
@@ -150,7 +155,7 @@ func TestReadKeepsWhatCameBeforeTheError(t *testing.T) {
 	broken := errors.New("connection reset")
 	for _, tail := range []string{"", "<p>", "<p>" + strings.Repeat("x", 5000)} {
 		r := io.MultiReader(strings.NewReader("<title>Shop</title><h1>Boots</h1>"+tail), iotest.ErrReader(broken))
-		page, err := Read(r, "text/html")
+		page, err := readPage(r, "text/html")
 		if !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
 		}
@@ -161,7 +166,7 @@ func TestReadKeepsWhatCameBeforeTheError(t *testing.T) {
 }
 
 func TestReadEndsAtATokenTooLong(t *testing.T) {
-	page, err := Read(strings.NewReader("<title>Shop</title><p title='"+strings.Repeat("x", maxToken+1)+"'>late"), "text/html")
+	page, err := readPage(strings.NewReader("<title>Shop</title><p title='"+strings.Repeat("x", maxToken+1)+"'>late"), "text/html")
 	if err != nil || page.Title != "Shop" || page.Text != "" {
 		t.Errorf("title %q, text %q, error %v", page.Title, page.Text, err)
 	}
@@ -181,7 +186,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(body, "")
 	}
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
-		page, err := Read(bytes.NewReader(body), contentType)
+		page, err := readPage(bytes.NewReader(body), contentType)
 		if err != nil {
 			t.Fatalf("reading from memory failed: %v", err)
 		}

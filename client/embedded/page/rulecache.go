@@ -101,8 +101,8 @@ func (b *ruleCache) drop(e *list.Element) {
 
 func (c *originRules) size() int { return 256 + len(c.origin) + c.rules.Size() }
 
-// obey returns an error if the site's robots.txt forbids to fetch u, or cannot be fetched.
-func (v *visit) obey(ctx context.Context, u *url.URL) error {
+// checkRobots returns an error if the site's robots.txt forbids to fetch u, or cannot be fetched.
+func (v *visit) checkRobots(ctx context.Context, u *url.URL) error {
 	rules, err := v.rules(ctx, u)
 	if err != nil {
 		return err

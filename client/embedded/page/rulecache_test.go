@@ -48,7 +48,7 @@ func TestRobots(t *testing.T) {
 		name   string
 		robots func(*http.Request) (*http.Response, error)
 		url    string
-		want   Reason
+		want   FailureKind
 	}{
 		{"allowed", text("User-agent: *\nDisallow: /private"), "https://site.example", ""},
 		{"disallowed", text("User-agent: *\nDisallow: /private"), "https://site.example/private/a", Robots},
@@ -305,7 +305,7 @@ func TestRate(t *testing.T) {
 func TestRateWaitsUntilTheCallerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New(Options{Rate: 0.01, Transport: transport(site)})
-		for _, want := range []Reason{"", Canceled} {
+		for _, want := range []FailureKind{"", Canceled} {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			start := time.Now()
 			_, err := f.Fetch(ctx, "https://example.com/")

@@ -44,18 +44,18 @@ type scanner struct {
 
 	inTitle, inHeading bool
 	script             script
-	skip               atom.Atom // the kind of element that is being left out; 0 for none
-	depth              int       // the number of open elements of the kind skip
-	why                why       // the element is left out
-	asideStart         int       // the start of its text in aside
+	skip               atom.Atom  // the kind of element that is being left out; 0 for none
+	depth              int        // the number of open elements of the kind skip
+	why                skipReason // the element is left out
+	asideStart         int        // the start of its text in aside
 }
 
-// why is the reason to leave out an element. The text of elements that are left out by their
+// skipReason is the reason to leave out an element. The text of elements that are left out by their
 // names is dropped; leaving out others is a guess, so their text is set aside.
-type why int
+type skipReason int
 
 const (
-	byName why = iota
+	byName skipReason = iota
 	isHidden
 	isBanner
 )
@@ -119,7 +119,7 @@ func (s *scanner) start(z *html.Tokenizer, selfClosing bool) {
 	name, hasAttrs := z.TagName()
 	tag := atom.Lookup(name)
 	a := &s.attrs
-	a.read(z, hasAttrs && telling(tag, z.Raw()))
+	a.read(z, hasAttrs && mayHaveAttributes(tag, z.Raw()))
 	s.notice(tag)
 	if tag == atom.Script {
 		return
@@ -132,7 +132,7 @@ func (s *scanner) start(z *html.Tokenizer, selfClosing bool) {
 		s.aside.gap()
 		return
 	}
-	s.edge(tag)
+	s.separateWords(tag)
 	switch {
 	case skipped[tag] || containers[tag] && isNavigation(a.role):
 		if !selfClosing || !foreign(tag) { // HTML ignores the slash of <nav/>, SVG does not
@@ -147,7 +147,7 @@ func (s *scanner) start(z *html.Tokenizer, selfClosing bool) {
 	}
 }
 
-func (s *scanner) leaveOut(tag atom.Atom, why why) {
+func (s *scanner) leaveOut(tag atom.Atom, why skipReason) {
 	s.aside.gap()
 	s.skip, s.depth, s.why, s.asideStart = tag, 1, why, len(s.aside.text)
 }
@@ -219,7 +219,7 @@ func (s *scanner) end(tag atom.Atom) {
 		}
 		return
 	}
-	s.edge(tag)
+	s.separateWords(tag)
 	switch tag {
 	case atom.Title:
 		s.endTitle()
@@ -248,8 +248,8 @@ func (s *scanner) takeAside(start int) {
 	s.text.gap()
 }
 
-// edge separates the words before and after a tag, unless its element is inline.
-func (s *scanner) edge(tag atom.Atom) {
+// separateWords separates the words before and after a tag, unless its element is inline.
+func (s *scanner) separateWords(tag atom.Atom) {
 	if inline[tag] {
 		return
 	}

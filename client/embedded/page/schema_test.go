@@ -56,7 +56,7 @@ func TestSchema(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Read(strings.NewReader(tt.body), "text/html; charset=utf-8")
+			got, err := readPage(strings.NewReader(tt.body), "text/html; charset=utf-8")
 			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", tt.want) {
 				t.Errorf("got  %+v\nwant %+v, error %v", got, tt.want, err)
 			}
@@ -68,7 +68,7 @@ func TestSchemaIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"@graph":`, 20_000)
 	crumbs := `{"@type":"BreadcrumbList","itemListElement":[` + strings.Repeat(`{"name":"Shoes"},`, 1000) + `{"name":"Boots"}]}`
 	huge := strings.Repeat(" ", maxJSON) + `{"@type":"Product","name":"late"}`
-	page, err := Read(strings.NewReader("<script type=application/ld+json>"+strings.Join([]string{deep, crumbs, huge}, "</script><script type=application/ld+json>")), "")
+	page, err := readPage(strings.NewReader("<script type=application/ld+json>"+strings.Join([]string{deep, crumbs, huge}, "</script><script type=application/ld+json>")), "")
 	if err != nil || len(page.Breadcrumb) != maxCrumbs || page.Product != "" {
 		t.Errorf("%d crumbs, product %q, error %v", len(page.Breadcrumb), page.Product, err)
 	}

@@ -24,7 +24,7 @@ func TestNoWayIn(t *testing.T) {
 	tests := []struct {
 		name, url string
 		resolves  []string
-		want      Reason
+		want      FailureKind
 	}{
 		{"an address", "http://127.0.0.1" + port, nil, Blocked},
 		{"an address of the link", "http://169.254.169.254/latest/meta-data/", nil, Blocked},

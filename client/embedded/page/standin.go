@@ -10,7 +10,7 @@ import (
 // A standIn is a kind of page in place of a site's own, whose words say nothing about the site.
 // Such pages are short; on longer pages the same words have a subject.
 type standIn struct {
-	reason Reason
+	reason FailureKind
 	most   int // bytes of text at most
 
 	// A title is a page's title, a part of the title between separators, or the whole text. A
@@ -111,7 +111,7 @@ func checkOwn(p Page, asked, found *url.URL) error {
 }
 
 // standInFor returns the reason and the words of a stand-in, or "".
-func standInFor(p Page) (reason Reason, sign string) {
+func standInFor(p Page) (reason FailureKind, sign string) {
 	switch {
 	case p.ParkedBy != "":
 		return Parked, p.ParkedBy

@@ -10,7 +10,7 @@ func TestStandIns(t *testing.T) {
 	long := strings.Repeat("Boots and shoes for every trail, made to last. ", 200)
 	tests := []struct {
 		name, title, text string
-		want              Reason
+		want              FailureKind
 	}{
 		{"for sale", "northmoor.example", "This domain is for sale! Buy northmoor.example today.", Parked},
 		{"for sale, in the title", "Northmoor.example - Domain For Sale", "Make an offer.", Parked},
@@ -101,7 +101,7 @@ func TestParkingServices(t *testing.T) {
 func TestFetchTellsStandIns(t *testing.T) {
 	tests := []struct {
 		name, url string
-		want      Reason
+		want      FailureKind
 	}{
 		{"a frame", "https://framed.example/", Parked},
 		{"a script", "https://scripted.example/", Parked},

@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			page, err := Read(strings.NewReader(tt.body), "text/html; charset=utf-8")
+			page, err := readPage(strings.NewReader(tt.body), "text/html; charset=utf-8")
 			if err != nil || page.Text != tt.want {
 				t.Errorf("text %q, error %v; want %q", page.Text, err, tt.want)
 			}
@@ -59,7 +59,7 @@ func TestEntities(t *testing.T) {
 	for _, name := range names {
 		source := "x&" + name + " y"
 		want := fold([]byte(html.UnescapeString(source)), maxTitle)
-		page, err := Read(strings.NewReader("<title>"+source+"</title><h1>"+source+"</h1>"), "text/html; charset=utf-8")
+		page, err := readPage(strings.NewReader("<title>"+source+"</title><h1>"+source+"</h1>"), "text/html; charset=utf-8")
 		if err != nil || page.Title != want || page.Text != want || page.Headings[0] != want {
 			t.Errorf("&%s: %+v, error %v; want %q", name, page, err, want)
 		}
@@ -105,7 +105,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Read(bytes.NewReader(body), "text/html; charset=utf-8"); err != nil {
+		if _, err := readPage(bytes.NewReader(body), "text/html; charset=utf-8"); err != nil {
 			b.Fatal(err)
 		}
 	}

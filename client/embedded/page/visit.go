@@ -35,7 +35,7 @@ func (v *visit) run(ctx context.Context, u *url.URL) (Page, error) {
 		if err := v.fetcher.checkURL(u); err != nil {
 			return Page{}, err
 		}
-		if err := v.obey(ctx, u); err != nil {
+		if err := v.checkRobots(ctx, u); err != nil {
 			return Page{}, err
 		}
 		page, next, err := v.get(ctx, u)
@@ -83,15 +83,15 @@ func (v *visit) exchange(ctx context.Context, u *url.URL, accept string, read fu
 	if err != nil {
 		return asError(ctx, u, err)
 	}
-	defer hangUp(res)
+	defer closeBody(res)
 	if err := read(limited, res); err != nil {
 		return asError(ctx, u, err)
 	}
 	return nil
 }
 
-// hangUp closes a body. It reads a short rest before, which keeps the connection.
-func hangUp(res *http.Response) {
+// closeBody closes a body. It reads a short rest before, which keeps the connection.
+func closeBody(res *http.Response) {
 	if 0 < res.ContentLength && res.ContentLength <= maxDrain {
 		_, _ = io.Copy(io.Discard, res.Body) // after an error the transport closes the connection
 	}

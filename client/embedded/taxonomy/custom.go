@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 )
@@ -36,16 +35,6 @@ type Custom struct {
 
 // repeat is a line with the path of an earlier line.
 type repeat struct{ category, line int }
-
-// LoadCustom reads the taxonomy called name from a file; see [ReadCustom].
-func LoadCustom(name, path string) (*Custom, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // only read from
-	return ReadCustom(name, path, f)
-}
 
 // ReadCustom reads the taxonomy called name. The text is either one path a line,
 //

@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -131,20 +128,6 @@ func TestReadCustomBreaksOff(t *testing.T) {
 	_, err := ReadCustom(customName, "a.txt", io.MultiReader(strings.NewReader("A\n"), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "a.txt") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestLoadCustom(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "acme.csv")
-	if _, err := LoadCustom(customName, path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error %v of a file that is not there", err)
-	}
-	if err := os.WriteFile(path, []byte("path\nA > B\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	c, err := LoadCustom(customName, path)
-	if err != nil || len(c.Categories) != 2 {
-		t.Errorf("%v, %v", c, err)
 	}
 }
 

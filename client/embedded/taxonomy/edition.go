@@ -39,7 +39,7 @@ func load(name, file string) *Taxonomy {
 	categories, err := Parse(file, string(outline))
 	aliases := strings.TrimSuffix(file, ".txt") + ".aliases.txt"
 	if overlay, missing := outlines.ReadFile(aliases); err == nil && missing == nil {
-		err = Overlay(categories, aliases, string(overlay))
+		err = addAliases(categories, aliases, string(overlay))
 	}
 	if err != nil {
 		panic(err)

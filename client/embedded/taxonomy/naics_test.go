@@ -112,7 +112,7 @@ func TestNAICSAliases(t *testing.T) {
 	}
 }
 
-// Overlay skips repeated aliases, so this test reads the file itself.
+// addAliases skips repeated aliases, so this test reads the file itself.
 func TestNAICSAliasesOnce(t *testing.T) {
 	for _, c := range parsed(t, "naics.aliases.txt") {
 		if dup := duplicate(c.Aliases); dup != "" {

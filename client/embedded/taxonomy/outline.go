@@ -46,10 +46,10 @@ func Parse(file, text string) ([]Category, error) {
 	return b.categories, nil
 }
 
-// Overlay adds the aliases of a second outline to categories. The outline has the same format,
+// addAliases adds the aliases of a second outline to categories. The outline has the same format,
 // but only the categories with further aliases and their ancestors. Errors are of type
 // *[SyntaxError]; after an error, some aliases may have been added.
-func Overlay(categories []Category, file, text string) error {
+func addAliases(categories []Category, file, text string) error {
 	byPath := make(map[string]int, len(categories))
 	for i := range categories {
 		byPath[categories[i].Path] = i

@@ -86,7 +86,7 @@ func TestOverlay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = Overlay(categories, "extra.txt", tt.overlay)
+			err = addAliases(categories, "extra.txt", tt.overlay)
 			if tt.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tt.wantErr) {
 					t.Fatalf("error = %v, want it to start with %q", err, tt.wantErr)
@@ -171,7 +171,7 @@ func FuzzParse(f *testing.F) {
 		if !reflect.DeepEqual(again, categories) {
 			t.Errorf("got  %+v\nwant %+v", again, categories)
 		}
-		if err := Overlay(again, "overlay.txt", text); err != nil {
+		if err := addAliases(again, "overlay.txt", text); err != nil {
 			t.Errorf("as an overlay of itself: %v", err)
 		}
 	})

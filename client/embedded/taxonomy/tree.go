@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Find gives the index of a category by its path (in any case, with any spaces around levels), its code
-// or its id; -1 if there is none.
+// Find returns the index of a category by its path (in any case, with any spaces around levels), its code or its id; -1
+// if there is none.
 func (t *Taxonomy) Find(name string) int {
 	var levels []string
 	for level := range strings.SplitSeq(name, ">") {

@@ -86,14 +86,14 @@ func (e *Engine) addNameEvidence(v *evidence, s *scratch, category int32) {
 	speaking, letters := 0, 0
 	for _, w := range s.name {
 		letters += w.letters
-		if speaks, _ := e.speaks(w.term, category); speaks {
+		if holds, _ := e.holdsTerm(w.term, category); holds {
 			speaking += w.letters
 		}
 	}
 	v.coverage = float64(speaking) / float64(letters)
-	_, isHead := e.speaks(s.nameHead, category)
+	_, isHead := e.holdsTerm(s.nameHead, category)
 	v.head = share(isHead)
-	_, isHead = e.speaks(s.domain, category)
+	_, isHead = e.holdsTerm(s.domain, category)
 	v.domain = share(isHead)
 }
 
@@ -104,9 +104,9 @@ func share(all bool) float64 {
 	return 0
 }
 
-// speaks reports whether a phrase of the category, an ancestor or a descendant holds a term, and
+// holdsTerm reports whether a phrase of the category, an ancestor or a descendant holds a term, and
 // whether such a phrase ends in the term.
-func (e *Engine) speaks(term, category int32) (holds, ends bool) {
+func (e *Engine) holdsTerm(term, category int32) (holds, ends bool) {
 	if term == noTerm {
 		return false, false
 	}

@@ -22,17 +22,8 @@ const (
 	topShare         = 0.4 // the share of a score that depends on the top level
 )
 
-// Document returns at most limit categories of a web page or a description, the best first, and
-// none if no category fits. It reads the first 20,000 words of the fields, and at most a megabyte
-// of each field.
-func (e *Engine) Document(fields []Field, limit int) []Match {
-	s := e.borrow()
-	defer e.giveBack(s)
-	e.scoreDocument(s, fields)
-	return e.answer(s, limit, e.document)
-}
-
-// scoreDocument ranks the categories for a text's fields.
+// scoreDocument ranks the categories for a text's fields. It reads the first 20,000 words of the fields, and at most a
+// megabyte of each field.
 func (e *Engine) scoreDocument(s *scratch, fields []Field) {
 	e.readFields(s, fields)
 	e.saturate(s)

@@ -81,6 +81,14 @@ func TestTitle(t *testing.T) {
 	}
 }
 
+// classifyDocument returns at most limit categories of a text, the best first.
+func (e *Engine) classifyDocument(fields []Field, limit int) []Match {
+	s := e.borrow()
+	defer e.giveBack(s)
+	e.scoreDocument(s, fields)
+	return e.answer(s, limit, e.document)
+}
+
 func TestDocument(t *testing.T) {
 	tests := []struct{ engine, title, body, want string }{
 		{"iab", "Grand Palm Hotel", "Book a room at our beach resort. Pool, spa and breakfast included, ten minutes from the airport.", "Travel > Travel Type > Hotels and Motels"},
@@ -102,7 +110,7 @@ func TestDocument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e := engines()[tt.engine]
-		matches := e.Document([]Field{{tt.title, 3}, {tt.body, 1}}, 5)
+		matches := e.classifyDocument([]Field{{tt.title, 3}, {tt.body, 1}}, 5)
 		if got := best(e, matches); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.title, got, tt.want)
 		}
@@ -183,13 +191,13 @@ func TestDocumentLimits(t *testing.T) {
 	e := engines()["iab"]
 	text := []Field{{"hotel flight soccer lawyer recipe horoscope", 1}}
 	for _, limit := range []int{-1, 0, 1, 2, 1000} {
-		matches := e.Document(text, limit)
+		matches := e.classifyDocument(text, limit)
 		checkMatches(t, e, matches, max(limit, 0))
 		if limit > 0 && len(matches) == 0 {
 			t.Errorf("limit %d: no match", limit)
 		}
 	}
-	if got := e.Document([]Field{{"hotel", 0}, {"hotel", -1}}, 5); got != nil {
+	if got := e.classifyDocument([]Field{{"hotel", 0}, {"hotel", -1}}, 5); got != nil {
 		t.Errorf("fields without weight: got %v", got)
 	}
 }
@@ -237,7 +245,7 @@ func TestConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for n := range 50 {
 				i := (worker + n) % len(titles)
-				e.Document([]Field{{titles[n%len(titles)], 1}}, 5)
+				e.classifyDocument([]Field{{titles[n%len(titles)], 1}}, 5)
 				if got := e.Title(titles[i]); !reflect.DeepEqual(got, want[i]) {
 					t.Errorf("%q: got %v, want %v", titles[i], got, want[i])
 				}
@@ -258,7 +266,7 @@ func TestLongInput(t *testing.T) {
 			start := time.Now()
 			for _, e := range engines() {
 				e.Title(text)
-				e.Document([]Field{{text, 1}}, 5)
+				e.classifyDocument([]Field{{text, 1}}, 5)
 			}
 			// A call takes some 50 ms; reading everything would exceed the bound.
 			if d := time.Since(start); d > 5*time.Second {
@@ -300,9 +308,9 @@ func FuzzDocument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title, body string, weight float64, limit int) {
 		fields := []Field{{title, weight}, {body, 1}}
 		for name, e := range engines() {
-			matches := e.Document(fields, limit)
+			matches := e.classifyDocument(fields, limit)
 			checkMatches(t, e, matches, max(limit, 0))
-			if again := e.Document(fields, limit); !reflect.DeepEqual(again, matches) {
+			if again := e.classifyDocument(fields, limit); !reflect.DeepEqual(again, matches) {
 				t.Errorf("%s: first %v, then %v", name, matches, again)
 			}
 		}
@@ -345,6 +353,6 @@ func BenchmarkDocument(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		e.Document([]Field{{"Grand Palm Hotel", 3}, {body, 1}}, 5)
+		e.classifyDocument([]Field{{"Grand Palm Hotel", 3}, {body, 1}}, 5)
 	}
 }

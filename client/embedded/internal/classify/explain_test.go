@@ -24,14 +24,14 @@ var explained = []string{
 func TestExplainTitle(t *testing.T) {
 	for name, e := range engines() {
 		for _, title := range explained {
-			explainTitle(t, e, name, []Part{{"title", title}})
-			explainTitle(t, e, name, []Part{{"product", "oak sofa"}, {"title", title}, {"path", ""}})
-			explainTitle(t, e, name, []Part{{"product", "of"}, {"title", title}})
+			explainTitle(t, e, name, []TitlePart{{"title", title}})
+			explainTitle(t, e, name, []TitlePart{{"product", "oak sofa"}, {"title", title}, {"path", ""}})
+			explainTitle(t, e, name, []TitlePart{{"product", "of"}, {"title", title}})
 		}
 	}
 }
 
-func explainTitle(t *testing.T, e *Engine, name string, parts []Part) {
+func explainTitle(t *testing.T, e *Engine, name string, parts []TitlePart) {
 	t.Helper()
 	matches, contributions := e.ExplainTitle(parts)
 	if want := e.Title(Join(parts)); !reflect.DeepEqual(matches, want) {
@@ -155,7 +155,7 @@ func TestExplainTellsWhereAndWhy(t *testing.T) {
 func TestExplainWordsApart(t *testing.T) {
 	c := readCustom(t, "path\nKeychains\nBed Sheets\nBags")
 	for title, want := range map[string]string{"Leather key chain": "key chain", "bedsheets": "bedsheets"} {
-		_, contributions := New(&c.Taxonomy).ExplainTitle([]Part{{"title", title}})
+		_, contributions := New(&c.Taxonomy).ExplainTitle([]TitlePart{{"title", title}})
 		if len(contributions) != 1 || contributions[0].Words != want || !slices.Equal(contributions[0].Fields, []string{"title"}) {
 			t.Errorf("%q: contributions %+v, want %q alone", title, contributions, want)
 		}
@@ -166,7 +166,7 @@ func TestExplainWordsApart(t *testing.T) {
 func TestExplainParent(t *testing.T) {
 	c := readCustom(t, "path\nBoats\nBoats > Oars\nBoats > Oars > Red Widget\nBoats > Oars > Blue Widget\nCars")
 	e := New(&c.Taxonomy)
-	matches, contributions := e.ExplainTitle([]Part{{"title", "widget"}})
+	matches, contributions := e.ExplainTitle([]TitlePart{{"title", "widget"}})
 	if len(matches) != 1 || c.Categories[matches[0].Category].Path != "Boats > Oars" {
 		t.Fatalf("%v, want the parent of the two widgets", matches)
 	}
@@ -183,7 +183,7 @@ func FuzzExplain(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second, host string) {
 		e := engines()["products"]
-		explainTitle(t, e, "products", []Part{{"product", first}, {"title", second}})
+		explainTitle(t, e, "products", []TitlePart{{"product", first}, {"title", second}})
 		explainWebsite(t, e, "products", host, []string{first}, []Field{{second, 2}})
 	})
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Part is a part of a title with the name of its source.
-type Part struct {
+// TitlePart is a part of a title with the name of its source.
+type TitlePart struct {
 	Name string
 	Text string
 }
 
 // Join joins parts with bars to one title.
-func Join(parts []Part) string {
+func Join(parts []TitlePart) string {
 	if len(parts) == 1 {
 		return parts[0].Text
 	}
@@ -41,7 +41,7 @@ type quoter struct {
 
 // titleSources finds the terms of a title's words, and of each word joined to the word before, as
 // readTitle does.
-func (e *Engine) titleSources(parts []Part) map[int32]source {
+func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
 	q := quoter{index: e.index, sources: make(map[int32]source)}
 	left := maxTitleWords
 	for i, p := range parts {

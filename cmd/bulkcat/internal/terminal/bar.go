@@ -16,9 +16,9 @@ const (
 	mostBar  = 24
 )
 
-// barLine is the status in one line of a terminal of so many columns. The most important words come first,
-// words that do not fit are left out, and the bar fills the rest. All characters are ASCII, which is one column
-// wide in every terminal.
+// barLine returns the status in one line of a terminal with a number of columns. The most important words come first,
+// words that do not fit are left out, and the bar fills the rest. All characters are ASCII, which is one column wide in
+// every terminal.
 func barLine(s status, columns int) string {
 	columns-- // some terminals wrap when their last column is used
 	const around = len("100% [] ")

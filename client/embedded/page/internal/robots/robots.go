@@ -70,7 +70,7 @@ type parser struct {
 	product string
 	own     []rule // of groups that name the product
 	all     []rule // of groups for "*"
-	named   bool   // a group names the product, be it without rules
+	named   bool   // a group names the product, even if the group has no rules
 
 	forOwn, forAll bool // the group being read concerns them
 	inRules        bool // a rule was read: the next user-agent line opens another group

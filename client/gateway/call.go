@@ -10,36 +10,36 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
-// flight is a request that is being asked.
-type flight struct {
+// call is a request that is being asked.
+type call struct {
 	ask.Attempts               // at the upstream
 	key          *embedded.Key // pays for the answer
 
 	outcome answers.Outcome // to be committed
 
-	done chan struct{} // closed when the flight has ended; then body or err is set
+	done chan struct{} // closed when the call has ended; then body or err is set
 	body []byte
 	err  error
 }
 
-// join returns the flight of a request, and whether the flight was there before. A new flight is not in
+// join returns the call of a request, and whether the call was there before. A new call is not in
 // the queue. The error is a refusal.
-func (g *Gateway) join(key *embedded.Key, request client.Request) (f *flight, joined bool, err error) {
+func (g *Gateway) join(key *embedded.Key, request client.Request) (c *call, joined bool, err error) {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if f, ok := g.flights[request]; ok {
-		return f, true, nil
+	if c, ok := g.calls[request]; ok {
+		return c, true, nil
 	}
 	if err := g.admit(now, key, request); err != nil {
 		return nil, false, err
 	}
-	f = &flight{Attempts: ask.Attempts{Request: request}, key: key, done: make(chan struct{})}
-	g.flights[request] = f
-	return f, false, nil
+	c = &call{Attempts: ask.Attempts{Request: request}, key: key, done: make(chan struct{})}
+	g.calls[request] = c
+	return c, false, nil
 }
 
-// admit reserves an answer of the key's quota for a new flight, or refuses the flight.
+// admit reserves an answer of the key's quota for a new call, or refuses the call.
 func (g *Gateway) admit(now time.Time, key *embedded.Key, request client.Request) error {
 	if e := g.failed.of(now, request); e != nil {
 		return e
@@ -49,7 +49,7 @@ func (g *Gateway) admit(now time.Time, key *embedded.Key, request client.Request
 		return noUpstreamQuota()
 	case g.isUnusable():
 		return unusable()
-	case g.isDown() && len(g.flights) > 0: // without flights a new one shows when the outage ends
+	case g.isDown() && len(g.calls) > 0: // without calls a new one shows when the outage ends
 		return outage()
 	case g.queue.full(key, g.limits.Rate()):
 		return tooFast(time.Second)
@@ -80,51 +80,51 @@ func (g *Gateway) outages() <-chan struct{} {
 	return g.down
 }
 
-// enqueue has a new flight asked.
-func (g *Gateway) enqueue(f *flight) {
+// enqueue has a new call asked.
+func (g *Gateway) enqueue(c *call) {
 	g.mu.Lock()
-	g.queue.push(f)
+	g.queue.push(c)
 	g.mu.Unlock()
 	g.waker.Wake()
 }
 
-// end ends a flight with a body or an error. An answer that was not charged is released.
-func (g *Gateway) end(f *flight, charged bool, body []byte, err error) {
+// end ends a call with a body or an error. An answer that was not charged is released.
+func (g *Gateway) end(c *call, charged bool, body []byte, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.endLocked(f, charged, body, err)
+	g.endLocked(c, charged, body, err)
 }
 
-func (g *Gateway) endLocked(f *flight, charged bool, body []byte, err error) {
-	delete(g.flights, f.Request)
+func (g *Gateway) endLocked(c *call, charged bool, body []byte, err error) {
+	delete(g.calls, c.Request)
 	if !charged {
-		f.key.Release()
+		c.key.Release()
 	}
-	f.body, f.err = body, err
-	close(f.done)
+	c.body, c.err = body, err
+	close(c.done)
 }
 
-// endAll ends all flights that wait for an attempt.
+// endAll ends all calls that wait for an attempt.
 func (g *Gateway) endAll(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for f := g.queue.pop(); f != nil; f = g.queue.pop() {
-		g.endLocked(f, false, nil, err)
+	for c := g.queue.pop(); c != nil; c = g.queue.pop() {
+		g.endLocked(c, false, nil, err)
 	}
-	for f, ok := g.parked.Take(); ok; f, ok = g.parked.Take() {
-		g.endLocked(f, false, nil, err)
+	for c, ok := g.parked.Take(); ok; c, ok = g.parked.Take() {
+		g.endLocked(c, false, nil, err)
 	}
 }
 
-// park holds a flight until its next attempt is due.
-func (g *Gateway) park(f *flight) {
+// park holds a call until its next attempt is due.
+func (g *Gateway) park(c *call) {
 	g.mu.Lock()
-	g.parked.Park(f)
+	g.parked.Park(c)
 	g.mu.Unlock()
 	g.waker.Wake()
 }
 
-// failures are requests whose flights ended without an answer, for a while.
+// failures are requests whose calls ended without an answer, for a while.
 type failures map[client.Request]failure
 
 type failure struct {
@@ -140,21 +140,21 @@ const (
 	mostFailures = 10000
 )
 
-func (f failures) add(now time.Time, r client.Request, err *client.Error) {
-	if len(f) >= mostFailures {
-		maps.DeleteFunc(f, func(_ client.Request, e failure) bool { return now.After(e.until) })
+func (c failures) add(now time.Time, r client.Request, err *client.Error) {
+	if len(c) >= mostFailures {
+		maps.DeleteFunc(c, func(_ client.Request, e failure) bool { return now.After(e.until) })
 	}
-	if len(f) >= mostFailures {
-		clear(f)
+	if len(c) >= mostFailures {
+		clear(c)
 	}
-	f[r] = failure{now.Add(failedFor), err}
+	c[r] = failure{now.Add(failedFor), err}
 }
 
 // of returns the failure of a request that still holds; nil for none.
-func (f failures) of(now time.Time, r client.Request) *client.Error {
-	e, ok := f[r]
+func (c failures) of(now time.Time, r client.Request) *client.Error {
+	e, ok := c[r]
 	if ok && now.After(e.until) {
-		delete(f, r)
+		delete(c, r)
 		return nil
 	}
 	return e.err

@@ -18,10 +18,10 @@ const (
 
 var errLong = errors.New("longer than 1 MiB")
 
-// lines splits a stream into physical lines, which end with LF, CRLF or CR, also mixed in one file. Unlike
+// lineSplitter splits a stream into physical lines, which end with LF, CRLF or CR, also mixed in one file. Unlike
 // bufio.Scanner it can look at the lines after the next line without consuming them, and can skip a line that is too
 // long for its buffer.
-type lines struct {
+type lineSplitter struct {
 	src    io.Reader
 	buf    []byte
 	start  int   // buf[start:end] is not consumed yet
@@ -35,13 +35,13 @@ type lines struct {
 	noCR, cr int
 }
 
-func newLines(src io.Reader) *lines {
-	return &lines{src: src, buf: make([]byte, readSize), number: 1, last: '\n'}
+func newLineSplitter(src io.Reader) *lineSplitter {
+	return &lineSplitter{src: src, buf: make([]byte, readSize), number: 1, last: '\n'}
 }
 
 // next consumes and returns the next line without its line end. The line is valid until the next call. The error
 // is errLong for a line that is too long, which is consumed as well, and io.EOF after the last line.
-func (l *lines) next() ([]byte, error) {
+func (l *lineSplitter) next() ([]byte, error) {
 	raw, err := l.peek(0)
 	if err == errLong {
 		l.skip()
@@ -56,7 +56,7 @@ func (l *lines) next() ([]byte, error) {
 
 // record returns the row of the next line that is not blank, and the line as trim returns it. A line that is too long is
 // a row with a fault.
-func (l *lines) record(trim func([]byte) []byte) (r row, line []byte, err error) {
+func (l *lineSplitter) record(trim func([]byte) []byte) (r row, line []byte, err error) {
 	for len(line) == 0 {
 		r.line = l.number
 		line, err = l.next()
@@ -74,7 +74,7 @@ func (l *lines) record(trim func([]byte) []byte) (r row, line []byte, err error)
 
 // peek returns the line that starts offset bytes ahead, with its line end. It consumes nothing. The error is
 // errLong if the text from here to the end of that line exceeds maxRecord.
-func (l *lines) peek(offset int) ([]byte, error) {
+func (l *lineSplitter) peek(offset int) ([]byte, error) {
 	searched := offset
 	for {
 		size, without := l.search(searched)
@@ -98,7 +98,7 @@ func (l *lines) peek(offset int) ([]byte, error) {
 // search looks for the end of the line that continues from bytes ahead. It returns the size of the text up to and
 // with that line end, or else 0 and the size of the text without a line end. A CR at the end of the buffer may be half
 // of a CRLF unless the source has ended.
-func (l *lines) search(from int) (size, without int) {
+func (l *lineSplitter) search(from int) (size, without int) {
 	cr := l.nextCR(l.start + from)
 	if i := bytes.IndexByte(l.buf[l.start+from:cr], '\n'); i >= 0 {
 		return from + i + 1, 0
@@ -114,7 +114,7 @@ func (l *lines) search(from int) (size, without int) {
 }
 
 // nextCR returns the index in the buffer of the first CR that is not before from; the end of the buffer if there is none.
-func (l *lines) nextCR(from int) int {
+func (l *lineSplitter) nextCR(from int) int {
 	if from < l.noCR || from > l.cr {
 		l.noCR, l.cr = from, from
 	}
@@ -137,7 +137,7 @@ func fitting(ahead []byte, offset int) ([]byte, error) {
 }
 
 // advance consumes n bytes, which must end with the end of a line.
-func (l *lines) advance(n int) {
+func (l *lineSplitter) advance(n int) {
 	text := l.buf[l.start : l.start+n]
 	if l.nextCR(l.start) < l.start+n {
 		l.number += lineEnds(text)
@@ -160,15 +160,15 @@ func lineEnds(text []byte) int64 {
 }
 
 // ended reports whether the last consumed line has a line end.
-func (l *lines) ended() bool { return l.last == '\n' || l.last == '\r' }
+func (l *lineSplitter) ended() bool { return l.last == '\n' || l.last == '\r' }
 
 // head returns the beginning of the buffered text.
-func (l *lines) head() []byte {
+func (l *lineSplitter) head() []byte {
 	return l.buf[l.start:min(l.end, l.start+readSize)]
 }
 
 // skip consumes the next line, of any length. The next call of peek returns an error of the source.
-func (l *lines) skip() {
+func (l *lineSplitter) skip() {
 	for {
 		size, without := l.search(0)
 		if size > 0 {
@@ -184,7 +184,7 @@ func (l *lines) skip() {
 }
 
 // fill reads once. The buffer has room because peek returns errLong before the buffer is full.
-func (l *lines) fill() {
+func (l *lineSplitter) fill() {
 	if l.end == len(l.buf) {
 		ahead := l.buf[l.start:l.end]
 		if len(ahead) > len(l.buf)/2 && len(l.buf) < maxBuffer {

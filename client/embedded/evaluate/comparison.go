@@ -21,9 +21,9 @@ type Answer struct {
 	Confidence float64 // 0 to 1; NaN if the service gave none
 }
 
-// Tally compares answers with labels. Its memory does not grow with the number of records. It is
+// Comparison compares answers with labels. Its memory does not grow with the number of records. It is
 // not safe for concurrent use.
-type Tally struct {
+type Comparison struct {
 	levels Levels
 	known  func(level string) bool
 
@@ -45,17 +45,17 @@ type bin struct {
 
 type pair struct{ label, answer string }
 
-// New returns a Tally. levels splits values; known reports whether an allowed value, its levels
+// newComparison returns a Comparison. levels splits values; known reports whether an allowed value, its levels
 // joined by " > ", is in the taxonomy.
-func New(levels Levels, known func(value string) bool) *Tally {
-	return &Tally{levels: levels, known: known, confusions: make(map[pair]int64)}
+func newComparison(levels Levels, known func(value string) bool) *Comparison {
+	return &Comparison{levels: levels, known: known, confusions: make(map[pair]int64)}
 }
 
 // Invalid counts a record that could not be asked.
-func (t *Tally) Invalid() { t.records, t.invalid = t.records+1, t.invalid+1 }
+func (t *Comparison) Invalid() { t.records, t.invalid = t.records+1, t.invalid+1 }
 
 // Add counts a record with its label and the entries of its answer, best first.
-func (t *Tally) Add(label string, answers []Answer) {
+func (t *Comparison) Add(label string, answers []Answer) {
 	t.records++
 	allowed := t.parse(label)
 	if len(allowed) == 0 {
@@ -79,7 +79,7 @@ func (t *Tally) Add(label string, answers []Answer) {
 }
 
 // parse splits a label into the levels of its allowed values.
-func (t *Tally) parse(label string) [][]string {
+func (t *Comparison) parse(label string) [][]string {
 	var allowed [][]string
 	isKnown := false
 	for value := range strings.SplitSeq(label, "|") {
@@ -95,7 +95,7 @@ func (t *Tally) parse(label string) [][]string {
 }
 
 // isRight reports whether one of the first n answers is right.
-func (t *Tally) isRight(allowed [][]string, answers []Answer, n int) bool {
+func (t *Comparison) isRight(allowed [][]string, answers []Answer, n int) bool {
 	for _, a := range answers[:min(n, len(answers))] {
 		levels := t.levels(a.Value)
 		for _, want := range allowed {
@@ -109,7 +109,7 @@ func (t *Tally) isRight(allowed [][]string, answers []Answer, n int) bool {
 
 // addLevels counts a record at every level of its label. The record is right at a level if the
 // first answer agrees with an allowed value down to that level.
-func (t *Tally) addLevels(allowed [][]string, answers []Answer) {
+func (t *Comparison) addLevels(allowed [][]string, answers []Answer) {
 	deepest, agreed := 0, 0
 	for _, want := range allowed {
 		deepest = max(deepest, len(want))
@@ -122,7 +122,7 @@ func (t *Tally) addLevels(allowed [][]string, answers []Answer) {
 	}
 }
 
-func (t *Tally) addBin(confidence float64, isRight bool) {
+func (t *Comparison) addBin(confidence float64, isRight bool) {
 	if math.IsNaN(confidence) {
 		return
 	}
@@ -132,7 +132,7 @@ func (t *Tally) addBin(confidence float64, isRight bool) {
 	b.confidence += confidence
 }
 
-func (t *Tally) confuse(label []string, answer string) {
+func (t *Comparison) confuse(label []string, answer string) {
 	p := pair{shown(strings.Join(label, " > ")), shown(answer)}
 	if _, ok := t.confusions[p]; !ok && len(t.confusions) == maxPairs {
 		t.uncounted++

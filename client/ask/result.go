@@ -1,15 +1,17 @@
-package client
+package ask
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
 // ResultOf returns what an attempt tells a limits.Controller. A service that rejects an input, or is still calculating
 // an answer, works.
-func ResultOf(answer Answer, err error) limits.Result {
+func ResultOf(answer client.Answer, err error) limits.Result {
 	if err == nil {
 		result := limits.Result{Signal: limits.Answered, Rate: answer.Limit.PerSecond}
 		if answer.Limit.Remaining >= 0 {
@@ -17,29 +19,29 @@ func ResultOf(answer Answer, err error) limits.Result {
 		}
 		return result
 	}
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*client.Error](err)
 	if !ok {
 		return limits.Result{Signal: limits.Canceled}
 	}
 	result := limits.Result{Rate: e.Limit.PerSecond, Wait: e.RetryAfter}
 	switch e.Class {
-	case Rejected:
+	case client.Rejected:
 		result.Signal = limits.Answered
-		if isSuccess(e.Status) { // an answer of another shape: see Error.Rejection
+		if e.Status/100 == 2 { // an answer of another shape: see client.Error.Rejection
 			result.Signal = limits.Canceled
 		}
-	case Transient:
+	case client.Transient:
 		result.Signal = limits.Failed
 		result.Broken = e.Status == 0 && !e.Timeout()
-		switch e.meaning() {
-		case limited:
+		switch {
+		case e.Refused():
 			result.Signal = limits.Refused
-		case unavailable:
+		case e.Unavailable():
 			result.Signal = limits.Unavailable
 		}
-	case Unsent:
+	case client.Unsent:
 		result.Signal = limits.Unsent
-	case Quota:
+	case client.Quota:
 		result.Signal = limits.OutOfQuota
 	default:
 		result.Signal = limits.Canceled // the run ends
@@ -48,4 +50,12 @@ func ResultOf(answer Answer, err error) limits.Result {
 		result = limits.Result{Signal: limits.Answered}
 	}
 	return result
+}
+
+// QuotaOf returns what the result of asking for the usage tells a limits.Controller. A time limit of the context that
+// has passed is a temporary failure, too.
+func QuotaOf(u client.Usage, err error) limits.Quota {
+	q := limits.Quota{Err: err, Transient: client.ClassOf(err) == client.Transient || errors.Is(err, context.DeadlineExceeded)}
+	q.Left, q.Metered = u.Requests()
+	return q
 }

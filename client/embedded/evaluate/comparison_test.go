@@ -12,7 +12,7 @@ import (
 
 func everything(string) bool { return true }
 
-var codeLevels = LevelsOf(taxonomy.NAICS())
+var codeLevels = levelsOf(taxonomy.NAICS())
 
 func TestLevels(t *testing.T) {
 	for _, tt := range []struct {
@@ -21,9 +21,9 @@ func TestLevels(t *testing.T) {
 		value  string
 		want   []string
 	}{
-		{"path", PathLevels, "A > B > C", []string{"A", "B", "C"}},
-		{"path without spaces", PathLevels, " A>B ", []string{"A", "B"}},
-		{"no path", PathLevels, " > ", nil},
+		{"path", pathLevels, "A > B > C", []string{"A", "B", "C"}},
+		{"path without spaces", pathLevels, " A>B ", []string{"A", "B"}},
+		{"no path", pathLevels, " > ", nil},
 		{"industry", codeLevels, "541511", []string{"54", "541", "5415", "54151", "541511"}},
 		{"sector of several numbers", codeLevels, "3254", []string{"31-33", "325", "3254"}},
 		{"sector as a range", codeLevels, "44-45", []string{"44-45"}},
@@ -48,27 +48,27 @@ func TestRight(t *testing.T) {
 		first, three bool
 		byLevel      []bool // of the levels that the label has
 	}{
-		{"equal", PathLevels, "A > B", []string{"A > B"}, true, true, []bool{true, true}},
-		{"below", PathLevels, "A", []string{"A > B > C"}, true, true, []bool{true}},
-		{"above", PathLevels, "A > B", []string{"A"}, false, false, []bool{true, false}},
-		{"beside", PathLevels, "A > B", []string{"A > C"}, false, false, []bool{true, false}},
-		{"begins with the same letters", PathLevels, "A > B", []string{"A > Bx"}, false, false, []bool{true, false}},
-		{"third", PathLevels, "A", []string{"B", "C", "A > D"}, false, true, []bool{false}},
-		{"fourth", PathLevels, "A", []string{"B", "C", "D", "A"}, false, false, []bool{false}},
-		{"another allowed", PathLevels, "A > B|C", []string{"C > D"}, true, true, []bool{true, false}},
-		{"no answer", PathLevels, "A > B", nil, false, false, []bool{false, false}},
+		{"equal", pathLevels, "A > B", []string{"A > B"}, true, true, []bool{true, true}},
+		{"below", pathLevels, "A", []string{"A > B > C"}, true, true, []bool{true}},
+		{"above", pathLevels, "A > B", []string{"A"}, false, false, []bool{true, false}},
+		{"beside", pathLevels, "A > B", []string{"A > C"}, false, false, []bool{true, false}},
+		{"begins with the same letters", pathLevels, "A > B", []string{"A > Bx"}, false, false, []bool{true, false}},
+		{"third", pathLevels, "A", []string{"B", "C", "A > D"}, false, true, []bool{false}},
+		{"fourth", pathLevels, "A", []string{"B", "C", "D", "A"}, false, false, []bool{false}},
+		{"another allowed", pathLevels, "A > B|C", []string{"C > D"}, true, true, []bool{true, false}},
+		{"no answer", pathLevels, "A > B", nil, false, false, []bool{false, false}},
 		{"code below", codeLevels, "5415", []string{"541511"}, true, true, []bool{true, true, true}},
 		{"code beside", codeLevels, "5415", []string{"541611"}, false, false, []bool{true, true, false}},
 		{"same sector", codeLevels, "31-33", []string{"325412"}, true, true, []bool{true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tally := New(tt.levels, everything)
+			comparison := newComparison(tt.levels, everything)
 			var answers []Answer
 			for _, value := range tt.answers {
 				answers = append(answers, Answer{value, 0.5})
 			}
-			tally.Add(tt.label, answers)
-			r := tally.Report()
+			comparison.Add(tt.label, answers)
+			r := comparison.Report()
 			if (r.Top1 == 1) != tt.first || (r.Top3 == 1) != tt.three || (r.Coverage == 1) != (len(answers) > 0) {
 				t.Errorf("top-1 %v, top-3 %v, coverage %v", r.Top1, r.Top3, r.Coverage)
 			}
@@ -87,15 +87,15 @@ func TestRight(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	tally := New(PathLevels, func(value string) bool { return value == "A > B" })
-	tally.Invalid()
-	tally.Add("", []Answer{{"A", 0.5}})
-	tally.Add("A > B", []Answer{{"A > B", 0.95}})
-	tally.Add("A > B", []Answer{{"A > C", 0.91}})
-	tally.Add("A>B", []Answer{{"A > C", 1.5}})
-	tally.Add("A > X", []Answer{{"A > X", math.NaN()}})
-	tally.Add("A > B", nil)
-	got := tally.Report()
+	comparison := newComparison(pathLevels, func(value string) bool { return value == "A > B" })
+	comparison.Invalid()
+	comparison.Add("", []Answer{{"A", 0.5}})
+	comparison.Add("A > B", []Answer{{"A > B", 0.95}})
+	comparison.Add("A > B", []Answer{{"A > C", 0.91}})
+	comparison.Add("A>B", []Answer{{"A > C", 1.5}})
+	comparison.Add("A > X", []Answer{{"A > X", math.NaN()}})
+	comparison.Add("A > B", nil)
+	got := comparison.Report()
 	want := Report{
 		Records: 7, Invalid: 1, Unlabelled: 1, Labelled: 5, Unknown: 1, Answered: 4,
 		Coverage: 0.8, Top1: 0.4, Top3: 0.4, Top1OfAnswered: 0.5,
@@ -111,7 +111,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestReportOfNothing(t *testing.T) {
-	got := New(PathLevels, everything).Report()
+	got := newComparison(pathLevels, everything).Report()
 	want := Report{Levels: []Level{}, Bins: []Bin{}, Confusions: []Confusion{}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
@@ -120,14 +120,14 @@ func TestReportOfNothing(t *testing.T) {
 
 // The number of pairs and the length of their values are limited.
 func TestConfusionsAreBounded(t *testing.T) {
-	tally := New(PathLevels, everything)
+	comparison := newComparison(pathLevels, everything)
 	for i := range maxPairs + 10 {
-		tally.Add(fmt.Sprint("A", i), []Answer{{strings.Repeat("é", 500), 0.5}})
+		comparison.Add(fmt.Sprint("A", i), []Answer{{strings.Repeat("é", 500), 0.5}})
 	}
-	if len(tally.confusions) != maxPairs || tally.Report().Uncounted != 10 {
-		t.Errorf("%d pairs, %d not counted", len(tally.confusions), tally.uncounted)
+	if len(comparison.confusions) != maxPairs || comparison.Report().Uncounted != 10 {
+		t.Errorf("%d pairs, %d not counted", len(comparison.confusions), comparison.uncounted)
 	}
-	for p := range tally.confusions {
+	for p := range comparison.confusions {
 		if len(p.answer) > maxShown {
 			t.Fatalf("%d bytes of an answer are kept", len(p.answer))
 		}
@@ -141,10 +141,10 @@ func FuzzTally(f *testing.F) {
 	f.Add("||>", ">>", math.Inf(1))
 	f.Add("31-33", "\xff", -3.0)
 	f.Fuzz(func(t *testing.T, label, value string, confidence float64) {
-		for _, levels := range []Levels{PathLevels, codeLevels} {
-			tally := New(levels, everything)
-			tally.Add(label, []Answer{{value, confidence}, {label, confidence}})
-			r := tally.Report()
+		for _, levels := range []Levels{pathLevels, codeLevels} {
+			comparison := newComparison(levels, everything)
+			comparison.Add(label, []Answer{{value, confidence}, {label, confidence}})
+			r := comparison.Report()
 			if r.Top1 > r.Top3 || r.Top3 > 1 || !(r.CalibrationError >= 0 && r.CalibrationError <= 1) {
 				t.Errorf("%+v", r)
 			}

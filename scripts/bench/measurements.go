@@ -2,15 +2,15 @@ package main
 
 import "github.com/bulkcat/bulkcat/scripts/bench/report"
 
-// tally has the measurements of an arm's rounds.
-type tally struct {
+// measurements are those of an arm's rounds.
+type measurements struct {
 	rate  report.Sample // records a second
 	cpu   report.Sample // seconds a record
 	peak  report.Sample // bytes
 	calls report.Sample // reads and writes a record
 }
 
-func (t *tally) add(e effort, records int) {
+func (t *measurements) add(e effort, records int) {
 	n := float64(records)
 	t.rate = append(t.rate, n/e.wall.Seconds())
 	t.cpu = append(t.cpu, e.cpu.Seconds()/n)

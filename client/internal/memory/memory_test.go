@@ -1,4 +1,4 @@
-package room
+package memory
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-func TestRoom(t *testing.T) {
+func TestPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(10)
 		grow := func(ctx context.Context, s *Share, bytes int64) (done func() error) {
@@ -30,13 +30,13 @@ func TestRoom(t *testing.T) {
 			}
 		}
 		a, b, c := r.Share(), r.Share(), r.Share()
-		must("within the room", grow(t.Context(), a, 6)())
-		must("within the room, too", grow(t.Context(), b, 4)())
+		must("within the pool", grow(t.Context(), a, 6)())
+		must("within the pool, too", grow(t.Context(), b, 4)())
 		must("alone beyond it", grow(t.Context(), a, 1)())
 		must("as far as it likes", grow(t.Context(), a, 100)())
 		waiting := grow(t.Context(), b, 1)
 		if waiting() == nil {
-			t.Fatal("two grow beyond the room")
+			t.Fatal("two grow beyond the pool")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		canceled := grow(ctx, c, 1)
@@ -48,13 +48,13 @@ func TestRoom(t *testing.T) {
 		a.Release()
 		synctest.Wait()
 		must("the next one alone", waiting())
-		must("in the room that is free again", grow(t.Context(), c, 6)())
+		must("in the pool that is free again", grow(t.Context(), c, 6)())
 		b.Release()
 		c.Release()
 		(*Share)(nil).Release()
 		must("all is free", grow(t.Context(), a, 10)())
 		if a.alone {
-			t.Error("the share exceeds an empty room")
+			t.Error("the share exceeds an empty pool")
 		}
 	})
 }
