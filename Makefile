@@ -62,7 +62,7 @@ gateway: build ## 8 runs of 200,000 requests against a gateway that is killed 20
 
 soak: ## run against a faulty service for SOAKTIME (20m), and simulate each family of limiters in each way
 	go test -run TestFamilies -timeout 0 ./client/limits -full
-	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline -soak $(SOAKTIME)
+	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline/flow -soak $(SOAKTIME)
 
 crash: build ## kill bulkcat CRASHES (1000) times, also shards, finish, machines with a copy of their store, and a gateway, and compare the outputs
 	go run ./scripts/crash -bulkcat bin/bulkcat -kills $(CRASHES)
