@@ -12,7 +12,7 @@ import (
 )
 
 // TestImportsPointOneWay checks which of our folders each folder imports. A folder may always import itself and the
-// folders below.
+// folders below; package client imports no public package of its own folder, so that its API names no other.
 func TestImportsPointOneWay(t *testing.T) {
 	const module = "github.com/bulkcat/bulkcat/"
 	allowed := map[string][]string{
@@ -39,6 +39,9 @@ func TestImportsPointOneWay(t *testing.T) {
 			other, _, _ := strings.Cut(path, "/")
 			if ours && other != folder && !slices.Contains(may, other) {
 				t.Errorf("%s imports %s", fields[0], imported)
+			}
+			if ours && fields[0] == module+"client" && !strings.Contains(path, "/internal/") {
+				t.Errorf("%s imports %s, and may show it in its API", fields[0], imported)
 			}
 		}
 	}
