@@ -29,24 +29,24 @@ func Inputs(inputs iter.Seq[string]) iter.Seq2[Record, error] {
 // memory ranges over Options.Records in a goroutine, one record ahead of Read. A Read can then be interrupted while the
 // sequence waits.
 type memory struct {
-	pulled  chan pulled // nil before the first Read; closed when the sequence has ended
+	items   chan memoryItem // nil before the first Read; closed when the sequence has ended
 	closing chan struct{}
 	ended   sync.WaitGroup
 }
 
-type pulled struct {
+type memoryItem struct {
 	record Record
 	err    error
 }
 
 func (m *memory) start(records iter.Seq2[Record, error]) {
-	m.pulled, m.closing = make(chan pulled), make(chan struct{})
+	m.items, m.closing = make(chan memoryItem), make(chan struct{})
 	m.ended.Go(func() {
-		defer close(m.pulled)
+		defer close(m.items)
 		for record, err := range records {
 			record.Fields, record.Nulls = slices.Clone(record.Fields), slices.Clone(record.Nulls) // the sequence goes on, and may use them again
 			select {
-			case m.pulled <- pulled{record, err}:
+			case m.items <- memoryItem{record, err}:
 			case <-m.closing:
 				return
 			}
@@ -58,24 +58,24 @@ func (m *memory) start(records iter.Seq2[Record, error]) {
 }
 
 // next waits for the next record, or for the end of ctx. The error is io.EOF or ErrInterrupted.
-func (m *memory) next(ctx context.Context) (pulled, error) {
+func (m *memory) next(ctx context.Context) (memoryItem, error) {
 	select {
-	case p, more := <-m.pulled:
+	case p, more := <-m.items:
 		if !more {
-			return pulled{}, io.EOF
+			return memoryItem{}, io.EOF
 		}
 		return p, nil
 	case <-ctx.Done():
-		return pulled{}, ErrInterrupted
+		return memoryItem{}, ErrInterrupted
 	}
 }
 
 // stop ends the sequence and waits until it has returned.
 func (m *memory) stop() {
-	if m != nil && m.pulled != nil {
+	if m != nil && m.items != nil {
 		close(m.closing)
 		m.ended.Wait()
-		m.pulled = nil
+		m.items = nil
 	}
 }
 
@@ -91,7 +91,7 @@ func (r *Reader) ofMemory() *file {
 
 // readMemory reads the next of Options.Records.
 func (r *Reader) readMemory() (Record, error) {
-	if r.memory.pulled == nil {
+	if r.memory.items == nil {
 		r.memory.start(r.options.Records)
 	}
 	p, err := r.memory.next(r.options.Context)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestImportsPointOneWay checks which of our folders each folder imports. A folder may always import itself and the
-// folders below.
+// folders below; package client imports no public package of its own folder, so that its API names no other.
 func TestImportsPointOneWay(t *testing.T) {
 	allowed := map[string][]string{
 		"reader":   {},
@@ -81,6 +81,9 @@ func TestImportsOfPipelineAreATree(t *testing.T) {
 		for _, imported := range imports {
 			if strings.HasPrefix(imported, "pipeline") && slices.Index(order[:place], imported) < 0 {
 				t.Errorf("%s imports %s", path, imported)
+			}
+			if ours && fields[0] == module+"client" && !strings.Contains(path, "/internal/") {
+				t.Errorf("%s imports %s, and may show it in its API", fields[0], imported)
 			}
 		}
 	}

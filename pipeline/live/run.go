@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -100,8 +99,9 @@ func charts(h *history, bounds []float64) []Chart {
 	}
 	outcomes := Chart{Title: "Outcomes", Unit: "requests a second", Stacked: true, Times: times}
 	names := h.names()
+	answers := []string{"answered", "200"}
 	slices.SortStableFunc(names, func(a, b string) int { // answers first
-		return cmp.Compare(b2i(a != "answered" && a != "200"), b2i(b != "answered" && b != "200"))
+		return slices.Index(answers, b) - slices.Index(answers, a)
 	})
 	for _, name := range names {
 		outcomes.Lines = append(outcomes.Lines, Line{strings.ReplaceAll(name, "_", " "), h.each(perSecond(name))})
@@ -136,13 +136,6 @@ func charts(h *history, bounds []float64) []Chart {
 		}
 	}
 	return []Chart{rate, latency, outcomes}
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func sum(counts map[string]int64) (n int64) {

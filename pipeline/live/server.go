@@ -73,7 +73,7 @@ func Listen(addr string, names ...string) (*Server, error) {
 	if host, _, err := net.SplitHostPort(addr); err == nil {
 		names = append(names, host)
 	}
-	s.http = &http.Server{Handler: named(append(names, "localhost"), s.routes()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	s.http = &http.Server{Handler: forNames(append(names, "localhost"), s.routes()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	s.Show(starting{})
 	go func() { s.failed <- s.http.Serve(listener) }()
 	return s, nil
@@ -187,14 +187,14 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // the reader has gone
 	})
-	return secured(mux)
+	return withSecurityHeaders(mux)
 }
 
-// named refuses requests for other names of the machine, except healthPath, which reveals nothing. The owner of a name
+// forNames refuses requests for other names of the machine, except healthPath, which reveals nothing. The owner of a name
 // can let the name resolve to an address of this machine after a browser has loaded a page of that name (DNS
 // rebinding), and the page can then read this server. IP addresses cannot be used in this way, and programs may leave
 // out the name.
-func named(names []string, next http.Handler) http.Handler {
+func forNames(names []string, next http.Handler) http.Handler {
 	allowed := make(map[string]bool)
 	for _, name := range names {
 		allowed[canonical(name)] = true
@@ -218,8 +218,8 @@ func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(n
 
 const healthPath = "/healthz"
 
-// secured sets the headers that keep a page from loading anything from elsewhere and from being embedded.
-func secured(next http.Handler) http.Handler {
+// withSecurityHeaders sets the headers that keep a page from loading anything from elsewhere and from being embedded.
+func withSecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")

@@ -18,7 +18,9 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -92,8 +94,13 @@ func redirect(w http.ResponseWriter, req *http.Request) {
 
 const testSecret = "secret-of-the-signature"
 
-// post posts one event and gives the log.
+// post posts one event and returns the log.
 func post(t *testing.T, options Options, facts Facts) string {
+	return postOver(t, nil, options, facts)
+}
+
+// postOver is post over the connections of dial; nil for the network.
+func postOver(t *testing.T, dial func(context.Context, string, string) (net.Conn, error), options Options, facts Facts) string {
 	t.Helper()
 	var log bytes.Buffer
 	options.On, options.Secret = Occasions{End: true}, testSecret
@@ -102,9 +109,12 @@ func post(t *testing.T, options Options, facts Facts) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if dial != nil {
+		n.transport.DialContext = dial
+	}
 	n.Post(End, facts)
 	n.Post(Outage, facts) // which the user has not asked for
-	ctx, cancel := context.WithTimeout(t.Context(), Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*Limit)
 	defer cancel()
 	n.Close(ctx)
 	return log.String()
@@ -167,33 +177,33 @@ func checkRequest(t *testing.T, req *http.Request, body []byte) {
 
 // TestDeadReceivers gives up in time.
 func TestDeadReceivers(t *testing.T) {
-	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never reads
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	closed := httptest.NewServer(http.NotFoundHandler())
-	closed.Close()
-	hanging := newReceiver(t, hang, hang, hang, hang, hang)
-	var posts sync.WaitGroup
-	for _, url := range []string{"http://" + silent.Addr().String(), closed.URL, hanging.URL} {
-		posts.Go(func() {
-			start := time.Now()
-			log := post(t, Options{URL: url + "/s3cret"}, Facts{})
-			if took := time.Since(start); took > Limit+time.Second {
-				t.Errorf("%s: gave up after %v", url, took)
-			}
-			if !strings.Contains(log, "not delivered") || !strings.Contains(log, "error=") || strings.Contains(log, "s3cret") {
-				t.Errorf("%s: the log is %q", url, log)
-			}
+	for name, tt := range map[string]struct {
+		answer   func(net.Conn) error // of the receiver, to a connection
+		attempts int                  // at least
+	}{
+		"reads nothing": {func(net.Conn) error { return nil }, 3},
+		"is not there":  {func(net.Conn) error { return syscall.ECONNREFUSED }, 5},
+		"hangs": {func(conn net.Conn) error {
+			go func() { _, _ = io.Copy(io.Discard, conn) }()
+			return nil
+		}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				attempts, start := 0, time.Now()
+				log := postOver(t, func(context.Context, string, string) (net.Conn, error) {
+					attempts++
+					ours, theirs := net.Pipe()
+					return ours, tt.answer(theirs)
+				}, Options{URL: "http://127.0.0.1/s3cret"}, Facts{})
+				if took := time.Since(start); took > Limit || attempts < tt.attempts {
+					t.Errorf("gave up after %v and %d attempts", took, attempts)
+				}
+				if !strings.Contains(log, "not delivered") || !strings.Contains(log, "error=") || strings.Contains(log, "s3cret") {
+					t.Errorf("the log is %q", log)
+				}
+			})
 		})
-	}
-	posts.Wait()
-	hanging.mu.Lock()
-	defer hanging.mu.Unlock()
-	if n := len(hanging.requests); n < 3 {
-		t.Errorf("%d attempts within %v", n, Limit)
 	}
 }
 

@@ -95,7 +95,7 @@ func (h History) fit() *model {
 		m.asked.add(t, 1)
 		m.strata[s] = &factor{value: 1}
 		all = append(all, observed{t, t.Days / t.Asked, [...]*factor{
-			&m.store, named(m.categories, s.Category), named(m.tlds, s.TLD), &m.ages[s.Age], m.strata[s],
+			&m.store, factorOf(m.categories, s.Category), factorOf(m.tlds, s.TLD), &m.ages[s.Age], m.strata[s],
 		}})
 	}
 	for range rounds {
@@ -109,8 +109,8 @@ func (h History) fit() *model {
 	return m
 }
 
-// named is the factor of a name, which is made if there is none.
-func named(factors map[string]*factor, name string) *factor {
+// factorOf is the factor of a name, which is made if there is none.
+func factorOf(factors map[string]*factor, name string) *factor {
 	if factors[name] == nil {
 		factors[name] = &factor{value: 1}
 	}

@@ -75,8 +75,8 @@ func confidenceOf(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
 
-// more is the number of elements after the first ones; 0 for none.
-func more(list any, first int) int {
+// remaining is the number of elements after the first ones; 0 for none.
+func remaining(list any, first int) int {
 	switch list := list.(type) {
 	case []Category:
 		return max(0, len(list)-first)

@@ -24,10 +24,10 @@ const (
 var firstPause = 500 * time.Millisecond
 
 // guard puts the repetitions, the time limits and the checks around a bucket.
-func guard(b Bucket) Bucket { return checked{limited{around{around{b, repeat}, limit}}} }
+func guard(b Bucket) Bucket { return checked{limited{wrapped{wrapped{b, repeat}, limit}}} }
 
-// around is a bucket whose calls are all made by do.
-type around struct {
+// wrapped is a bucket whose calls are all made by do.
+type wrapped struct {
 	Bucket
 	do func(ctx context.Context, call func(ctx context.Context) error) error
 }
@@ -64,12 +64,12 @@ func limit(ctx context.Context, call func(ctx context.Context) error) error {
 	return call(ctx)
 }
 
-func (a around) Stat(ctx context.Context, key string) (info Info, err error) {
+func (a wrapped) Stat(ctx context.Context, key string) (info Info, err error) {
 	err = a.do(ctx, func(ctx context.Context) error { info, err = a.Bucket.Stat(ctx, key); return err })
 	return info, err
 }
 
-func (a around) Read(ctx context.Context, key string, version Info, offset, length int64) (body *Body, err error) {
+func (a wrapped) Read(ctx context.Context, key string, version Info, offset, length int64) (body *Body, err error) {
 	err = a.do(ctx, func(ctx context.Context) error {
 		body, err = a.Bucket.Read(ctx, key, version, offset, length)
 		return err
@@ -77,48 +77,48 @@ func (a around) Read(ctx context.Context, key string, version Info, offset, leng
 	return body, err
 }
 
-func (a around) List(ctx context.Context, prefix, token string) (page Page, err error) {
+func (a wrapped) List(ctx context.Context, prefix, token string) (page Page, err error) {
 	err = a.do(ctx, func(ctx context.Context) error { page, err = a.Bucket.List(ctx, prefix, token); return err })
 	return page, err
 }
 
-func (a around) Put(ctx context.Context, t Target, data []byte) (etag string, err error) {
+func (a wrapped) Put(ctx context.Context, t Target, data []byte) (etag string, err error) {
 	err = a.do(ctx, func(ctx context.Context) error { etag, err = a.Bucket.Put(ctx, t, data); return err })
 	return etag, err
 }
 
-func (a around) Begin(ctx context.Context, t Target) (upload Upload, err error) {
+func (a wrapped) Begin(ctx context.Context, t Target) (upload Upload, err error) {
 	err = a.do(ctx, func(ctx context.Context) error { upload, err = a.Bucket.Begin(ctx, t); return err })
-	return aroundUpload{upload, a}, err
+	return wrappedUpload{upload, a}, err
 }
 
-func (a around) Remove(ctx context.Context, key string) error {
+func (a wrapped) Remove(ctx context.Context, key string) error {
 	return a.do(ctx, func(ctx context.Context) error { return a.Bucket.Remove(ctx, key) })
 }
 
-func (a around) Abort(ctx context.Context, key, id string) error {
+func (a wrapped) Abort(ctx context.Context, key, id string) error {
 	return a.do(ctx, func(ctx context.Context) error { return a.Bucket.Abort(ctx, key, id) })
 }
 
-// aroundUpload is an upload of such a bucket.
-type aroundUpload struct {
+// wrappedUpload is an upload of such a bucket.
+type wrappedUpload struct {
 	Upload
-	around around
+	around wrapped
 }
 
-func (u aroundUpload) Part(ctx context.Context, data []byte) error {
+func (u wrappedUpload) Part(ctx context.Context, data []byte) error {
 	return u.around.do(ctx, func(ctx context.Context) error { return u.Upload.Part(ctx, data) })
 }
 
-func (u aroundUpload) Complete(ctx context.Context) (etag string, err error) {
+func (u wrappedUpload) Complete(ctx context.Context) (etag string, err error) {
 	err = u.around.do(ctx, func(ctx context.Context) error { etag, err = u.Upload.Complete(ctx); return err })
 	return etag, err
 }
 
-func (u aroundUpload) Abort(ctx context.Context) error { return u.around.do(ctx, u.Upload.Abort) }
+func (u wrappedUpload) Abort(ctx context.Context) error { return u.around.do(ctx, u.Upload.Abort) }
 
 // limited is a bucket with time limits whose bodies have one of their own: they are read after the call.
-type limited struct{ around }
+type limited struct{ wrapped }
 
 func (l limited) Read(ctx context.Context, key string, version Info, offset, length int64) (*Body, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

@@ -120,12 +120,12 @@ func (s *scanner) start(z *html.Tokenizer, selfClosing bool) {
 	tag := atom.Lookup(name)
 	a := &s.attrs
 	a.read(z, hasAttrs && mayHaveAttributes(tag, z.Raw()))
-	s.notice(tag)
+	s.readAnywhere(tag)
 	if tag == atom.Script {
 		return
 	}
 	s.data.start(tag, a)
-	if s.skip != 0 && !s.reopens(tag) {
+	if s.skip != 0 && !s.endsSkipped(tag) {
 		if tag == s.skip && !selfClosing {
 			s.depth++
 		}
@@ -152,8 +152,8 @@ func (s *scanner) leaveOut(tag atom.Atom, why skipReason) {
 	s.skip, s.depth, s.why, s.asideStart = tag, 1, why, len(s.aside.text)
 }
 
-// notice reads elements that count in every part of a page.
-func (s *scanner) notice(tag atom.Atom) {
+// readAnywhere reads elements that count in every part of a page.
+func (s *scanner) readAnywhere(tag atom.Atom) {
 	switch tag {
 	case atom.Script:
 		s.script = program
@@ -192,9 +192,9 @@ func isNavigation(role []byte) bool {
 	return bytes.EqualFold(role, []byte("navigation")) || bytes.EqualFold(role, []byte("contentinfo"))
 }
 
-// reopens reports whether a tag ends the skipped element, whose end tag is missing: navigation,
+// endsSkipped reports whether a tag ends the skipped element, whose end tag is missing: navigation,
 // footers and banners do not contain the main part of a page.
-func (s *scanner) reopens(tag atom.Atom) bool {
+func (s *scanner) endsSkipped(tag atom.Atom) bool {
 	if tag != atom.Main && tag != atom.Article || foreign(s.skip) || s.skip == atom.Template {
 		return false
 	}
@@ -236,13 +236,13 @@ func (s *scanner) endSkip() {
 		return
 	}
 	if len(s.aside.text)-s.asideStart > maxBanner {
-		s.takeAside(s.asideStart)
+		s.restoreAside(s.asideStart)
 	}
 	s.aside.text = s.aside.text[:s.asideStart]
 }
 
-// takeAside moves the text that was set aside, from start on, to the page's text.
-func (s *scanner) takeAside(start int) {
+// restoreAside moves the text that was set aside, from start on, to the page's text.
+func (s *scanner) restoreAside(start int) {
 	s.text.gap()
 	s.text.write(s.aside.text[start:])
 	s.text.gap()
@@ -285,9 +285,9 @@ func (s *scanner) page() Page {
 	s.endHeading()
 	switch {
 	case s.skip != 0 && s.why != byName: // its end tag is missing, so the text may be the page's own
-		s.takeAside(s.asideStart)
+		s.restoreAside(s.asideStart)
 	case len(s.text.text) == 0: // such as a page that a program makes visible
-		s.takeAside(0)
+		s.restoreAside(0)
 	}
 	s.parts.Text = s.text.String()
 	s.data.fill(&s.parts)

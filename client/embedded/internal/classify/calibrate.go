@@ -39,7 +39,7 @@ func EvidenceOf(fit string) (func(text string) []Evidence, error) {
 		s := e.borrow()
 		defer e.giveBack(s)
 		score(e, s, text)
-		leaders := e.lead(s)
+		leaders := e.leaders(s)
 		var found []Evidence
 		for i := range leaders[:min(3, len(leaders))] {
 			v := e.evidence(s, leaders, i)

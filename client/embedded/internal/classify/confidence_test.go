@@ -45,7 +45,7 @@ func TestEvidence(t *testing.T) {
 			s := e.borrow()
 			defer e.giveBack(s)
 			e.scoreTitle(s, tt.title)
-			got := e.evidence(s, e.lead(s), 0)
+			got := e.evidence(s, e.leaders(s), 0)
 			near := func(a, b float64) bool { return math.Abs(a-b) < 0.001 }
 			if !near(got.margin, tt.margin) || !near(got.share, tt.share) || !near(got.coverage, tt.coverage) {
 				t.Errorf("got %+v, want %+v", got, tt)

@@ -142,20 +142,20 @@ func (x *explainer) titleSummands(category int32) []summand {
 	if best, score := x.bestPhrase(category); score > 0 {
 		for _, t := range x.s.terms {
 			if slices.Contains(x.index.byTerm.at(t), best) {
-				list = append(list, summand{category, t, score * x.worth(t) / float64(x.s.hits[best].overlap)})
+				list = append(list, summand{category, t, score * x.weightedIDF(t) / float64(x.s.hits[best].overlap)})
 			}
 		}
 	}
 	for _, t := range x.index.ancestry.at(category) {
-		if worth := contextWeight * x.worth(t); worth > 0 {
+		if worth := contextWeight * x.weightedIDF(t); worth > 0 {
 			list = append(list, summand{x.ancestorWith(category, t), t, worth})
 		}
 	}
 	return list
 }
 
-// worth is the weighted idf of a term.
-func (x *explainer) worth(term int32) float64 {
+// weightedIDF is the weighted idf of a term.
+func (x *explainer) weightedIDF(term int32) float64 {
 	return float64(x.s.weight[term] * x.index.idf[term])
 }
 

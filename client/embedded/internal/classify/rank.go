@@ -10,7 +10,7 @@ const (
 
 // answer returns the best of the ranked categories.
 func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
-	leaders := e.lead(s)
+	leaders := e.leaders(s)
 	var buf [maxLeaders]Match
 	matches := buf[:0]
 	ceiling := 1.0
@@ -28,9 +28,9 @@ func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
 	return append([]Match(nil), matches...)
 }
 
-// lead returns at most maxLeaders of the ranked categories, the best first. If siblings tie for
+// leaders returns at most maxLeaders of the ranked categories, the best first. If siblings tie for
 // the best score, their parent replaces them.
-func (e *Engine) lead(s *scratch) []ranked {
+func (e *Engine) leaders(s *scratch) []ranked {
 	if len(s.ranked) == 0 {
 		return nil
 	}

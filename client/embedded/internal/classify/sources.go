@@ -65,7 +65,7 @@ func (q *quoter) readTitle(field, text string, most int) int {
 		}
 		if word := string(r.word); roleOf(r)&(link|genitive|stopWord|noiseWord) == 0 {
 			if previous != "" {
-				q.note(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
+				q.addSource(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
 			}
 			q.noteWord(word, field)
 			previous = word
@@ -105,12 +105,12 @@ func (q *quoter) readText(field, text string, most int) int {
 // noteWord notes the term of a word, or those it is a compound of.
 func (q *quoter) noteWord(word, field string) {
 	first, t := q.index.resolve([]byte(word))
-	q.note(first, word, field)
-	q.note(t, word, field)
+	q.addSource(first, word, field)
+	q.addSource(t, word, field)
 }
 
-// note records the first place of a term, and all its fields.
-func (q *quoter) note(term int32, words, field string) {
+// addSource records the first place of a term, and all its fields.
+func (q *quoter) addSource(term int32, words, field string) {
 	if term == noTerm {
 		return
 	}
