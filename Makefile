@@ -18,7 +18,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man release test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
+.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,14 +31,28 @@ man: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || 
 man: ## write the man pages to bin/man
 	go test ./cmd/bulkcat -count 1 -run TestManPages -man $(CURDIR)/bin/man
 
-release: man ## build the archives of a release into bin/release; VERSION has a section in CHANGELOG.md
-	scripts/release.sh $(VERSION)
+dist: man ## build the files of a release into bin/dist, such as VERSION=v0.1.0, which has a section in CHANGELOG.md
+	cd scripts/dist && go run . -version $(VERSION)
+
+test-dist: man ## build a release twice, compare, and install its packages and its image in roots of their own (needs root, debootstrap and rpm)
+	cd scripts/dist && go test . -full -count 1 -timeout 0 -v
+
+# DESTDIR is put before PREFIX, for makers of packages.
+PREFIX ?= /usr/local
+install: build man ## install bulkcat, its man pages and completions under PREFIX (/usr/local)
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/bulkcat
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+	install -m 644 bin/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	$(BIN) completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/bulkcat
+	$(BIN) completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_bulkcat
+	$(BIN) completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/bulkcat.fish
 
 # By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests; with RACE=-race with the race detector
 	go test $(RACE) -ldflags='-s -w' ./...
 	cd scripts/servers && go test -count 1 ./...
+	cd scripts/dist && go test ./...
 	@for tool in nginx tmux; do \
 	  command -v $$tool >/dev/null || [ -x /usr/sbin/$$tool ] || echo "skipped: the tests that need $$tool, which is not installed"; \
 	done
@@ -126,6 +140,7 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	go mod tidy -diff
 	cd scripts/servers && go vet ./... && go mod tidy -diff
 	cd scripts/browser && go vet ./... && go mod tidy -diff
+	cd scripts/dist && go vet ./... && go mod tidy -diff
 
 cross: ## vet and compile for macOS and Windows
 	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet -gcflags='all=-N -l' ./... || exit 1; done

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,10 +44,8 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// statusClasses is the class of each status (RFC 9110 §15, RFC 6585). classOf has a rule for the others.
+// statusClasses is the class of statuses (RFC 9110 §15, RFC 6585). classOf has rules for signs of limits and for the others.
 var statusClasses = map[int]Class{
-	http.StatusAccepted: Transient, // the service is still calculating
-
 	http.StatusUnauthorized:      Auth,
 	http.StatusPaymentRequired:   Quota,
 	http.StatusForbidden:         Auth,
@@ -55,7 +54,6 @@ var statusClasses = map[int]Class{
 	http.StatusRequestTimeout:    Transient,
 	http.StatusUpgradeRequired:   Fatal,
 	http.StatusTooEarly:          Transient,
-	http.StatusTooManyRequests:   Transient,
 	statusBandwidthExceeded:      Quota,
 }
 
@@ -66,11 +64,12 @@ func classOf(status int) Class {
 	if class, ok := statusClasses[status]; ok {
 		return class
 	}
-	switch status / 100 {
-	case 4:
-		return Rejected
-	case 5:
+	isSign := slices.ContainsFunc(signs, func(s sign) bool { return s.status == status })
+	switch {
+	case isSign, status/100 == 5:
 		return Transient
+	case status/100 == 4:
+		return Rejected
 	}
 	return Fatal // net/http handles 1xx, and send handles 3xx
 }

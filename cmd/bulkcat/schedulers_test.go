@@ -166,7 +166,7 @@ func TestAirflowRecipe(t *testing.T) {
 // command of the service.
 func TestSystemdRecipe(t *testing.T) {
 	unit := read(t, schedulers+"/bulkcat.service")
-	command := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/bulkcat (run) /etc/bulkcat/(jobs.toml) (.*)$`).FindStringSubmatch(unit)
+	command := regexp.MustCompile(`(?m)^ExecStart=bulkcat (run) /etc/bulkcat/(jobs.toml) (.*)$`).FindStringSubmatch(unit)
 	if command == nil {
 		t.Fatal("the service does not run the job file")
 	}
@@ -188,16 +188,30 @@ func TestSystemdRecipe(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("there is no systemd-analyze")
 	}
-	for name, text := range map[string]string{
-		"bulkcat.service": strings.Replace(unit, "/usr/local/bin/bulkcat", "/bin/sh", 1),
-		"bulkcat.timer":   read(t, schedulers+"/bulkcat.timer"),
-	} {
+	verify := []string{"verify"}
+	for _, name := range []string{"bulkcat.service", "bulkcat.timer", "bulkcat-serve.service", "bulkcat-gateway.service"} {
+		text := strings.Replace(read(t, schedulers+"/"+name), "ExecStart=bulkcat", "ExecStart=sh", 1)
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		verify = append(verify, name)
 	}
-	if out, status := s.run(nil, "systemd-analyze", "verify", "bulkcat.service", "bulkcat.timer"); status != 0 || out != "" {
+	if out, status := s.run(nil, "systemd-analyze", verify...); status != 0 || out != "" {
 		t.Errorf("exit status %d\n%s", status, out)
+	}
+}
+
+// TestServiceUnits has bulkcat read the flags of the units that serve.
+func TestServiceUnits(t *testing.T) {
+	for _, name := range []string{"bulkcat-serve.service", "bulkcat-gateway.service"} {
+		command := regexp.MustCompile(`(?m)^ExecStart=bulkcat (serve .*)$`).FindStringSubmatch(read(t, schedulers+"/"+name))
+		if command == nil {
+			t.Fatalf("%s does not serve", name)
+		}
+		s := newScheduled(t)
+		if out, status := s.run(nil, "sh", "-c", "bulkcat "+command[1]+" --help"); status != exitComplete {
+			t.Errorf("%s: exit status %d\n%s", name, status, out)
+		}
 	}
 }
 

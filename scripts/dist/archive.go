@@ -1,0 +1,125 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// archive is the name of the archive of a platform: a zip file for Windows, whose tools read nothing else everywhere.
+func (r *release) archive(p platform) string {
+	extension := ".tar.gz"
+	if p.os == "windows" {
+		extension = ".zip"
+	}
+	return r.stem(p) + extension
+}
+
+func (r *release) stem(p platform) string { return "bulkcat_" + r.version + "_" + p.os + "_" + p.arch }
+
+// archives writes an archive of a folder for each platform.
+func (r *release) archives() error {
+	for _, p := range platforms {
+		stem := r.stem(p)
+		files, err := r.manPages(stem + "/man")
+		if err != nil {
+			return err
+		}
+		files = append(files, file{r.binary(p), stem + "/" + p.command(), 0o755})
+		for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+			files = append(files, file{filepath.Join(r.root, name), stem + "/" + name, 0o644})
+		}
+		write := writeTarGzip
+		if p.os == "windows" {
+			write = writeZip
+		}
+		if err := writeArchive(filepath.Join(r.out, r.archive(p)), files, r.time, write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeArchive(name string, files []file, at time.Time, write func(io.Writer, []file, time.Time) error) (err error) {
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.path, b.path) })
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return write(f, files, at)
+}
+
+func writeTarGzip(w io.Writer, files []file, at time.Time) error {
+	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeTar(z, files, at), z.Close())
+}
+
+// writeTar writes files, and each folder of them before its first file.
+func writeTar(w io.Writer, files []file, at time.Time) error {
+	t := tar.NewWriter(w)
+	made := map[string]bool{".": true}
+	for _, f := range files {
+		for _, folder := range parents(f.path) {
+			if made[folder] {
+				continue
+			}
+			made[folder] = true
+			if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: folder + "/", Mode: 0o755, ModTime: at}); err != nil {
+				return err
+			}
+		}
+		content, err := os.ReadFile(f.source)
+		if err != nil {
+			return err
+		}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: f.path, Mode: int64(f.mode), Size: int64(len(content)), ModTime: at}
+		if err := t.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := t.Write(content); err != nil {
+			return err
+		}
+	}
+	return t.Close()
+}
+
+// parents returns the folders of a path, the outermost first.
+func parents(name string) (folders []string) {
+	for i := range strings.Count(name, "/") {
+		folders = append(folders, strings.Join(strings.Split(name, "/")[:i+1], "/"))
+	}
+	return folders
+}
+
+func writeZip(w io.Writer, files []file, at time.Time) error {
+	z := zip.NewWriter(w)
+	for _, f := range files {
+		content, err := os.ReadFile(f.source)
+		if err != nil {
+			return err
+		}
+		header := &zip.FileHeader{Name: path.Clean(f.path), Method: zip.Deflate, Modified: at}
+		header.SetMode(f.mode)
+		entry, err := z.CreateHeader(header)
+		if err != nil {
+			return err
+		}
+		if _, err := entry.Write(content); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}

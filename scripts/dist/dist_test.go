@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestChanges(t *testing.T) {
+	const text = "# Changelog\n\n## Unreleased\n\n- next\n\n## 0.2.0 - 2026-12-01\n\n### Added\n\n- two\n\n## [0.1.0]\n\n- one\n"
+	for version, want := range map[string]string{"0.2.0": "### Added\n\n- two\n", "0.1.0": "- one\n"} {
+		if got, err := changes(text, version); err != nil || got != want {
+			t.Errorf("%s: %q, %v", version, got, err)
+		}
+	}
+	if got, err := changes(text, "0.3.0"); err == nil {
+		t.Errorf("a section of no version: %q", got)
+	}
+}
+
+// The bytes of an archive depend on the names, modes and contents of its files, and on one time.
+func TestArchivesAreReproducible(t *testing.T) {
+	for name, write := range map[string]func([]file, time.Time) ([]byte, error){
+		"tar.gz": func(f []file, at time.Time) ([]byte, error) {
+			var b bytes.Buffer
+			err := writeTarGzip(&b, f, at)
+			return b.Bytes(), err
+		},
+		"zip": func(f []file, at time.Time) ([]byte, error) {
+			var b bytes.Buffer
+			err := writeZip(&b, f, at)
+			return b.Bytes(), err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var made [][]byte
+			for i := range 2 {
+				source := filepath.Join(t.TempDir(), "f")
+				if err := os.WriteFile(source, []byte("content"), 0o600+os.FileMode(i)*0o44); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chtimes(source, time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
+					t.Fatal(err)
+				}
+				b, err := write([]file{{source, "a/b/f", 0o644}, {source, "a/g", 0o755}}, time.Unix(1e9, 0).UTC())
+				if err != nil {
+					t.Fatal(err)
+				}
+				made = append(made, b)
+			}
+			if !bytes.Equal(made[0], made[1]) {
+				t.Error("two archives of the same files differ")
+			}
+		})
+	}
+}
+
+func TestParents(t *testing.T) {
+	for path, want := range map[string][]string{"f": nil, "a/f": {"a"}, "a/b/f": {"a", "a/b"}} {
+		if got := parents(path); !slices.Equal(got, want) {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
+func TestManifests(t *testing.T) {
+	r := release{out: t.TempDir(), tag: "v1.2.3", version: "1.2.3", time: time.Unix(1e9, 0).UTC(), sums: map[string]string{}}
+	if err := r.manifests(); err == nil {
+		t.Error("manifests without the archives that they name")
+	}
+	for _, p := range platforms {
+		r.sums[r.archive(p)] = "0a1b"
+	}
+	if err := r.manifests(); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"bulkcat.rb":                    homepage + "/releases/download/v1.2.3/bulkcat_1.2.3_darwin_arm64.tar.gz",
+		"bulkcat.scoop.json":            `"extract_dir": "bulkcat_1.2.3_windows_arm64"`,
+		"bulkcat.winget.installer.yaml": "InstallerSha256: 0A1B\n",
+	} {
+		content, err := os.ReadFile(filepath.Join(r.out, name))
+		if err != nil || !strings.Contains(string(content), want) {
+			t.Errorf("%s does not have %q: %v", name, want, err)
+		}
+	}
+}

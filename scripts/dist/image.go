@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"encoding/pem"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// images writes a container image for each processor, as docker load and podman load read it. An image has the binary,
+// the certificate authorities of Mozilla, and a user without rights. It works with a read-only root: runs write to the
+// volumes that they are given.
+func (r *release) images() error {
+	for _, p := range platforms {
+		if p.os != "linux" {
+			continue
+		}
+		image, err := r.image(p)
+		if err != nil {
+			return err
+		}
+		tag, err := name.NewTag("bulkcat/bulkcat:" + r.version)
+		if err != nil {
+			return err
+		}
+		if err := tarball.WriteToFile(filepath.Join(r.out, "bulkcat_"+r.version+"_image_"+p.arch+".tar"), tag, image); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *release) image(p platform) (v1.Image, error) {
+	files, err := r.imageFiles(p)
+	if err != nil {
+		return nil, err
+	}
+	var content bytes.Buffer
+	if err := writeTar(&content, files, r.time); err != nil {
+		return nil, err
+	}
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content.Bytes())), nil
+	}, tarball.WithCompressedCaching)
+	if err != nil {
+		return nil, err
+	}
+	image, err := mutate.AppendLayers(empty.Image, layer)
+	if err != nil {
+		return nil, err
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	config.OS, config.Architecture, config.Created = p.os, p.arch, v1.Time{Time: r.time}
+	config.Config = v1.Config{
+		Entrypoint: []string{"/usr/bin/bulkcat"}, User: "65532:65532", WorkingDir: "/work",
+		Env: []string{"PATH=/usr/bin", "HOME=/work"},
+		Labels: map[string]string{
+			"org.opencontainers.image.source": homepage, "org.opencontainers.image.version": r.version,
+			"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.description": summary,
+		},
+	}
+	return mutate.ConfigFile(image, config)
+}
+
+func (r *release) imageFiles(p platform) ([]file, error) {
+	texts := map[string][]byte{
+		"etc/passwd":                        []byte("bulkcat:x:65532:65532::/work:/sbin/nologin\n"),
+		"etc/group":                         []byte("bulkcat:x:65532:\n"),
+		"etc/ssl/certs/ca-certificates.crt": authorities(),
+	}
+	files := []file{{r.binary(p), "usr/bin/bulkcat", 0o755}}
+	for _, path := range []string{"etc/group", "etc/passwd", "etc/ssl/certs/ca-certificates.crt"} {
+		source := filepath.Join(r.work, filepath.Base(path))
+		if err := os.WriteFile(source, texts[path], 0o666); err != nil {
+			return nil, err
+		}
+		files = append(files, file{source, path, 0o644})
+	}
+	return files, nil
+}
+
+// authorities are the certificate authorities, in PEM. Those that are limited to certain certificates are left out,
+// because a file of certificates cannot say so.
+func authorities() []byte {
+	var text bytes.Buffer
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			text.Write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}))
+		}
+	}
+	return text.Bytes()
+}

@@ -1,0 +1,222 @@
+// Dist builds the files of a release, the same bytes for the same commit: archives, Debian and RPM packages, container
+// images, a bill of materials, manifests of package managers, checksums, and the notes of the version.
+//
+//	make dist VERSION=v0.1.0
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("dist: ")
+	var r release
+	flag.StringVar(&r.root, "root", "../..", "the folder of the project")
+	flag.StringVar(&r.out, "o", "../../bin/dist", "the folder to write, which is emptied first")
+	flag.StringVar(&r.tag, "version", "", "the tag of the release, such as v0.1.0")
+	flag.Parse()
+	if err := r.build(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// release is a release that is built.
+type release struct {
+	root, out string
+	tag       string    // v0.1.0
+	version   string    // 0.1.0
+	time      time.Time // of the commit; all files have it
+	work      string    // a temporary folder with binaries, completions and man pages
+	sums      map[string]string
+}
+
+// platform is what a binary runs on.
+type platform struct{ os, arch string }
+
+var platforms = []platform{
+	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+}
+
+// file is a file of an archive, a package or an image.
+type file struct {
+	source string // its path on this machine
+	path   string // its path in the archive, with slashes
+	mode   fs.FileMode
+}
+
+func (r *release) build() (err error) {
+	r.version = strings.TrimPrefix(r.tag, "v")
+	if r.version == r.tag || !strings.Contains(r.version, ".") {
+		return fmt.Errorf("the version is %q: give a tag such as v0.1.0", r.tag)
+	}
+	if r.time, err = r.commitTime(); err != nil {
+		return err
+	}
+	if r.work, err = os.MkdirTemp("", "bulkcat-dist-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()
+	if err := errors.Join(os.RemoveAll(r.out), os.MkdirAll(r.out, 0o777)); err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		r.notes, r.binaries, r.texts, r.archives, r.packages, r.images, r.billOfMaterials, r.wheels, r.sum, r.manifests, r.writeSums,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commitTime is the time of the commit, or SOURCE_DATE_EPOCH.
+func (r *release) commitTime() (time.Time, error) {
+	text := os.Getenv("SOURCE_DATE_EPOCH")
+	if text == "" {
+		out, err := r.run(nil, "git", "log", "-1", "--format=%ct")
+		if err != nil {
+			return time.Time{}, err
+		}
+		text = string(out)
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// run runs a program in the folder of the project and returns its output.
+func (r *release) run(env []string, name string, args ...string) ([]byte, error) {
+	c := exec.Command(name, args...)
+	c.Dir, c.Env, c.Stderr = r.root, append(os.Environ(), env...), os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c, err)
+	}
+	return out, nil
+}
+
+// notes writes the section of the version in CHANGELOG.md, without its heading.
+func (r *release) notes() error {
+	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	section, err := changes(string(text), r.version)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.out, "NOTES.md"), []byte(section), 0o666)
+}
+
+// changes returns the section of a version in a changelog.
+func changes(text, version string) (string, error) {
+	for section := range strings.SplitSeq("\n"+text, "\n## ") {
+		heading, rest, _ := strings.Cut(section, "\n")
+		if name, _, _ := strings.Cut(heading, " "); strings.Trim(name, "[]") == version {
+			return strings.TrimSpace(rest) + "\n", nil
+		}
+	}
+	return "", fmt.Errorf("CHANGELOG.md has no section \"## %s\"", version)
+}
+
+// binary is the path of the binary of a platform.
+func (r *release) binary(p platform) string {
+	return filepath.Join(r.work, p.os+"_"+p.arch, p.command())
+}
+
+func (p platform) command() string {
+	if p.os == "windows" {
+		return "bulkcat.exe"
+	}
+	return "bulkcat"
+}
+
+func (r *release) binaries() error {
+	for _, p := range platforms {
+		log.Printf("the binary for %s/%s", p.os, p.arch)
+		if _, err := r.run([]string{"GOOS=" + p.os, "GOARCH=" + p.arch}, "make", "--no-print-directory", "build", "VERSION="+r.tag, "BIN="+r.binary(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// texts makes the completions of shells. The man pages are in bin/man.
+func (r *release) texts() error {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		out, err := r.run(nil, "go", "run", "./cmd/bulkcat", "completion", shell)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(r.work, shell), out, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manPages lists the man pages, in a folder of an archive.
+func (r *release) manPages(folder string) ([]file, error) {
+	pages, err := filepath.Glob(filepath.Join(r.root, "bin/man/*.1"))
+	if err == nil && len(pages) == 0 {
+		err = errors.New("bin/man has no man pages: run make man")
+	}
+	var files []file
+	for _, page := range pages {
+		files = append(files, file{page, folder + "/" + filepath.Base(page), 0o644})
+	}
+	return files, err
+}
+
+// wheels makes the wheels of Python.
+func (r *release) wheels() error {
+	return nil
+}
+
+// sum computes the checksums of the files so far.
+func (r *release) sum() error {
+	entries, err := os.ReadDir(r.out)
+	if err != nil {
+		return err
+	}
+	r.sums = map[string]string{}
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(r.out, e.Name()))
+		if err != nil {
+			return err
+		}
+		if e.Name() != "NOTES.md" {
+			r.sums[e.Name()] = fmt.Sprintf("%x", sha256.Sum256(content))
+		}
+	}
+	return nil
+}
+
+func (r *release) writeSums() error {
+	var text bytes.Buffer
+	names := make([]string, 0, len(r.sums))
+	for name := range r.sums {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&text, "%s  %s\n", r.sums[name], name)
+	}
+	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), text.Bytes(), 0o666)
+}
