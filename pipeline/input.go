@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -100,15 +101,19 @@ func countRecords(ctx context.Context, o reader.Options, limit int64) (n int64, 
 
 // mostRequests is a number of requests that the run does not exceed: the number of lines of the input,
 // times the classifications. To count lines takes a hundredth of the time of reading the records and
-// looking them up. The answer is false if a file is compressed or cannot be read.
-func (o *SessionOptions) mostRequests() (most int64, ok bool) {
-	for _, file := range o.Input.Paths {
-		lines, ok := countLines(file)
+// looking them up. The answer is false if a file is compressed, has records without lines of their own, or cannot be read.
+func (s *Session) mostRequests() (most int64, ok bool) {
+	for _, file := range s.input.Files() {
+		if !slices.Contains([]string{"csv", "jsonl", "txt"}, file.Format) {
+			return 0, false
+		}
+		lines, ok := countLines(file.Name)
 		if !ok {
 			return 0, false
 		}
 		most += lines
 	}
+	o := &s.options
 	if o.Limit > 0 {
 		most = min(most, o.Limit)
 	}
@@ -125,7 +130,7 @@ func countLines(path string) (lines int64, ok bool) {
 	buf := make([]byte, 256<<10)
 	for first := true; ; first = false {
 		n, err := file.Read(buf)
-		if first && isCompressed(buf[:n]) {
+		if first && reader.IsCompressed(buf[:n]) {
 			return 0, false
 		}
 		lines += int64(bytes.Count(buf[:n], []byte{'\n'}) + bytes.Count(buf[:n], []byte{'\r'}))
@@ -133,9 +138,4 @@ func countLines(path string) (lines int64, ok bool) {
 			return lines, err == io.EOF
 		}
 	}
-}
-
-// isCompressed reports whether a file begins as gzip or zstd does.
-func isCompressed(head []byte) bool {
-	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }

@@ -24,13 +24,15 @@ func TestCountLines(t *testing.T) {
 		most    int64
 		ok      bool
 	}{
-		"whole lines": {"a\nb\nc\n", 4, true},
-		"no last end": {"a\nb", 2, true},
-		"CR alone":    {"a\rb\rc", 3, true},
-		"empty":       {"", 1, true},
-		"gzip":        {packed.String(), 0, false},
-		"zstd":        {"\x28\xb5\x2f\xfd\x00\n\n\n", 0, false},
-		"large":       {string(bytes.Repeat([]byte("0123456789abcde\n"), 100_000)), 100_001, true},
+		"whole lines":                           {"a\nb\nc\n", 4, true},
+		"no last end":                           {"a\nb", 2, true},
+		"CR alone":                              {"a\rb\rc", 3, true},
+		"empty":                                 {"", 1, true},
+		"gzip":                                  {packed.String(), 0, false},
+		"zstd":                                  {"\x28\xb5\x2f\xfd\x00\n\n\n", 0, false},
+		"zstd that begins with a frame to skip": {"\x51\x2a\x4d\x18\x00\n\n\n", 0, false},
+
+		"large": {string(bytes.Repeat([]byte("0123456789abcde\n"), 100_000)), 100_001, true},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(tt.content), 0o666); err != nil {
@@ -47,23 +49,39 @@ func TestCountLines(t *testing.T) {
 	}
 }
 
-// Each classification is asked for.
+// Each classification is asked for, and each record of a line. Other files have more records than lines.
 func TestMostRequests(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "in.txt")
-	if err := os.WriteFile(path, []byte("a\nb\nc"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		classification string
-		limit, want    int64
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write([]byte("a\nb\n"))
+	_ = z.Close()
+	for name, tt := range map[string]struct {
+		content, classification string
+		limit, want             int64 // want is 0 if it is not known
 	}{
-		{"naics", 0, 3}, {"taxonomy_v3,naics", 0, 6}, {"taxonomy_v3,naics", 2, 4}, {"taxonomy_v3,naics", 9, 6},
+		"one classification":  {"a\nb\nc", "naics", 0, 3},
+		"two classifications": {"a\nb\nc", "taxonomy_v3,naics", 0, 6},
+		"a lower limit":       {"a\nb\nc", "taxonomy_v3,naics", 2, 4},
+		"a higher limit":      {"a\nb\nc", "taxonomy_v3,naics", 9, 6},
+		"lines of JSON":       {`"a"` + "\n" + `"b"`, "naics", 0, 2},
+		"a JSON array":        {`["a","b","c"]`, "naics", 0, 0},
+		"gzip":                {packed.String(), "naics", 0, 0},
 	} {
-		o := SessionOptions{Classifications: strings.Split(tt.classification, ","), Limit: tt.limit}
-		o.Input.Paths = []string{path}
-		if most, ok := o.mostRequests(); most != tt.want || !ok {
-			t.Errorf("%s, limit %d: %d, %t; want %d", tt.classification, tt.limit, most, ok, tt.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "in")
+			if err := os.WriteFile(path, []byte(tt.content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			input, err := reader.Open(reader.Options{Paths: []string{path}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer input.Close()
+			s := Session{input: input, options: SessionOptions{Classifications: strings.Split(tt.classification, ","), Limit: tt.limit}}
+			if most, ok := s.mostRequests(); ok != (tt.want > 0) || ok && most != tt.want {
+				t.Errorf("%d, %t; want %d", most, ok, tt.want)
+			}
+		})
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 	if !isNumber || s.options.readsOnce() {
 		return nil
 	}
-	if most, ok := s.options.mostRequests(); !ok || most > left {
+	if most, ok := s.mostRequests(); !ok || most > left {
 		f, err := s.forecastAgain(ctx, store, options, nil)
 		if err != nil {
 			return err

@@ -112,6 +112,11 @@ var (
 	magicZstd = []byte{0x28, 0xb5, 0x2f, 0xfd} // RFC 8878 §3.1.1
 )
 
+// IsCompressed reports whether a file begins as gzip or zstd does.
+func IsCompressed(head []byte) bool {
+	return bytes.HasPrefix(head, magicGzip) || isZstd(head[:min(len(head), len(magicZstd))])
+}
+
 // decompress recognizes the compression by the first bytes: file names may be wrong, and standard input has none.
 func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
 	magic, _ := r.Peek(len(magicZstd)) // the next Read returns an error met here
