@@ -51,7 +51,6 @@ func pythonModule() string {
 }
 
 const pythonHead = `# Written by go test ./cmd/bulkcat -run TestPythonOptions -update from the flags of the program.
-# ruff: noqa: E501
 """The options of the functions: the flags of the program with underscores."""
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
 # Written by go test ./cmd/bulkcat -run TestPythonOptions -update from the flags of the program.
-# ruff: noqa: E501
 """The options of the functions: the flags of the program with underscores."""
 
 from __future__ import annotations
