@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).parent.resolve()
@@ -45,8 +46,9 @@ def main(arguments: list[str]) -> None:
     folder = pathlib.Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     for platform in platforms or [output("go", "env", "GOOS") + "/" + output("go", "env", "GOARCH")]:
-        binary = build(platform, release, folder / "build")
-        print(write(folder, version(release), PLATFORMS[platform], binary))
+        with tempfile.TemporaryDirectory() as temporary:
+            binary = build(platform, release, pathlib.Path(temporary))
+            print(write(folder, version(release), PLATFORMS[platform], binary))
 
 
 def output(*command: str) -> str:
@@ -55,9 +57,9 @@ def output(*command: str) -> str:
 
 def version(release: str) -> str:
     """The version of a `git describe` by PEP 440: a tag, a tag and commits after it, or a commit without a tag."""
-    match = re.fullmatch(r"v?(\d+(?:\.\d+)*)(?:-(\w[\w.]*?))?(?:-(\d+)-g([0-9a-f]+))?(-dirty)?", release)
+    match = re.fullmatch(r"v?(\d+(?:\.\d+)+)(?:-(\w[\w.]*?))?(?:-(\d+)-g([0-9a-f]+))?(-dirty)?", release)
     if match is None:
-        return "0.dev0+" + re.sub(r"[^a-z0-9]+", ".", release.lower())
+        return "0.dev0+g" + re.sub(r"[^a-z0-9]+", ".", release.lower())  # "g", since numbers lose their zeros
     number, before, commits, commit, dirty = match.groups()
     local = ".".join(filter(None, [commit and "g" + commit, dirty and "dirty"]))
     text = number + (re.sub(r"[.-]", "", before) if before else "") + (f".post{commits}" if commits else "")
@@ -66,7 +68,7 @@ def version(release: str) -> str:
 
 def build(platform: str, release: str, folder: pathlib.Path) -> pathlib.Path:
     system, architecture = platform.split("/")
-    binary = folder.resolve() / (system + "-" + architecture) / ("bulkcat.exe" if system == "windows" else "bulkcat")
+    binary = folder / ("bulkcat.exe" if system == "windows" else "bulkcat")
     environment = dict(os.environ, GOOS=system, GOARCH=architecture)
     command = ["make", "--no-print-directory", "build", f"VERSION={release}", f"BIN={binary}"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=sys.stderr)

@@ -264,7 +264,7 @@ def _run_frame(frame: Frame, call: _Call, work: Work, arguments: list[str]) -> A
     options = {name: value for name, value in call.options.items() if name != "shape"}
     progress = Progress(_run.beside(output, "status.json"), call.progress)
     try:
-        account = _run.run(arguments, options, output, progress, _OF_FRAMES)
+        account = _run.run(arguments, options, output, progress, _OF_FRAMES, warns=frame.length() > 0)
     finally:
         progress.close()
     if call.output:
@@ -296,12 +296,14 @@ def _joined(frame: Frame, call: _Call, rows: Columns) -> Any:
 
 def _renamed(rows: Columns, prefix: str, kept: set[str]) -> Columns:
     """The columns for a frame, with their names there."""
+    from bulkcat._frames import typed
+
     names = {"value": "category", "title": "category_title"}
     last = ("status", "error", "source", "answered_at")
     dropped = {"record", "input", "rank", "classification"} - kept
     order = [n for n in rows if n not in dropped and n not in last] + [n for n in last if n in rows]
     first = [n for n in ("record", "classification", "rank") if n in order]
-    return {prefix + names.get(n, n): rows[n] for n in first + [n for n in order if n not in first]}
+    return {prefix + names.get(n, n): typed(n, rows[n]) for n in first + [n for n in order if n not in first]}
 
 
 def verify(output: str | os.PathLike[str], *inputs: str | os.PathLike[str], **options: Any) -> Any:

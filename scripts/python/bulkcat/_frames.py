@@ -19,7 +19,20 @@ if TYPE_CHECKING:
 # Rows are sent in batches of so many, so that a long frame is not copied as a whole.
 _BATCH = 1 << 17
 
+# The columns of lines of JSON without a line, which name no levels.
+_NAMES = ("record", "status", "classification", "rank", "value", "category_id", "confidence", "categories", "error")
+
 Columns = dict[str, Any]  # of categories by name: arrays of pyarrow, or lists
+
+
+class Texts(list[str | None]):
+    """Texts of the program, also if all of them are null."""
+
+
+def typed(name: str, values: Any) -> Any:
+    """Return the values of a column of the program, with lists of texts as Texts."""
+    numbers = ("record", "rank", "confidence", "categories")
+    return Texts(values) if isinstance(values, list) and name not in numbers else values
 
 
 class Frame:
@@ -74,18 +87,15 @@ class PandasFrame(Frame):
         """Values without an index, by which pandas would align them."""
         import pandas as pd
 
+        if not isinstance(values, list) and str(values.type).startswith("list"):
+            values = values.to_pylist()
         if not isinstance(values, list):
             integers = {values.type: pd.Int64Dtype()}.get if str(values.type) == "int64" else None  # with nulls
             return values.to_pandas(types_mapper=integers).array
-        texts = any(isinstance(v, str) for v in values)
-        return pd.Categorical(values) if texts else pd.Series(values, dtype=_dtype_of(values)).array
-
-
-def _dtype_of(values: list[Any]) -> str:
-    """The dtype of values that are no texts. Nulls make doubles of numbers."""
-    if any(isinstance(v, list) for v in values):
-        return "object"
-    return "Int64" if any(isinstance(v, int) for v in values) else "float64"
+        if isinstance(values, Texts):
+            return pd.Categorical(values)
+        lists, numbers = (any(isinstance(v, kind) for v in values) for kind in (list, int))
+        return pd.Series(values, dtype="object" if lists else "Int64" if numbers else "float64").array
 
 
 class PolarsFrame(Frame):
@@ -128,7 +138,13 @@ class PolarsFrame(Frame):
             series = pl.from_arrow(values)
             assert isinstance(series, pl.Series)
             return series.alias(name)
-        return pl.Series(name, values, dtype=pl.Categorical if any(isinstance(v, str) for v in values) else None)
+        if isinstance(values, Texts):
+            return pl.Series(name, values, dtype=pl.Categorical)
+        entries = (entry for value in values if isinstance(value, list) for entry in value)
+        if names := next(entries, None):  # Polars would infer the types of the members from the first values
+            numbers = {"rank": pl.Int64, "confidence": pl.Float64}
+            return pl.Series(name, values, dtype=pl.List(pl.Struct({n: numbers.get(n, pl.String) for n in names})))
+        return pl.Series(name, values, dtype=None if any(v is not None for v in values) else pl.Float64)
 
 
 class ArrowFrame(Frame):
@@ -285,7 +301,7 @@ def receive(frame: Frame, path: str) -> Columns:
     if format_for(frame) == "jsonl":
         with open(path, encoding="utf-8") as file:
             rows = [json.loads(line) for line in file]
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else _NAMES)}
     import pyarrow as pa
     import pyarrow.parquet as pq
 

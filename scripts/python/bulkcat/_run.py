@@ -72,7 +72,9 @@ def _read(process: subprocess.Popen[bytes]) -> bytes:
         raise
 
 
-def run(arguments: list[str], options: dict[str, Any], output: str, progress: Progress, without: frozenset[str]) -> dict[str, Any]:
+def run(
+    arguments: list[str], options: dict[str, Any], output: str, progress: Progress, without: frozenset[str], warns: bool = True
+) -> dict[str, Any]:
     """Run `website` or `product` without the variables of some options, and return the account.
 
     Ctrl-C stops the run softly; the second one kills it. The run stops when its standard input ends, so that it does not
@@ -86,7 +88,8 @@ def run(arguments: list[str], options: dict[str, Any], output: str, progress: Pr
         with process:
             _wait(process, progress)
         messages = _messages(log)
-    _warn(messages)
+    if warns:
+        _warn(messages)
     account = _json_of(beside(output, "run.json")) or {}
     pending = process.returncode in _STOPPED and account.get("ending") == "complete"  # of --partial
     if process.returncode not in (_COMPLETE, _UNANSWERED) and not pending:
