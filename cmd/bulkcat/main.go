@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -92,7 +93,11 @@ func isMisconfigured(err error) bool {
 		misconfigured *pipeline.MisconfiguredError
 		service       *pipeline.ServiceError
 		unreachable   *pipeline.UnreachableError
+		refusal       *client.Error
 	)
+	if errors.As(err, &refusal) && (refusal.Class == client.Auth || refusal.Class == client.Fatal) {
+		return true
+	}
 	return errors.As(err, &misconfigured) || errors.As(err, &service) || errors.As(err, &unreachable)
 }
 

@@ -80,7 +80,7 @@ def websites(
     **options: Unpack[_options.WebsiteOptions],
 ) -> Any:
     """Categorize websites: URLs or bare domains. See `products`."""
-    return _categorize(data, _Call("website", column, _path(output), prefix, dry_run, progress, resume, dict(options)))
+    return _categorize(data, _Call("website", column, _path(output), prefix, dry_run, progress, resume, _flags.seal(options)))
 
 
 def products(
@@ -113,17 +113,17 @@ def products(
 
     Raises Stopped, Misconfigured, UsageError or Error. Rows without an answer are no error: see their status.
     """
-    return _categorize(data, _Call("product", column, _path(output), prefix, dry_run, progress, resume, dict(options)))
+    return _categorize(data, _Call("product", column, _path(output), prefix, dry_run, progress, resume, _flags.seal(options)))
 
 
 def website(text: str, **options: Unpack[_options.WebsiteOptions]) -> Categories:
     """Categorize one website."""
-    return _ask("website", text, dict(options))
+    return _ask("website", text, _flags.seal(options))
 
 
 def product(text: str, **options: Unpack[_options.ProductOptions]) -> Categories:
     """Categorize one product."""
-    return _ask("product", text, dict(options))
+    return _ask("product", text, _flags.seal(options))
 
 
 for _function in (websites, products, website, product):
@@ -354,6 +354,11 @@ class Store:
     def bytes(self) -> int:
         """Its size on disk."""
         return sum(os.path.getsize(os.path.join(folder, f)) for folder, _, files in os.walk(self.path) for f in files)
+
+    @property
+    def answers(self) -> int:
+        """The number of its answers, without rejections."""
+        return sum(group["answers"] for group in self.stats()["groups"])
 
     def stats(self) -> Any:
         """Count the answers, and say how old they are."""

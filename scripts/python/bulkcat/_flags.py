@@ -24,14 +24,19 @@ class Secret(str):
         return "'***'"
 
 
+def seal(options: Any) -> Any:
+    """Make secrets of the values that may be some, in place: the arguments of a function are in its traceback."""
+    for name in {"api_key", "header", "notify"}.intersection(options):
+        value = options[name]
+        options[name] = Secret(value) if isinstance(value, str) else value and [Secret(v) for v in value]
+    return options
+
+
 def check(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that are given, and refuse unknown ones."""
     for name in options:
         if name not in TABLES[kind]:
             raise UsageError(f"there is no option {name!r}{_nearest(name, TABLES[kind])}")
-        if name in ("api_key", "header", "notify") and options[name] is not None:
-            value = options[name]
-            options[name] = Secret(value) if isinstance(value, str) else [Secret(v) for v in value]
     return {name: value for name, value in options.items() if value is not None}
 
 
@@ -69,8 +74,8 @@ def environment(options: Mapping[str, Any], without: frozenset[str] = frozenset(
     refused = {"BULKCAT_" + name.upper() for name in without}
     variables = {name: value for name, value in os.environ.items() if name not in refused}
     for name, variable in _ENVIRONMENT.items():
-        if name in options:
-            variables[variable] = str(options[name])
+        if name in options or variable in variables:
+            variables[variable] = Secret(options.get(name, variables.get(variable)))
     return variables
 
 

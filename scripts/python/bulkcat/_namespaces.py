@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from bulkcat import _api
+from bulkcat import _api, _flags
 
 _registered: set[str] = set()
 
@@ -18,11 +18,11 @@ class Namespace:
 
     def websites(self, column: Any = None, **options: Any) -> Any:
         """Categorize websites: see bulkcat.websites."""
-        return _api.websites(self._frame, column, **options)
+        return _api.websites(self._frame, column, **_flags.seal(options))
 
     def products(self, column: Any = None, **options: Any) -> Any:
         """Categorize products: see bulkcat.products."""
-        return _api.products(self._frame, column, **options)
+        return _api.products(self._frame, column, **_flags.seal(options))
 
 
 def register() -> None:

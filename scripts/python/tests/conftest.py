@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +23,8 @@ class Service(ThreadingHTTPServer):
         self.asked = []  # the inputs that were answered
         self.quota = 10**9  # of answers
         self.refusal = 0  # the status of all answers, if not 0
+        self.rejected = set()  # inputs
+        self.broken = set()  # inputs, for which the service fails
         self.hold_after = 10**9  # answers, after which requests wait
         self.held = threading.Event()  # a request waits
         self.release = threading.Event()
@@ -43,6 +47,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(service.refusal or 403, {"error": "no"})
         if url.path == "/api/usage":
             return self.answer(200, {"plan": "test", "remaining": str(service.quota - len(service.asked))})
+        if text in service.rejected:
+            return self.answer(400, {"error": "this input is refused"})
+        if text in service.broken:
+            return self.answer(500, {"error": "broken"})
         with service.lock:
             hold = len(service.asked) >= service.hold_after
         if hold:
@@ -77,6 +85,22 @@ def service():
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def start():
+    """Starts a process of Python, which ends with the test at the latest."""
+    processes = []
+
+    def started(code, **options):
+        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+        processes.append(process)
+        return process
+
+    yield started
+    for process in processes:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture(autouse=True)
