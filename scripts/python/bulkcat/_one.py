@@ -31,6 +31,7 @@ def ask(kind: str, text: str, options: dict[str, Any], without: frozenset[str]) 
     """
     if not isinstance(text, str):
         raise TypeError(f"want the text of one {kind}, not {type(text).__name__}")
+    text.encode()  # refuses half of a pair of surrogates
     if _flags.is_hosted(options) or "store" in options:
         asker = _Asker(kind, options, without)
         try:
@@ -78,7 +79,7 @@ class _Asker:
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         self._asked += 1
-        line = json.dumps(text, ensure_ascii=False).encode() + b"\n"
+        line = json.dumps(text).encode() + b"\n"  # in ASCII, for which no encoding has to be found out
         try:
             process.stdin.write(line if self._asked > 1 or last else b"\n" * _SAMPLE + line)
             process.stdin.flush()
