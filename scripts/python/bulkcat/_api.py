@@ -190,7 +190,10 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
 
 
 def _with_partial(call: _Call, partial: bool) -> _Call:
-    return call._replace(options={**call.options, "partial": partial})
+    """The same call, or one that asks nothing, and so needs no bounds."""
+    bounds = ("max_requests", "reserve", "finish_by") if partial else ()
+    options = {name: value for name, value in call.options.items() if name not in bounds}
+    return call._replace(options={**options, "partial": partial})
 
 
 def _forecast(arguments: list[str], call: _Call, without: frozenset[str]) -> Forecast:
@@ -208,7 +211,7 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
     _check_names(frame, call)
     form = _frames.format_for(frame)
     with Work("store" in call.options, _flags.is_hosted(call.options)) as work:
-        path = work.path("input." + form)
+        path = _input_path(call, work.path("input." + form))
         names = _frames.send(frame, columns, path)
         arguments = [call.kind, path, *(f"--column={name}" for name in names), f"--input-format={form}"]
         if call.dry_run:
@@ -218,6 +221,18 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
         except Stopped as stopped:
             stopped._again = lambda partial: _categorize_frame(frame, _with_partial(call, partial))
             raise
+        finally:
+            os.remove(path)
+
+
+def _input_path(call: _Call, path: str) -> str:
+    """The path of the rows of a frame: the same for each call with an output, since a run is continued with its input."""
+    if not call.output or "://" in call.output:
+        return path
+    folder, name = os.path.split(os.path.abspath(call.output))
+    if not os.path.isdir(folder):
+        raise UsageError(f"the folder of {call.output} is not there")
+    return os.path.join(folder, f".{name}.{os.path.basename(path).split('.', 1)[1]}")
 
 
 def _columns(frame: Frame, call: _Call) -> list[Any]:

@@ -8,9 +8,14 @@ import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import hypothesis
 import pytest
 
 KEY = "a-key-that-nobody-may-see"
+
+
+hypothesis.settings.register_profile("bulkcat", database=None)  # nothing is left in the tree
+hypothesis.settings.load_profile("bulkcat")
 
 
 class Service(ThreadingHTTPServer):

@@ -228,6 +228,26 @@ def test_stopped_file(hosted, tmp_path, monkeypatch):
     assert repr(partial) == "Run('out/', ok=4, pending=16)"
 
 
+@pytest.mark.parametrize("output", ["out.parquet", "out/"])
+def test_frame_with_an_output_is_continued(hosted, tmp_path, monkeypatch, output):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(bulkcat.Stopped) as caught:
+        bulkcat.products(FRAME, output=output, max_requests=4)
+    hosted.asked.clear()
+    with pytest.raises(bulkcat.Stopped):
+        caught.value.resume()
+    run = bulkcat.products(FRAME, output=output)
+    assert run.counts["ok"] == 20 and len(hosted.asked) == 16
+    assert bulkcat.products(FRAME, output=output).counts["requests"] == 0
+    assert not list(tmp_path.glob(".*input*"))
+
+
+def test_embedded_service_has_bounds():
+    with pytest.raises(bulkcat.Stopped) as caught:
+        bulkcat.products(FRAME, max_requests=5)
+    assert set(statuses(caught.value.result())) <= {"ok", "pending"}
+
+
 def test_warnings_are_python_warnings(tmp_path):
     (tmp_path / "empty.csv").write_text("title\n")
     with pytest.warns(UserWarning, match="no records") as caught:
