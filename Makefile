@@ -18,7 +18,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
+.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,6 +128,17 @@ test-slurm: build ## ROWS records in a Slurm array, from S3 to S3: a task killed
 	go build -o bin/upstream ./scripts/engines/upstream
 	cd scripts/servers && CGO_ENABLED=0 go build -o $(CURDIR)/bin/versitygw github.com/versity/versitygw/cmd/versitygw
 	python3 scripts/slurm/test.py bin/bulkcat bin/upstream bin/versitygw --records $(ROWS)
+
+wheel: ## make the wheel of the Python package for this machine in bin/wheels (needs python3)
+	python3 scripts/python/wheel.py bin/wheels
+
+wheels: ## make the wheels for Linux, macOS and Windows on amd64 and arm64 in bin/wheels (needs python3)
+	python3 scripts/python/wheel.py bin/wheels --all
+
+test-python: ## install the wheel, and test the Python package with pandas, Polars, pyarrow and DuckDB (needs python3 3.10 or later, and PyPI)
+	rm -rf bin/wheels
+	python3 scripts/python/wheel.py bin/wheels
+	scripts/python/test.sh bin/wheels/*.whl
 
 test-kubernetes: build ## compare the manifests with the schemas of Kubernetes, and run their commands (needs python3, PyPI)
 	python3 -m venv bin/kubernetes && bin/kubernetes/bin/pip install -q -r scripts/kubernetes/requirements.txt

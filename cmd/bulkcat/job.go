@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -228,7 +229,7 @@ func (j *job) run(ctx context.Context, s streams, of int) int {
 	j.cmd.SetContext(ctx)
 	err := j.cmd.RunE(j.cmd, j.flags.input.Paths)
 	if !isReported(err) {
-		s.err.Fail(fmt.Errorf("job %d of %d: %w", j.number, of, err))
+		s.err.Fail(fmt.Errorf("job %d of %d: %w", j.number, of, err), slog.Bool("misconfigured", isMisconfigured(err)))
 	}
 	return exitStatus(err, signalOf(ctx))
 }

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"runtime/debug"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -57,7 +59,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := s.signals.watch(context.Background())
 	err := execute(ctx, args, s)
 	if !isReported(err) {
-		s.err.Fail(err)
+		s.err.Fail(err, slog.Bool("misconfigured", isMisconfigured(err)))
 	}
 	return exitStatus(err, signalOf(ctx))
 }
@@ -83,6 +85,20 @@ var errPending = errors.New("some records are pending")
 func isReported(err error) bool {
 	_, jobs := errors.AsType[*jobsError](err)
 	return err == nil || jobs || errors.Is(err, errUnanswered) || errors.Is(err, errPending) || errors.Is(err, errDifferent)
+}
+
+// isMisconfigured reports whether the settings or the address of the service have to change before a run can succeed.
+func isMisconfigured(err error) bool {
+	var (
+		misconfigured *pipeline.MisconfiguredError
+		service       *pipeline.ServiceError
+		unreachable   *pipeline.UnreachableError
+		refusal       *client.Error
+	)
+	if errors.As(err, &refusal) && (refusal.Class == client.Auth || refusal.Class == client.Fatal) {
+		return true
+	}
+	return errors.As(err, &misconfigured) || errors.As(err, &service) || errors.As(err, &unreachable)
 }
 
 // usageError is an error in the command line or the environment.

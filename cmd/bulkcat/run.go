@@ -45,6 +45,7 @@ type runFlags struct {
 	shard          string
 	partial        bool
 	dryRun         bool
+	untilStdinEnds bool
 	profiling      profilingFlags
 	report         string // the file of the report; "" for none
 }
@@ -59,8 +60,12 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 			f.input.Paths = args
 			outlivePipes()
 			defer f.attend()()
-			return f.notified(cmd.Context(), func() error {
-				return f.run(cmd.Context(), cmd.Flags().Changed("classification"))
+			ctx := cmd.Context()
+			if f.untilStdinEnds {
+				ctx = untilEnd(ctx, s.in)
+			}
+			return f.notified(ctx, func() error {
+				return f.run(ctx, cmd.Flags().Changed("classification"))
 			})
 		},
 	}
@@ -108,6 +113,8 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "time for requests in flight after the run is interrupted")
 	flags.StringVar(&f.report, "report", "", "write a report on the run to `FILE`: .html, .md or .json")
 	f.log.bind(flags)
+	flags.BoolVar(&f.untilStdinEnds, "until-stdin-ends", false, "stop, resumable, when standard input ends, for the program that has started this one")
+	flags.Lookup("until-stdin-ends").Hidden = true
 	f.profiling.bind(flags)
 }
 
@@ -115,6 +122,9 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 func (f *runFlags) complete() error {
 	if f.Output.Path == "" && !f.dryRun {
 		return errors.New("no output: name a file (-o out.parquet), a folder (-o out/), or -o - for standard output")
+	}
+	if f.untilStdinEnds && slices.Contains(f.input.Paths, "-") {
+		return errors.New("--until-stdin-ends: standard input is an input")
 	}
 	f.Classifications = strings.Split(f.classification, ",")
 	f.Offline = f.Offline || f.partial
@@ -164,6 +174,9 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	if f.dryRun {
 		if f.forecast, err = pipeline.DryRun(ctx, f.SessionOptions); err != nil {
 			return err
+		}
+		if f.log.format == "json" {
+			return writeJSON(f.streams.out, forecastLine{f.forecast, f.forecast.ToAsk(), f.forecast.Quota.Remaining})
 		}
 		printForecast(f.streams.text(), f.forecast, f.Kind, rateValue(f.Limits.Rate))
 		return nil
@@ -253,6 +266,13 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 		noticed()
 		unshown()
 	}
+}
+
+// forecastLine is a forecast as JSON.
+type forecastLine struct {
+	pipeline.Forecast
+	ToAsk     int64  `json:"to_ask"`
+	QuotaLeft string `json:"quota_left,omitempty"` // as the service says it
 }
 
 func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, rate rateValue) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -47,6 +48,17 @@ func (s *signals) watch(parent context.Context) context.Context {
 		}
 		s.quit()
 		os.Exit(exitStatusOf(last))
+	}()
+	return ctx
+}
+
+// untilEnd ends the context at the end of a stream as the first SIGINT does. A program that holds the other end stops the
+// run by closing it, on every system, and a run does not outlive a program that is killed.
+func untilEnd(parent context.Context, in io.Reader) context.Context {
+	ctx, cancel := context.WithCancelCause(parent)
+	go func() {
+		_, _ = io.Copy(io.Discard, in) // a stream that cannot be read has ended
+		cancel(&signalError{os.Interrupt})
 	}()
 	return ctx
 }

@@ -121,6 +121,28 @@ func TestSignalsAtOnce(t *testing.T) {
 	}
 }
 
+// TestEndOfStdinStops ends the standard input of a run that waits for its service.
+func TestEndOfStdinStops(t *testing.T) {
+	dir := t.TempDir()
+	writeTitles(t, filepath.Join(dir, "in.txt"), 20)
+	service := holdAll(t)
+	cmd := bulkcatCommand(t, dir, service.URL, "product", "in.txt", "-o", "out.csv", "--workers", "1", "--until-stdin-ends", "--grace", "0")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, cmd)
+	<-service.holding
+	if err := stdin.Close(); err != nil {
+		t.Error(err)
+	}
+	wantStatus(t, p, exitInterrupted)
+	close(service.release)
+	if want := "  resume    bulkcat product in.txt -o out.csv --workers 1"; !strings.Contains(p.Log(), want) {
+		t.Errorf("got %q, want %q in it", p.Log(), want)
+	}
+}
+
 func repeat(s syscall.Signal, n int) (signals []syscall.Signal) {
 	for range n {
 		signals = append(signals, s)

@@ -10,14 +10,14 @@ import (
 
 // Forecast says what a run would do.
 type Forecast struct {
-	Records  int64 // read
-	Invalid  int64 // records that cannot be asked
-	Distinct int64 // different requests
-	Answered int64 // different requests whose outcome is stored
-	Refresh  int64 // stored answers to be asked again
-	Saved    int64 // requests that a run by sites saves, compared with a run by exact spellings
+	Records  int64 `json:"records"`  // read
+	Invalid  int64 `json:"invalid"`  // records that cannot be asked
+	Distinct int64 `json:"distinct"` // different requests
+	Answered int64 `json:"answered"` // different requests whose outcome is stored
+	Refresh  int64 `json:"refresh"`  // stored answers to be asked again
+	Saved    int64 `json:"saved"`    // requests that a run by sites saves, compared with a run by exact spellings
 
-	Quota client.Usage // what the API key may still ask; zero if the service does not say
+	Quota client.Usage `json:"-"` // what the API key may still ask; zero if the service does not say
 }
 
 // ToAsk is how many requests the run would make, without retries.

@@ -4,6 +4,7 @@
 package terminal
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"os"
@@ -69,10 +70,10 @@ func (c *Console) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Fail reports the error that ends a command.
-func (c *Console) Fail(err error) {
+// Fail reports the error that ends a command. Only JSON has the attributes.
+func (c *Console) Fail(err error, attributes ...slog.Attr) {
 	if c.json {
-		slog.New(slog.NewJSONHandler(logLines{c}, nil)).Error(err.Error())
+		slog.New(slog.NewJSONHandler(logLines{c}, nil)).LogAttrs(context.Background(), slog.LevelError, err.Error(), attributes...)
 		return
 	}
 	_, _ = io.WriteString(c, "bulkcat: "+err.Error()+"\n")

@@ -1,0 +1,66 @@
+"""Categorizes websites and products: frames, lists, files, or one at a time.
+
+    import bulkcat
+
+    df = bulkcat.products(df, "title")
+    df = bulkcat.websites(df, "domain", classification="naics")
+    one = bulkcat.product("Cast iron skillet 12 in")
+    run = bulkcat.websites("domains.parquet", output="out/")
+
+The embedded service answers on this machine, unless base_url= or BULKCAT_BASE_URL names a hosted one.
+"""
+
+from __future__ import annotations
+
+from bulkcat import _namespaces
+from bulkcat._api import (
+    Forecast,
+    Run,
+    Store,
+    diff,
+    explain,
+    product,
+    products,
+    report,
+    store,
+    top,
+    usage,
+    verify,
+    website,
+    websites,
+)
+from bulkcat._categories import Categories, Category
+from bulkcat._errors import Error, Misconfigured, Stopped, UsageError
+
+__all__ = [
+    "Categories",
+    "Category",
+    "Error",
+    "Forecast",
+    "Misconfigured",
+    "Run",
+    "Stopped",
+    "Store",
+    "UsageError",
+    "diff",
+    "explain",
+    "product",
+    "products",
+    "report",
+    "store",
+    "top",
+    "usage",
+    "verify",
+    "website",
+    "websites",
+]
+
+_namespaces.register()
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("bulkcat")
+    raise AttributeError(f"module 'bulkcat' has no attribute {name!r}")

@@ -1,0 +1,3 @@
+from bulkcat._binary import main
+
+main()

@@ -1,0 +1,403 @@
+"""The functions of the package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bulkcat import _flags, _options
+from bulkcat._categories import Categories
+from bulkcat._errors import Stopped, UsageError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from bulkcat._frames import Columns, Frame
+    from bulkcat._work import Work
+
+# Options that are about files, and have no meaning for the rows of a frame. Their variables do not count either.
+_OF_FILES = frozenset(
+    "input_format sheet delimiter no_header strict_csv encoding output output_format part_rows carry escape_formulas overwrite"
+    " no_spool limit shard strict offline quiet log_format debug column dry_run join".split()
+)
+_OF_FRAMES = _OF_FILES - {"join"}
+_OF_ONE = _OF_FILES | {"shape", "report", "partial", "refresh_budget"}
+
+
+class Run(NamedTuple):
+    """A run whose output is in files."""
+
+    path: str
+    account: dict[str, Any]  # of OUTPUT.run.json
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The counts of the account: read, ok, failed, requests and more."""
+        counts: dict[str, Any] = self.account["counts"]
+        return counts
+
+    def __repr__(self) -> str:
+        statuses = ("ok", "empty", "rejected", "failed", "invalid", "pending")
+        return f"Run({self.path!r}, " + ", ".join(f"{s}={self.counts[s]}" for s in statuses if self.counts[s]) + ")"
+
+
+class Forecast(NamedTuple):
+    """What a run would ask and save."""
+
+    records: int
+    invalid: int
+    distinct: int  # different requests
+    answered: int  # of these, with a stored answer
+    refresh: int  # stored answers to be asked again
+    saved: int  # requests that equal websites save
+    to_ask: int
+    quota_left: str | None = None  # as the service says it
+
+
+class _Call(NamedTuple):
+    """The arguments of `websites` and `products`, except for the data."""
+
+    kind: str
+    column: Any
+    output: str | None
+    prefix: str
+    dry_run: bool
+    progress: bool | None
+    resume: bool
+    options: dict[str, Any]
+
+
+def websites(
+    data: Any,
+    column: Any = None,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    prefix: str = "",
+    dry_run: bool = False,
+    progress: bool | None = None,
+    resume: bool = True,
+    **options: Unpack[_options.WebsiteOptions],
+) -> Any:
+    """Categorize websites: URLs or bare domains. See `products`."""
+    return _categorize(data, _Call("website", column, _path(output), prefix, dry_run, progress, resume, _flags.seal(options)))
+
+
+def products(
+    data: Any,
+    column: Any = None,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    prefix: str = "",
+    dry_run: bool = False,
+    progress: bool | None = None,
+    resume: bool = True,
+    **options: Unpack[_options.ProductOptions],
+) -> Any:
+    """Categorize products: titles or URLs.
+
+    data is a frame or a Series of pandas or Polars, a table or an array of pyarrow, a relation of DuckDB, or an iterable of
+    texts. A text or a path alone is the path of a file, a folder or a pattern, and needs an output.
+
+    column names the column of the inputs, or is a list of columns whose values are joined. It may be left out if there is
+    only one.
+
+    Returns the same rows with new columns: category, category_id, confidence, level_1 ... and status. shape="nested" adds a
+    list of all categories instead; shape="long" returns a frame with a row for each category, whose column record is the
+    number of the row from 1. The result for texts is a list of Categories. prefix comes before the names of new columns.
+
+    With an output nothing is loaded: the result is a Run. An output that the same call has begun is continued, unless
+    resume is False. dry_run=True asks nothing, and returns a Forecast.
+
+    progress shows a bar of tqdm; by default in terminals and notebooks.
+
+    Raises Stopped, Misconfigured, UsageError or Error. Rows without an answer are no error: see their status.
+    """
+    return _categorize(data, _Call("product", column, _path(output), prefix, dry_run, progress, resume, _flags.seal(options)))
+
+
+def website(text: str, **options: Unpack[_options.WebsiteOptions]) -> Categories:
+    """Categorize one website."""
+    return _ask("website", text, _flags.seal(options))
+
+
+def product(text: str, **options: Unpack[_options.ProductOptions]) -> Categories:
+    """Categorize one product."""
+    return _ask("product", text, _flags.seal(options))
+
+
+for _function in (websites, products, website, product):
+    _table = _flags.TABLES[_function.__name__.rstrip("s")]
+    if _function.__doc__:  # not with python -OO
+        _function.__doc__ += "\n\n    Options:\n" + "".join(f"        {n} ({t}): {text}\n" for n, (t, text) in _table.items())
+
+
+def _path(output: str | os.PathLike[str] | None) -> str | None:
+    return None if output is None else os.fspath(output)
+
+
+def _ask(kind: str, text: str, options: dict[str, Any]) -> Categories:
+    from bulkcat import _one
+
+    options = _flags.check(kind, options)
+    _refuse(options, _OF_ONE, "one input")
+    return _one.ask(kind, text, options, _OF_ONE)
+
+
+def _refuse(options: Iterable[str], refused: frozenset[str], what: str) -> None:
+    if names := sorted(refused.intersection(options)):
+        raise UsageError(f"the option {names[0]!r} has no meaning for {what}")
+
+
+def _categorize(data: Any, call: _Call) -> Any:
+    from bulkcat import _frames, _namespaces, _one
+
+    _namespaces.register()
+    _one.close()
+    call = call._replace(options=_flags.check(call.kind, call.options))
+    if isinstance(data, (str, os.PathLike)):
+        return _categorize_files(os.fspath(data), call)
+    frame = _frames.frame_of(data)
+    if frame is None:
+        if not isinstance(data, Iterable) or isinstance(data, (bytes, dict)):
+            raise UsageError(f"want a frame, texts or a path, and not {type(data).__name__}")
+        frame = _frames.ListFrame(list(data))
+    return _categorize_frame(frame, call)
+
+
+def _categorize_files(path: str, call: _Call) -> Run | Forecast:
+    from bulkcat import _run
+    from bulkcat._progress import Progress
+
+    _refuse(call.options, frozenset({"log_format"}), "a function")
+    columns = call.column if isinstance(call.column, (list, tuple)) else [call.column] if call.column is not None else []
+    arguments = [call.kind, path, *(f"--column={name}" for name in columns)]
+    if call.dry_run:
+        return _forecast(arguments + ([f"--output={call.output}"] if call.output else []), call, frozenset())
+    if not call.output:
+        raise UsageError(f"{path!r} is a path, which needs output=; for a text use bulkcat.{call.kind}, or a list of texts")
+    if not call.resume and os.path.exists(call.output):
+        raise UsageError(f"{call.output} exists: use overwrite=True to replace it")
+    progress = Progress(_run.beside(call.output, "status.json"), call.progress)
+    try:
+        account = _run.run(arguments, call.options, call.output, progress, frozenset({"dry_run", "limit"}) - call.options.keys())
+    except Stopped as stopped:
+        stopped._again = lambda partial: _categorize_files(path, _with_partial(call._replace(resume=True), partial))
+        raise
+    finally:
+        progress.close()
+    return Run(call.output, account)
+
+
+def _with_partial(call: _Call, partial: bool) -> _Call:
+    """The same call, or one that asks nothing, and so needs no bounds."""
+    bounds = ("max_requests", "reserve", "finish_by") if partial else ()
+    options = {name: value for name, value in call.options.items() if name not in bounds}
+    return call._replace(options={**options, "partial": partial})
+
+
+def _forecast(arguments: list[str], call: _Call, without: frozenset[str]) -> Forecast:
+    from bulkcat import _run
+
+    return Forecast(**_run.forecast(arguments, call.options, without))
+
+
+def _categorize_frame(frame: Frame, call: _Call) -> Any:
+    from bulkcat import _frames
+    from bulkcat._work import Work
+
+    _refuse(call.options, _OF_FRAMES, "a frame")
+    columns = _columns(frame, call)
+    _check_names(frame, call)
+    form = _frames.format_for(frame)
+    with Work("store" in call.options, _flags.is_hosted(call.options)) as work:
+        path = _input_path(call, work.path("input." + form))
+        names = _frames.send(frame, columns, path)
+        arguments = [call.kind, path, *(f"--column={name}" for name in names), f"--input-format={form}"]
+        if call.dry_run:
+            return _forecast([*arguments, "--output=" + work.path(form)], call, _OF_FRAMES)
+        try:
+            return _run_frame(frame, call, work, arguments)
+        except Stopped as stopped:
+            stopped._again = lambda partial: _categorize_frame(frame, _with_partial(call, partial))
+            raise
+        finally:
+            os.remove(path)
+
+
+def _input_path(call: _Call, path: str) -> str:
+    """The path of the rows of a frame: the same for each call with an output, since a run is continued with its input."""
+    if not call.output or "://" in call.output:
+        return path
+    folder, name = os.path.split(os.path.abspath(call.output))
+    if not os.path.isdir(folder):
+        raise UsageError(f"the folder of {call.output} is not there")
+    return os.path.join(folder, f".{name}.{os.path.basename(path).split('.', 1)[1]}")
+
+
+def _columns(frame: Frame, call: _Call) -> list[Any]:
+    """The input columns."""
+    names = frame.names()
+    if call.column is None:
+        if len(names) != 1:
+            raise UsageError(f"which column has the {call.kind}s? The columns are: {', '.join(map(str, names))}")
+        return names
+    wanted = call.column if isinstance(call.column, list) else [call.column]
+    for name in wanted:
+        if names.count(name) != 1:
+            number = "several columns" if name in names else "no column"
+            raise UsageError(f"there is {number} {name!r}; the columns are: {', '.join(map(str, names))}")
+    return wanted
+
+
+def _classifications(call: _Call) -> list[str]:
+    given = call.options.get("classification", "")
+    return [c for text in ([given] if isinstance(given, str) else given) for c in text.split(",")]
+
+
+def _check_names(frame: Frame, call: _Call) -> None:
+    """Refuse names of columns that the frame has, before anything is asked."""
+    if call.output or call.options.get("shape") == "long":
+        return
+    new = {"category", "category_id", "category_title", "confidence", "status", "error", "categories", "source", "answered_at"}
+    new |= {f"level_{i}" for i in range(1, 10)}
+    several = _classifications(call)
+    prefixes = [call.prefix + c + "_" for c in several] if len(several) > 1 else [call.prefix]
+    taken = {p + n for p in prefixes for n in new}.intersection(n for n in frame.names() if isinstance(n, str))
+    if taken:
+        raise UsageError(f'the frame has a column {min(taken)!r}: choose another name with prefix=, such as prefix="bulkcat_"')
+
+
+def _run_frame(frame: Frame, call: _Call, work: Work, arguments: list[str]) -> Any:
+    from bulkcat import _frames, _run
+    from bulkcat._progress import Progress
+
+    form = _frames.format_for(frame)
+    shape = "nested" if isinstance(frame, _frames.ListFrame) else call.options.get("shape", "top")
+    output = call.output or work.path(form)
+    arguments = [*arguments, f"--shape={shape}", "--carry=none", *([] if call.output else [f"--output-format={form}"])]
+    options = {name: value for name, value in call.options.items() if name != "shape"}
+    progress = Progress(_run.beside(output, "status.json"), call.progress)
+    try:
+        account = _run.run(arguments, options, output, progress, _OF_FRAMES, warns=frame.length() > 0)
+    finally:
+        progress.close()
+    if call.output:
+        return Run(call.output, account)
+    rows = _frames.receive(frame, output)
+    rows["error"] = _frames.without_prefix(rows["error"], arguments[1])
+    if shape == "long":
+        return frame.made(_renamed(rows, call.prefix, {"record", "classification", "rank"}))
+    return _joined(frame, call, rows)
+
+
+def _joined(frame: Frame, call: _Call, rows: Columns) -> Any:
+    """The frame with the columns of its rows, for each classification."""
+    from bulkcat import _frames
+
+    several = _classifications(call)
+    if len(several) < 2:
+        _frames.check_rows(rows, frame.length())
+        return frame.extended(_renamed(rows, call.prefix, set()) if not isinstance(frame, _frames.ListFrame) else rows)
+    if isinstance(frame, _frames.ListFrame):
+        raise UsageError("texts have one classification at a time")
+    new: Columns = {}
+    for name in several:
+        own = _frames.where(rows, "classification", name)
+        _frames.check_rows(own, frame.length())
+        new |= _renamed(own, f"{call.prefix}{name}_", set())
+    return frame.extended(new)
+
+
+def _renamed(rows: Columns, prefix: str, kept: set[str]) -> Columns:
+    """The columns for a frame, with their names there."""
+    from bulkcat._frames import typed
+
+    names = {"value": "category", "title": "category_title"}
+    last = ("status", "error", "source", "answered_at")
+    dropped = {"record", "input", "rank", "classification"} - kept
+    order = [n for n in rows if n not in dropped and n not in last] + [n for n in last if n in rows]
+    first = [n for n in ("record", "classification", "rank") if n in order]
+    return {prefix + names.get(n, n): typed(n, rows[n]) for n in first + [n for n in order if n not in first]}
+
+
+def verify(output: str | os.PathLike[str], *inputs: str | os.PathLike[str], **options: Any) -> Any:
+    """Compare an output with its account, its inputs and the stored answers. The result has balanced and findings."""
+    return _call("verify", [output, *inputs], options)
+
+
+def diff(old: str | os.PathLike[str], new: str | os.PathLike[str], **options: Any) -> Any:
+    """Count the changes between two outputs; output= writes them as rows."""
+    return _call("diff", [old, new], options)
+
+
+def top(output: str | os.PathLike[str], **options: Any) -> Any:
+    """Return the largest categories of an output, its coverage and its confidence, for each classification."""
+    return _call("top", [output], options)
+
+
+def report(output: str | os.PathLike[str]) -> Any:
+    """Report on an output and its run."""
+    return _call("report", [output], {"format": "json"}, asks_json=False)
+
+
+def explain(kind: str, text: str, **options: Any) -> Any:
+    """Show which words decided the answer of the embedded service; kind is "website" or "product"."""
+    return _call("explain", [kind, text], options)
+
+
+def usage(**options: Any) -> Any:
+    """Return the plan and the quota left."""
+    return _call("usage", [], options)
+
+
+def _call(command: str, operands: list[Any], options: dict[str, Any], asks_json: bool = True) -> Any:
+    from bulkcat import _run
+
+    operands = [os.fspath(operand) for operand in operands]
+    flags = _flags.flags(options) + (["--json"] if asks_json else [])
+    return _run.call([command, *flags, "--", *operands], options)
+
+
+class Store:
+    """A store of answers on this machine."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    @property
+    def bytes(self) -> int:
+        """Its size on disk."""
+        return sum(os.path.getsize(os.path.join(folder, f)) for folder, _, files in os.walk(self.path) for f in files)
+
+    @property
+    def answers(self) -> int:
+        """The number of its answers, without rejections."""
+        return sum(group["answers"] for group in self.stats()["groups"])
+
+    def stats(self) -> Any:
+        """Count the answers, and say how old they are."""
+        return _call("store", ["stats", self.path], {})
+
+    def delete(self, *inputs: str) -> None:
+        """Delete the answers for inputs, or the whole store."""
+        from bulkcat import _one, _run
+
+        _one.close()
+        if inputs:
+            _run.command(["store", "delete", "--", self.path, *inputs])
+        elif os.path.isdir(self.path):
+            import shutil
+
+            self.stats()  # refuses a folder that is no store
+            shutil.rmtree(self.path)
+
+    def __repr__(self) -> str:
+        return f"Store({self.path!r}, bytes={self.bytes})"
+
+
+def store(path: str | os.PathLike[str] | None = None) -> Store:
+    """Return the store of the user, in which answers of hosted services are kept, or the one in a folder."""
+    from bulkcat._work import state_folder
+
+    return Store(os.path.abspath(path) if path is not None else os.path.join(state_folder(), "bulkcat.answers"))

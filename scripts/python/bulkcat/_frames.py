@@ -1,0 +1,346 @@
+"""Takes the input columns out of frames, and puts the columns of categories into them, by the position of a row.
+
+Each kind of frame is a class with the same four methods. The libraries are imported by those who have their frames.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from bulkcat._categories import Categories
+from bulkcat._errors import Error, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Rows are sent in batches of so many, so that a long frame is not copied as a whole.
+_BATCH = 1 << 17
+
+# The columns of lines of JSON without a line, which name no levels.
+_NAMES = ("record", "status", "classification", "rank", "value", "category_id", "confidence", "categories", "error")
+
+Columns = dict[str, Any]  # of categories by name: arrays of pyarrow, or lists
+
+
+class Texts(list[str | None]):
+    """Texts of the program, also if all of them are null."""
+
+
+def typed(name: str, values: Any) -> Any:
+    """Return the values of a column of the program, with lists of texts as Texts."""
+    numbers = ("record", "rank", "confidence", "categories")
+    return Texts(values) if isinstance(values, list) and name not in numbers else values
+
+
+class Frame:
+    """The methods of all kinds of frames."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    def names(self) -> list[Any]:
+        """Return the names of the columns."""
+        raise NotImplementedError
+
+    def length(self) -> int:
+        """Return the number of rows."""
+        return len(self.data)
+
+    def values(self, column: Any, start: int, stop: int) -> Any:
+        """Return values of a column in a form that pyarrow and list() take."""
+        raise NotImplementedError
+
+    def extended(self, columns: Columns) -> Any:
+        """Return the frame with columns for its rows."""
+        raise NotImplementedError
+
+    def made(self, columns: Columns) -> Any:
+        """Return a frame of the same kind with these columns alone."""
+        raise NotImplementedError
+
+
+class PandasFrame(Frame):
+    """A pandas.DataFrame, or a Series, which becomes the first column."""
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(data.to_frame("input" if data.name is None else data.name) if data.ndim == 1 else data)
+
+    def names(self) -> list[Any]:
+        return list(self.data.columns)
+
+    def values(self, column: Any, start: int, stop: int) -> Any:
+        return self.data.iloc[start:stop, self.names().index(column)]
+
+    def extended(self, columns: Columns) -> Any:
+        return self.data.assign(**{name: self._array(values) for name, values in columns.items()})
+
+    def made(self, columns: Columns) -> Any:
+        import pandas as pd
+
+        return pd.DataFrame({name: self._array(values) for name, values in columns.items()})
+
+    @staticmethod
+    def _array(values: Any) -> Any:
+        """Values without an index, by which pandas would align them."""
+        import pandas as pd
+
+        if not isinstance(values, list) and str(values.type).startswith("list"):
+            values = values.to_pylist()
+        if not isinstance(values, list):
+            integers = {values.type: pd.Int64Dtype()}.get if str(values.type) == "int64" else None  # with nulls
+            return values.to_pandas(types_mapper=integers).array
+        if isinstance(values, Texts):
+            return pd.Categorical(values)
+        lists, numbers = (any(isinstance(v, kind) for v in values) for kind in (list, int))
+        return pd.Series(values, dtype="object" if lists else "Int64" if numbers else "float64").array
+
+
+class PolarsFrame(Frame):
+    """A polars.DataFrame, a LazyFrame, which is collected, or a Series."""
+
+    def __init__(self, data: Any) -> None:
+        import polars as pl
+
+        self._lazy = isinstance(data, pl.LazyFrame)
+        if isinstance(data, pl.Series):
+            data = data.rename(data.name or "input").to_frame()
+        super().__init__(data.collect() if self._lazy else data)
+
+    def names(self) -> list[Any]:
+        return list(self.data.columns)
+
+    def values(self, column: Any, start: int, stop: int) -> Any:
+        import polars as pl
+
+        values = self.data[column][start:stop]
+        categorical = values.dtype in (pl.Categorical, pl.Enum)
+        values = values.cast(pl.String) if categorical else values
+        return values.to_arrow() if _has_pyarrow() else values
+
+    def extended(self, columns: Columns) -> Any:
+        data = self.data.with_columns([self._series(name, values) for name, values in columns.items()])
+        return data.lazy() if self._lazy else data
+
+    def made(self, columns: Columns) -> Any:
+        import polars as pl
+
+        data = pl.DataFrame([self._series(name, values) for name, values in columns.items()])
+        return data.lazy() if self._lazy else data
+
+    @staticmethod
+    def _series(name: str, values: Any) -> Any:
+        import polars as pl
+
+        if not isinstance(values, list):
+            series = pl.from_arrow(values)
+            assert isinstance(series, pl.Series)
+            return series.alias(name)
+        if isinstance(values, Texts):
+            return pl.Series(name, values, dtype=pl.Categorical)
+        entries = (entry for value in values if isinstance(value, list) for entry in value)
+        if names := next(entries, None):  # Polars would infer the types of the members from the first values
+            numbers = {"rank": pl.Int64, "confidence": pl.Float64}
+            return pl.Series(name, values, dtype=pl.List(pl.Struct({n: numbers.get(n, pl.String) for n in names})))
+        return pl.Series(name, values, dtype=None if any(v is not None for v in values) else pl.Float64)
+
+
+class ArrowFrame(Frame):
+    """A table, a record batch or an array of pyarrow."""
+
+    def __init__(self, data: Any) -> None:
+        import pyarrow as pa
+
+        if isinstance(data, (pa.Array, pa.ChunkedArray)):
+            data = pa.table({"input": data})
+        elif isinstance(data, pa.RecordBatch):
+            data = pa.Table.from_batches([data])
+        super().__init__(data)
+
+    def names(self) -> list[Any]:
+        return list(self.data.column_names)
+
+    def values(self, column: Any, start: int, stop: int) -> Any:
+        return self.data.column(self.names().index(column)).slice(start, stop - start)
+
+    def extended(self, columns: Columns) -> Any:
+        data = self.data
+        for name, values in columns.items():
+            data = data.append_column(name, values)
+        return data
+
+    def made(self, columns: Columns) -> Any:
+        import pyarrow as pa
+
+        return pa.table(columns)
+
+
+class DuckDBFrame(ArrowFrame):
+    """A relation of DuckDB. The result is a relation of the default connection."""
+
+    def __init__(self, data: Any) -> None:
+        if not _has_pyarrow():
+            raise UsageError("relations of DuckDB need pyarrow: pip install 'bulkcat[duckdb]'")
+        read = getattr(data, "to_arrow_table", None) or data.fetch_arrow_table
+        super().__init__(read())
+
+    def extended(self, columns: Columns) -> Any:
+        return self._relation(super().extended(columns))
+
+    def made(self, columns: Columns) -> Any:
+        return self._relation(super().made(columns))
+
+    @staticmethod
+    def _relation(table: Any) -> Any:
+        import duckdb
+
+        return duckdb.from_arrow(table)
+
+
+class ListFrame(Frame):
+    """Inputs one after the other, whose rows are Categories."""
+
+    def names(self) -> list[Any]:
+        return ["input"]
+
+    def values(self, column: Any, start: int, stop: int) -> Any:
+        return self.data[start:stop]
+
+    def extended(self, columns: Columns) -> Any:
+        rows = zip(*columns.values(), strict=True)
+        return [Categories.of(dict(zip(columns, row, strict=True))) for row in rows]
+
+
+_KINDS = {
+    ("pandas", "DataFrame"): PandasFrame,
+    ("pandas", "Series"): PandasFrame,
+    ("polars", "DataFrame"): PolarsFrame,
+    ("polars", "LazyFrame"): PolarsFrame,
+    ("polars", "Series"): PolarsFrame,
+    ("pyarrow", "Table"): ArrowFrame,
+    ("pyarrow", "RecordBatch"): ArrowFrame,
+    ("pyarrow", "Array"): ArrowFrame,
+    ("pyarrow", "ChunkedArray"): ArrowFrame,
+    ("duckdb", "DuckDBPyRelation"): DuckDBFrame,
+    ("_duckdb", "DuckDBPyRelation"): DuckDBFrame,
+}
+
+
+def frame_of(data: Any) -> Frame | None:
+    """Return the frame for a value; None if it is none that is known."""
+    for base in type(data).__mro__:
+        kind = _KINDS.get((base.__module__.split(".")[0], base.__name__))
+        if kind is not None:
+            return kind(data)
+    return None
+
+
+def _has_pyarrow() -> bool:
+    return "pyarrow" in sys.modules or importlib.util.find_spec("pyarrow") is not None
+
+
+def format_for(frame: Frame) -> str:
+    """Return the format in which rows are sent and come back."""
+    return "parquet" if _has_pyarrow() and not isinstance(frame, ListFrame) else "jsonl"
+
+
+def send(frame: Frame, columns: list[Any], path: str) -> list[str]:
+    """Write the input columns to a file, and return their names there."""
+    names = [f"input_{i + 1}" for i in range(len(columns))]
+    batches = [(start, min(start + _BATCH, frame.length())) for start in range(0, max(frame.length(), 1), _BATCH)]
+    if format_for(frame) == "jsonl":
+        with open(path, "w", encoding="utf-8") as file:
+            for start, stop in batches:
+                rows = zip(*[_texts(c, start, list(frame.values(c, start, stop))) for c in columns], strict=True)
+                file.writelines(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
+        return names
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([(name, pa.large_string()) for name in names])
+    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
+        for start, stop in batches:
+            writer.write_table(pa.table([_strings(c, start, frame.values(c, start, stop)) for c in columns], schema=schema))
+    return names
+
+
+def _strings(column: Any, start: int, values: Any) -> pa.ChunkedArray:
+    """A column as text: text, categories of text, and whole numbers."""
+    import pyarrow as pa
+
+    try:
+        array = pa.array(values, from_pandas=True) if not isinstance(values, (pa.Array, pa.ChunkedArray)) else values
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # objects of several types
+        return pa.chunked_array([pa.array(_texts(column, start, list(values)), pa.large_string())])
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if not (str(kind) in ("string", "large_string", "string_view", "null") or pa.types.is_integer(kind)):
+        raise UsageError(f"the column {column!r} has values of the type {kind}, and not text")
+    array = array.cast(pa.large_string())
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _texts(column: Any, start: int, values: list[Any]) -> list[str | None]:
+    """Objects as text. The nulls of pandas are no texts."""
+    texts: list[str | None] = []
+    for i, value in enumerate(values):
+        if isinstance(value, str):
+            texts.append(value)
+        elif value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+            texts.append(None)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            texts.append(str(value))
+        else:
+            raise UsageError(f"the column {column!r} has {value!r} in row {start + i}, and not text")
+    return texts
+
+
+def receive(frame: Frame, path: str) -> Columns:
+    """Read the rows of the program: the texts as dictionaries."""
+    if format_for(frame) == "jsonl":
+        with open(path, encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file]
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else _NAMES)}
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(path)
+    names = [name for name in schema.names if name != "input"]
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    table = pq.read_table(path, columns=names, read_dictionary=texts).unify_dictionaries()
+    return {name: table.column(name) for name in names}
+
+
+def where(columns: Columns, name: str, value: str) -> Columns:
+    """Return the rows in which a column has a value."""
+    if isinstance(columns[name], list):
+        places = [i for i, v in enumerate(columns[name]) if v == value]
+        return {n: [values[i] for i in places] for n, values in columns.items()}
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = pa.table(columns)
+    kept = table.filter(pc.equal(table.column(name).cast(pa.string()), value))
+    return {n: kept.column(n) for n in kept.column_names}
+
+
+def without_prefix(errors: Any, prefix: str) -> Any:
+    """Return errors without the name of the file of the call and the line, which the position of the row says."""
+    import re
+
+    pattern = "^" + re.escape(prefix) + r":\d+: "
+    if isinstance(errors, list):
+        return [e and re.sub(pattern, "", e) for e in errors]
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(errors.cast(pa.string()), pattern, "").dictionary_encode()
+
+
+def check_rows(columns: Columns, length: int) -> None:
+    """Refuse rows that are not one for each row of the frame, in its order."""
+    records = columns["record"]
+    ends = [int(str(records[i])) for i in (0, -1)] if len(records) else [1, 0]
+    if len(records) != length or ends != [1, length]:
+        raise Error(f"the program gave {len(records)} rows, from record {ends[0]} to {ends[1]}, for {length} rows")

@@ -1,0 +1,129 @@
+"""A hosted service for the tests, and a state folder of their own."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import hypothesis
+import pytest
+
+KEY = "a-key-that-nobody-may-see"
+
+
+hypothesis.settings.register_profile("bulkcat", database=None)  # nothing is left in the tree
+hypothesis.settings.load_profile("bulkcat")
+
+
+class Service(ThreadingHTTPServer):
+    """Answers every input with one category."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked = []  # the inputs that were answered
+        self.quota = 10**9  # of answers
+        self.refusal = 0  # the status of all answers, if not 0
+        self.rejected = set()  # inputs
+        self.broken = set()  # inputs, for which the service fails
+        self.hold_after = 10**9  # answers, after which requests wait
+        self.held = threading.Event()  # a request waits
+        self.release = threading.Event()
+        self.lock = threading.Lock()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, *_):
+        pass  # of killed clients
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Service
+
+    def do_GET(self):
+        service, url = self.server, urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        text = query.get("query", query.get("url", ""))
+        if service.refusal or self.headers.get("x-api-key") != KEY:
+            return self.answer(service.refusal or 403, {"error": "no"})
+        if url.path == "/api/usage":
+            return self.answer(200, {"plan": "test", "remaining": str(service.quota - len(service.asked))})
+        if text in service.rejected:
+            return self.answer(400, {"error": "this input is refused"})
+        if text in service.broken:
+            return self.answer(500, {"error": "broken"})
+        with service.lock:
+            hold = len(service.asked) >= service.hold_after
+        if hold:
+            service.held.set()
+            service.release.wait(60)
+        with service.lock:
+            if len(service.asked) >= service.quota:
+                return self.answer(402, {"error": "the quota is used up"})
+            service.asked.append(text)
+        entry = {"value": "Hardware > Tools > " + text[:1], "confidence": 0.5}
+        return self.answer(200, {query["classification"]: [entry]})
+
+    def answer(self, status, body):
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def service():
+    server = Service()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.release.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def start():
+    """Starts a process of Python, which ends with the test at the latest."""
+    processes = []
+
+    def started(code, **options):
+        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+        processes.append(process)
+        return process
+
+    yield started
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """The state folder of one test."""
+    import bulkcat._one
+
+    for name in list(os.environ):
+        if name.startswith("BULKCAT_") and name not in ("BULKCAT_BINARY", "BULKCAT_WHEEL"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    yield tmp_path / "state" / "bulkcat"
+    bulkcat._one.close()
+
+
+@pytest.fixture
+def hosted(service, monkeypatch):
+    """The variables of the service are set."""
+    monkeypatch.setenv("BULKCAT_BASE_URL", service.url)
+    monkeypatch.setenv("BULKCAT_API_KEY", KEY)
+    return service

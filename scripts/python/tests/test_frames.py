@@ -1,0 +1,222 @@
+"""Frames come back with their own columns as they were, and new columns by position."""
+
+import duckdb
+import hypothesis.strategies as st
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from polars.testing import assert_frame_equal
+
+import bulkcat
+from bulkcat import _frames
+
+TITLES = ["steel drill", None, "", "cast iron skillet", "steel drill", "N/A"]
+STATUSES = ["ok", "invalid", "invalid", "ok", "ok", "invalid"]
+
+# Texts that look like other types, and those with line ends, quotes and other scripts.
+texts = st.one_of(
+    st.none(), st.text(max_size=12), st.sampled_from(["0049654541", "NaN", "a,b", 'a"b', "a\nb", "\x00", "🙂", "1e5", "null"])
+)
+few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@st.composite
+def pandas_frames(draw):
+    """Frames with an odd index, and columns of other types beside the inputs."""
+    rows = draw(st.lists(texts, max_size=8))
+    size = len(rows)
+    column = st.lists(texts, min_size=size, max_size=size)
+    dtype = draw(st.sampled_from(["object", "string", "category", "str"]))
+    frame = pd.DataFrame({"t": pd.Series(rows, dtype=dtype if size or dtype != "category" else "object"), "same": draw(column)})
+    frame["categories of texts"] = pd.Categorical(draw(column), ordered=draw(st.booleans()) and size > 0)
+    frame["nullable"] = pd.array(draw(st.lists(st.none() | st.integers(-9, 9), min_size=size, max_size=size)), dtype="Int64")
+    frame["nested"] = pd.Series([[n] * n for n in range(size)], dtype="object")
+    frame[7] = pd.date_range("2026-01-01", periods=size, tz="Asia/Tokyo")
+    frame.index = draw(
+        st.sampled_from(
+            [
+                pd.RangeIndex(5, 5 + size),
+                pd.Index([1, 1, 0, 0, 2, 2, 9, 9][:size], name="t"),
+                pd.MultiIndex.from_tuples([(i % 2, "x") for i in range(size)], names=["a", None]) if size else pd.RangeIndex(0),
+                pd.date_range("2020-01-01", periods=size)[::-1],
+            ]
+        )
+    )
+    return frame
+
+
+@few
+@given(pandas_frames())
+def test_any_pandas_frame_comes_back(frame):
+    before = frame.copy(deep=True)
+    result = bulkcat.websites(frame, "t", fetch="never", ask_placeholders=True)
+    pd.testing.assert_frame_equal(frame, before)
+    pd.testing.assert_frame_equal(result[list(before.columns)], before, check_freq=False)
+    assert list(result.columns)[: len(before.columns)] == list(before.columns)
+    assert (result["status"].array.notna()).all()
+    assert [s == "invalid" for s, t in zip(result["status"], before["t"], strict=True) if pd.isna(t) or t == ""].count(False) == 0
+
+
+@few
+@given(st.lists(st.tuples(texts, texts, st.none() | st.integers(0, 9)), max_size=8), st.sampled_from([pl.String, pl.Categorical]))
+def test_any_polars_frame_comes_back(rows, dtype):
+    frame = pl.DataFrame(rows, schema={"t": pl.String, "c": pl.Categorical, "n": pl.Int8}, orient="row").cast({"t": dtype})
+    frame = frame.with_columns(pl.Series("nested", [[{"a": i}] for i in range(len(rows))], dtype=pl.List(pl.Struct({"a": pl.Int8}))))
+    result = bulkcat.websites(frame, "t", fetch="never")
+    assert_frame_equal(result.select(frame.columns), frame)
+    assert result["status"].null_count() == 0
+
+
+@few
+@given(
+    st.lists(st.tuples(texts, texts), max_size=8), st.sampled_from([pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())])
+)
+def test_any_table_comes_back(rows, kind):
+    table = pa.table(
+        {"t": pa.array([r[0] for r in rows], pa.string()).cast(kind), "t2": pa.array([[r[1]] for r in rows], pa.list_(pa.string()))}
+    )
+    table = pa.concat_tables([table.slice(0, 2), table.slice(2)])
+    result = bulkcat.websites(table, "t", fetch="never")
+    assert result.select(["t", "t2"]).equals(table)
+    assert result.column("status").null_count == 0
+
+
+FRAMES = {
+    "pandas": lambda t: pd.DataFrame({"title": t}, index=[3, 3, 1, 1, 0, 0]),
+    "pandas series": lambda t: pd.Series(t, name="title"),
+    "polars": lambda t: pl.DataFrame({"title": t}),
+    "polars lazy": lambda t: pl.LazyFrame({"title": t}),
+    "polars series": lambda t: pl.Series("title", t),
+    "pyarrow": lambda t: pa.table({"title": t}),
+    "record batch": lambda t: pa.RecordBatch.from_pydict({"title": t}),
+    "duckdb": lambda t: duckdb.from_arrow(pa.table({"title": t})),
+}
+
+
+def column(frame, name):
+    """The values of a column of any frame, with None for nulls."""
+    if hasattr(frame, "collect"):
+        frame = frame.collect()
+    if hasattr(frame, "fetchnumpy"):
+        return [row[0] for row in frame.select(name).fetchall()]
+    if isinstance(frame, pd.DataFrame):
+        return [None if not isinstance(v, (list, dict)) and pd.isna(v) else v for v in frame[name].tolist()]
+    return frame[name].to_list() if isinstance(frame, pl.DataFrame) else frame[name].to_pylist()
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_kinds_of_frames(kind):
+    frame = FRAMES[kind](TITLES)
+    result = bulkcat.products(frame)
+    assert column(result, "title") == TITLES
+    assert column(result, "status") == STATUSES
+    assert column(result, "category_id") == ["1217", None, None, "662", "1217", None]
+    assert column(result, "level_1") == ["Hardware", None, None, "Home & Garden", "Hardware", None]
+    assert column(result, "error")[1] == 'the input is empty: ""'
+    long = bulkcat.products(frame, shape="long", top=2)
+    assert column(long, "record") == [1, 1, 2, 3, 4, 4, 5, 5, 6]
+    assert column(long, "rank") == [1, 2, None, None, 1, 2, 1, 2, None]
+    nested = bulkcat.products(frame, shape="nested", prefix="p_")
+    assert [len(c) for c in column(nested, "p_categories")] == [3, 0, 0, 3, 3, 0]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pandas series", "polars lazy"])
+@pytest.mark.parametrize("shape", ["top", "nested", "long"])
+def test_without_pyarrow(kind, shape, monkeypatch):
+    want = bulkcat.products(FRAMES[kind](TITLES), shape=shape)
+    monkeypatch.setattr(_frames, "_has_pyarrow", lambda: False)
+    got = bulkcat.products(FRAMES[kind](TITLES), shape=shape)
+    names = want.collect_schema().names() if kind == "polars lazy" else list(want.columns)
+    for name in names:
+        assert column(got, name) == column(want, name), name
+        if isinstance(want, pd.DataFrame):
+            assert got[name].dtype == want[name].dtype or isinstance(got[name].dtype, pd.CategoricalDtype), name
+
+
+def test_types_of_new_columns():
+    result = bulkcat.products(pd.DataFrame({"title": TITLES}))
+    assert {str(result[c].dtype) for c in ("category", "category_id", "level_1", "level_7", "status", "error")} == {"category"}
+    assert result["confidence"].dtype == "float64"
+    assert bulkcat.products(pd.Series(TITLES), shape="long")["rank"].dtype == "Int64"
+    assert bulkcat.products(pl.Series(TITLES))["category"].dtype == pl.Categorical
+    assert pa.types.is_dictionary(bulkcat.products(pa.array(TITLES)).schema.field("category").type)
+
+
+def test_lists_have_categories():
+    answers = bulkcat.products(t for t in TITLES)
+    assert [a.status for a in answers] == STATUSES
+    assert answers[0].id == "1217" and answers[0].levels[0] == "Hardware" and answers[0].path == answers[0].all[0].path
+    assert answers[1].path is None and answers[1].all == ()
+    assert bulkcat.products([]) == []
+
+
+def test_several_columns_and_classifications():
+    frame = pd.DataFrame({"brand": ["football", None, None], "site": ["news.com", "cooking recipes", None]})
+    result = bulkcat.websites(frame, ["site", "brand"], join="-", classification=["taxonomy_v3", "naics"], fetch="never", prefix="x_")
+    assert [c for c in result.columns if c.endswith("_status")] == ["x_taxonomy_v3_status", "x_naics_status"]
+    assert "x_naics_category_title" in result.columns and list(result["x_naics_status"])[2] == "invalid"
+    with pytest.raises(bulkcat.UsageError, match="one classification"):
+        bulkcat.websites(["a.com"], classification="taxonomy_v3,naics", fetch="never")
+
+
+def test_equal_rows_are_not_multiplied():
+    frame = pd.DataFrame({"title": ["steel drill"] * 3, "id": [1, 1, 1]}, index=[0, 0, 0])
+    assert len(bulkcat.products(frame, "title")) == 3
+
+
+REFUSED = {
+    "a name that is taken": (pd.DataFrame({"title": ["a"], "status": [1]}), "title", {}, "a column 'status'"),
+    "no such column": (pd.DataFrame({"title": ["a"]}), "titel", {}, "no column 'titel'; the columns are: title"),
+    "a name twice": (pd.DataFrame([["a", "b"]], columns=["t", "t"]), "t", {}, "several columns 't'"),
+    "which column": (pl.DataFrame({"a": ["x"], "b": ["y"]}), None, {}, "which column has the products"),
+    "an unknown option": (["a"], None, {"min_confidense": 1}, "did you mean 'min_confidence'"),
+    "an option of files": (pl.DataFrame({"a": ["x"]}), None, {"limit": 3}, "'limit' has no meaning for a frame"),
+    "a value of an option": (["a"], None, {"rate": "fast"}, '"fast" is not a rate'),
+    "numbers": (pa.table({"a": [1.5]}), None, {}, "the type double, and not text"),
+    "objects": (pd.DataFrame({"a": ["x", 1.5]}, dtype="object"), None, {}, "1.5 in row 1"),
+    "bytes": (pd.DataFrame({"a": [b"y"]}, dtype="object"), None, {}, "the type binary, and not text"),
+    "objects in a list": (["x", 1.5], None, {}, "1.5 in row 1"),
+    "a path": ("titles.csv", None, {}, "needs output="),
+    "no frame": (3, None, {}, "and not int"),
+    "a value of no type": (["a"], None, {"rate": object}, "cannot be"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    data, name, options, message = REFUSED[case]
+    with pytest.raises(bulkcat.UsageError, match=message):
+        bulkcat.products(data, name, **options)
+
+
+def test_whole_numbers_are_texts():
+    assert list(bulkcat.products(pd.DataFrame({"a": [5, 6]}))["status"]) == list(
+        bulkcat.products(pd.DataFrame({"a": ["5", "6"]}))["status"]
+    )
+
+
+@pytest.mark.parametrize(
+    "order", ["pandas, bulkcat", "bulkcat, pandas, bulkcat.pandas", "polars, bulkcat", "bulkcat, polars, bulkcat.polars"]
+)
+def test_namespaces_in_any_order(order):
+    import subprocess
+    import sys
+
+    library = "polars" if "polars" in order else "pandas"
+    code = f"import {order}\nprint(list({library}.DataFrame({{'title': ['steel drill']}}).bulkcat.products('title')['status']))"
+    assert subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True).stdout == "['ok']\n"
+
+
+def test_variables_of_files_do_not_count(monkeypatch):
+    monkeypatch.setenv("BULKCAT_LIMIT", "1")
+    monkeypatch.setenv("BULKCAT_OUTPUT_FORMAT", "csv")
+    monkeypatch.setenv("BULKCAT_MIN_CONFIDENCE", "0.99")
+    result = bulkcat.products(pd.DataFrame({"title": TITLES}))
+    assert list(result["status"]) == [s.replace("ok", "empty") for s in STATUSES]
+
+
+def test_no_file_is_left(state):
+    bulkcat.products(pd.DataFrame({"title": TITLES}))
+    assert [p.name for p in state.iterdir() if p.name.lstrip(".").startswith("python")] == []
