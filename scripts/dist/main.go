@@ -1,5 +1,5 @@
 // Dist builds the files of a release, the same bytes for the same commit: archives, Debian and RPM packages, container
-// images, a bill of materials, manifests of package managers, checksums, and the notes of the version.
+// images, wheels for Python, a bill of materials, manifests of package managers, checksums, and the notes of the version.
 //
 //	make dist VERSION=v0.1.0
 package main
@@ -186,7 +186,12 @@ func (r *release) manPages(folder string) ([]file, error) {
 
 // wheels makes the wheels of Python.
 func (r *release) wheels() error {
-	return nil
+	out, err := filepath.Abs(r.out)
+	if err != nil {
+		return err
+	}
+	_, err = r.run([]string{"VERSION=" + r.tag}, "python3", "scripts/python/wheel.py", out, "--all")
+	return err
 }
 
 // sum computes the checksums of the files so far.
