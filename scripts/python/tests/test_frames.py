@@ -83,6 +83,18 @@ def test_any_table_comes_back(rows, kind):
     assert result.column("status").null_count == 0
 
 
+def test_types_of_duckdb_come_back():
+    relation = duckdb.sql("""
+        SELECT 'steel drill' AS "t ""1", 170141183460469231731687303715884105727::HUGEINT AS h, 'a'::ENUM ('a', 'b') AS e,
+            '48a2a835-1635-4634-bbc5-032769511da0'::UUID AS u, INTERVAL 3 MONTH AS i, '101'::BIT AS b,
+            TIMESTAMPTZ '2026-01-01 00:00:00+00' AS z,
+            [1, NULL] AS l, 1.5::DECIMAL(10, 2) AS d, 18446744073709551615::UBIGINT AS ub, {'a': 1::HUGEINT} AS s, MAP {'k': 2} AS m
+        UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL""")
+    result = bulkcat.products(relation, 't "1')
+    assert result.types[:12] == relation.types
+    assert [row[:12] for row in result.fetchall()] == relation.fetchall()
+
+
 FRAMES = {
     "pandas": lambda t: pd.DataFrame({"title": t}, index=[3, 3, 1, 1, 0, 0]),
     "pandas series": lambda t: pd.Series(t, name="title"),
