@@ -287,6 +287,8 @@ def _strings(column: Any, start: int, values: Any) -> pa.ChunkedArray:
         array = pa.array(values, from_pandas=True) if not isinstance(values, (pa.Array, pa.ChunkedArray)) else values
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # objects of several types
         return pa.chunked_array([pa.array(_texts(column, start, list(values)), pa.large_string())])
+    if array.null_count == len(array):  # of any type: pandas has doubles for a column without values
+        return pa.chunked_array([pa.nulls(len(array), pa.large_string())])
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if not (str(kind) in ("string", "large_string", "string_view", "null") or pa.types.is_integer(kind)):
         raise UsageError(f"the column {column!r} has values of the type {kind}, and not text")

@@ -203,6 +203,11 @@ def test_refused(case):
         bulkcat.products(data, name, **options)
 
 
+@pytest.mark.parametrize("values", [[float("nan")] * 2, pd.Categorical([None, None]), [pd.NaT, None]])
+def test_columns_without_a_value(values):
+    assert list(bulkcat.products(pd.DataFrame({"a": values}))["status"]) == ["invalid"] * 2
+
+
 def test_whole_numbers_are_texts():
     assert list(bulkcat.products(pd.DataFrame({"a": [5, 6]}))["status"]) == list(
         bulkcat.products(pd.DataFrame({"a": ["5", "6"]}))["status"]
