@@ -12,4 +12,4 @@ $venv/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps -
 $venv/bin/ruff check --quiet
 $venv/bin/ruff format --quiet --check
 $venv/bin/mypy
-BULKCAT_WHEEL=$wheel $venv/bin/pytest -q "$@"
+HYPOTHESIS_STORAGE_DIRECTORY=$(realpath ../../bin)/hypothesis BULKCAT_WHEEL=$wheel $venv/bin/pytest -q "$@"

@@ -209,6 +209,10 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
     _refuse(call.options, _OF_FRAMES, "a frame")
     columns = _columns(frame, call)
     _check_names(frame, call)
+    if isinstance(frame, _frames.ListFrame) and not call.output:
+        _refuse(call.options, frozenset({"shape"}), "texts, which have Categories")
+        if len(_classifications(call)) > 1:
+            raise UsageError("texts have one classification at a time")
     form = _frames.format_for(frame)
     with Work("store" in call.options, _flags.is_hosted(call.options)) as work:
         path = _input_path(call, work.path("input." + form))
@@ -273,7 +277,7 @@ def _run_frame(frame: Frame, call: _Call, work: Work, arguments: list[str]) -> A
     from bulkcat._progress import Progress
 
     form = _frames.format_for(frame)
-    shape = "nested" if isinstance(frame, _frames.ListFrame) else call.options.get("shape", "top")
+    shape = "nested" if isinstance(frame, _frames.ListFrame) and not call.output else call.options.get("shape", "top")
     output = call.output or work.path(form)
     arguments = [*arguments, f"--shape={shape}", "--carry=none", *([] if call.output else [f"--output-format={form}"])]
     options = {name: value for name, value in call.options.items() if name != "shape"}
@@ -299,8 +303,6 @@ def _joined(frame: Frame, call: _Call, rows: Columns) -> Any:
     if len(several) < 2:
         _frames.check_rows(rows, frame.length())
         return frame.extended(_renamed(rows, call.prefix, set()) if not isinstance(frame, _frames.ListFrame) else rows)
-    if isinstance(frame, _frames.ListFrame):
-        raise UsageError("texts have one classification at a time")
     new: Columns = {}
     for name in several:
         own = _frames.where(rows, "classification", name)

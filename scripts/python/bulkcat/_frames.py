@@ -183,20 +183,33 @@ class DuckDBFrame(ArrowFrame):
     def __init__(self, data: Any) -> None:
         if not _has_pyarrow():
             raise UsageError("relations of DuckDB need pyarrow: pip install 'bulkcat[duckdb]'")
-        read = getattr(data, "to_arrow_table", None) or data.fetch_arrow_table
-        super().__init__(read())
-
-    def extended(self, columns: Columns) -> Any:
-        return self._relation(super().extended(columns))
-
-    def made(self, columns: Columns) -> Any:
-        return self._relation(super().made(columns))
-
-    @staticmethod
-    def _relation(table: Any) -> Any:
         import duckdb
 
-        return duckdb.from_arrow(table)
+        back = duckdb.from_arrow(_table_of(data.limit(0)))
+        changed = zip(data.columns, data.types, back.types, strict=True)
+        self._types = {name: str(kind) for name, kind, other in changed if kind != other}  # which Arrow does not have, such as HUGEINT
+        super().__init__(_table_of(self._cast(data, dict.fromkeys(self._types, "VARCHAR"))))
+
+    @staticmethod
+    def _cast(relation: Any, types: dict[str, str]) -> Any:
+        """The relation with other types of some columns."""
+        names = {name: '"' + name.replace('"', '""') + '"' for name in relation.columns}
+        return relation.project(", ".join(f"CAST({q} AS {types[n]}) AS {q}" if n in types else q for n, q in names.items()))
+
+    def extended(self, columns: Columns) -> Any:
+        import duckdb
+
+        return self._cast(duckdb.from_arrow(super().extended(columns)), self._types)
+
+    def made(self, columns: Columns) -> Any:
+        import duckdb
+
+        return duckdb.from_arrow(super().made(columns))
+
+
+def _table_of(relation: Any) -> Any:
+    read = getattr(relation, "to_arrow_table", None) or relation.fetch_arrow_table
+    return read()
 
 
 class ListFrame(Frame):
@@ -274,6 +287,8 @@ def _strings(column: Any, start: int, values: Any) -> pa.ChunkedArray:
         array = pa.array(values, from_pandas=True) if not isinstance(values, (pa.Array, pa.ChunkedArray)) else values
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # objects of several types
         return pa.chunked_array([pa.array(_texts(column, start, list(values)), pa.large_string())])
+    if array.null_count == len(array):  # of any type: pandas has doubles for a column without values
+        return pa.chunked_array([pa.nulls(len(array), pa.large_string())])
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if not (str(kind) in ("string", "large_string", "string_view", "null") or pa.types.is_integer(kind)):
         raise UsageError(f"the column {column!r} has values of the type {kind}, and not text")

@@ -19,7 +19,7 @@ STATUSES = ["ok", "invalid", "invalid", "ok", "ok", "invalid"]
 texts = st.one_of(
     st.none(), st.text(max_size=12), st.sampled_from(["0049654541", "NaN", "a,b", 'a"b', "a\nb", "\x00", "🙂", "1e5", "null"])
 )
-few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite
@@ -81,6 +81,18 @@ def test_any_table_comes_back(rows, kind):
     result = bulkcat.websites(table, "t", fetch="never")
     assert result.select(["t", "t2"]).equals(table)
     assert result.column("status").null_count == 0
+
+
+def test_types_of_duckdb_come_back():
+    relation = duckdb.sql("""
+        SELECT 'steel drill' AS "t ""1", 170141183460469231731687303715884105727::HUGEINT AS h, 'a'::ENUM ('a', 'b') AS e,
+            '48a2a835-1635-4634-bbc5-032769511da0'::UUID AS u, INTERVAL 3 MONTH AS i, '101'::BIT AS b,
+            TIMESTAMPTZ '2026-01-01 00:00:00+00' AS z,
+            [1, NULL] AS l, 1.5::DECIMAL(10, 2) AS d, 18446744073709551615::UBIGINT AS ub, {'a': 1::HUGEINT} AS s, MAP {'k': 2} AS m
+        UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL""")
+    result = bulkcat.products(relation, 't "1')
+    assert result.types[:12] == relation.types
+    assert [row[:12] for row in result.fetchall()] == relation.fetchall()
 
 
 FRAMES = {
@@ -157,8 +169,6 @@ def test_several_columns_and_classifications():
     result = bulkcat.websites(frame, ["site", "brand"], join="-", classification=["taxonomy_v3", "naics"], fetch="never", prefix="x_")
     assert [c for c in result.columns if c.endswith("_status")] == ["x_taxonomy_v3_status", "x_naics_status"]
     assert "x_naics_category_title" in result.columns and list(result["x_naics_status"])[2] == "invalid"
-    with pytest.raises(bulkcat.UsageError, match="one classification"):
-        bulkcat.websites(["a.com"], classification="taxonomy_v3,naics", fetch="never")
 
 
 def test_equal_rows_are_not_multiplied():
@@ -178,6 +188,8 @@ REFUSED = {
     "objects": (pd.DataFrame({"a": ["x", 1.5]}, dtype="object"), None, {}, "1.5 in row 1"),
     "bytes": (pd.DataFrame({"a": [b"y"]}, dtype="object"), None, {}, "the type binary, and not text"),
     "objects in a list": (["x", 1.5], None, {}, "1.5 in row 1"),
+    "a shape of texts": (["a"], None, {"shape": "long"}, "'shape' has no meaning for texts"),
+    "classifications of texts": (["a"], None, {"classification": "a,b"}, "one classification"),
     "a path": ("titles.csv", None, {}, "needs output="),
     "no frame": (3, None, {}, "and not int"),
     "a value of no type": (["a"], None, {"rate": object}, "cannot be"),
@@ -189,6 +201,11 @@ def test_refused(case):
     data, name, options, message = REFUSED[case]
     with pytest.raises(bulkcat.UsageError, match=message):
         bulkcat.products(data, name, **options)
+
+
+@pytest.mark.parametrize("values", [[float("nan")] * 2, pd.Categorical([None, None]), [pd.NaT, None]])
+def test_columns_without_a_value(values):
+    assert list(bulkcat.products(pd.DataFrame({"a": values}))["status"]) == ["invalid"] * 2
 
 
 def test_whole_numbers_are_texts():
