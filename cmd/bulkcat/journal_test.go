@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-var journalKills = flag.Int("journal-kills", 6, "kills of a run whose account is compared with the requests of the service")
+var journalKills = flag.Int("journal-kills", 4, "kills of a run whose account is compared with the requests of the service")
 
 // TestAccountAfterKills kills a run. For each killed process the account's requests and those that the service
 // has counted differ by at most the requests that were in flight.
