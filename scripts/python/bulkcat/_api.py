@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -171,7 +172,8 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
 
     _refuse(call.options, frozenset({"log_format"}), "a function")
     columns = call.column if isinstance(call.column, (list, tuple)) else [call.column] if call.column is not None else []
-    arguments = [call.kind, path, *(f"--column={name}" for name in columns)]
+    operand = os.path.join(os.curdir, path) if path.startswith("-") else path  # which is no flag
+    arguments = [call.kind, operand, *(f"--column={name}" for name in columns)]
     if call.dry_run:
         return _forecast(arguments + ([f"--output={call.output}"] if call.output else []), call, frozenset())
     if not call.output:
@@ -251,7 +253,7 @@ def _columns(frame: Frame, call: _Call) -> list[Any]:
 
 
 def _classifications(call: _Call) -> list[str]:
-    given = call.options.get("classification", "")
+    given = call.options.get("classification") or os.environ.get("BULKCAT_CLASSIFICATION", "")
     return [c for text in ([given] if isinstance(given, str) else given) for c in text.split(",")]
 
 
@@ -259,11 +261,12 @@ def _check_names(frame: Frame, call: _Call) -> None:
     """Refuse names of columns that the frame has, before anything is asked."""
     if call.output or call.options.get("shape") == "long":
         return
-    new = {"category", "category_id", "category_title", "confidence", "status", "error", "categories", "source", "answered_at"}
-    new |= {f"level_{i}" for i in range(1, 10)}
+    new = "category|category_id|category_title|confidence|status|error|categories|source|answered_at|level_[0-9]+"
     several = _classifications(call)
     prefixes = [call.prefix + c + "_" for c in several] if len(several) > 1 else [call.prefix]
-    taken = {p + n for p in prefixes for n in new}.intersection(n for n in frame.names() if isinstance(n, str))
+    pattern = re.compile(f"({'|'.join(map(re.escape, prefixes))})({new})")
+    first = (n[0] if isinstance(n, tuple) and n else n for n in frame.names())  # pandas sets all columns below a first level
+    taken = [n for n in first if isinstance(n, str) and pattern.fullmatch(n)]
     if taken:
         raise UsageError(f'the frame has a column {min(taken)!r}: choose another name with prefix=, such as prefix="bulkcat_"')
 

@@ -271,3 +271,16 @@ def test_unusable_state_folder(monkeypatch, service, tmp_path):
     with pytest.raises(OSError):
         bulkcat.products(FRAME, base_url=service.url, api_key=KEY)
     assert service.asked == []
+
+
+@pytest.mark.parametrize("name", ["-x.csv", "--help", "--"])
+def test_path_like_a_flag(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv(tmp_path / name, index=False)
+    assert bulkcat.products(name, "title", output="out.csv", input_format="csv").counts["ok"] == 20
+
+
+def test_program_without_an_account(monkeypatch):
+    monkeypatch.setenv("BULKCAT_BINARY", "/bin/true")
+    with pytest.raises(bulkcat.Error, match="without the account"):
+        bulkcat.products(FRAME)
