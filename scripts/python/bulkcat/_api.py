@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable
@@ -224,7 +225,8 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
             stopped._again = lambda partial: _categorize_frame(frame, _with_partial(call, partial))
             raise
         finally:
-            os.remove(path)
+            with contextlib.suppress(FileNotFoundError):  # another call with this output has removed it
+                os.remove(path)
 
 
 def _input_path(call: _Call, path: str) -> str:
@@ -351,13 +353,14 @@ def explain(kind: str, text: str, **options: Any) -> Any:
 
 def usage(**options: Any) -> Any:
     """Return the plan and the quota left."""
-    return _call("usage", [], options)
+    return _call("usage", [], _flags.check("product", _flags.seal(options)))
 
 
 def _call(command: str, operands: list[Any], options: dict[str, Any], asks_json: bool = True) -> Any:
     from bulkcat import _run
 
     operands = [os.fspath(operand) for operand in operands]
+    _flags.seal(options)
     flags = _flags.flags(options) + (["--json"] if asks_json else [])
     return _run.call([command, *flags, "--", *operands], options)
 
