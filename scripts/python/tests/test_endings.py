@@ -57,7 +57,7 @@ def test_forecast(hosted):
 
 def test_quota(hosted):
     hosted.quota = 7
-    with pytest.raises(bulkcat.Stopped, match="quota") as caught:
+    with pytest.warns(UserWarning, match="the quota is not enough"), pytest.raises(bulkcat.Stopped, match="quota") as caught:
         bulkcat.products(FRAME)
     stopped = caught.value
     assert stopped.counts["ok"] == 7 == len(hosted.asked)
