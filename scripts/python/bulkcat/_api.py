@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -171,7 +173,8 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
 
     _refuse(call.options, frozenset({"log_format"}), "a function")
     columns = call.column if isinstance(call.column, (list, tuple)) else [call.column] if call.column is not None else []
-    arguments = [call.kind, path, *(f"--column={name}" for name in columns)]
+    operand = os.path.join(os.curdir, path) if path.startswith("-") else path  # which is no flag
+    arguments = [call.kind, operand, *(f"--column={name}" for name in columns)]
     if call.dry_run:
         return _forecast(arguments + ([f"--output={call.output}"] if call.output else []), call, frozenset())
     if not call.output:
@@ -226,7 +229,8 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
             stopped._again = lambda partial: _categorize_frame(frame, _with_partial(call, partial))
             raise
         finally:
-            os.remove(path)
+            with contextlib.suppress(FileNotFoundError):  # another call with this output has removed it
+                os.remove(path)
 
 
 def _input_path(call: _Call, path: str) -> str:
@@ -255,7 +259,7 @@ def _columns(frame: Frame, call: _Call) -> list[Any]:
 
 
 def _classifications(call: _Call) -> list[str]:
-    given = call.options.get("classification", "")
+    given = call.options.get("classification") or os.environ.get("BULKCAT_CLASSIFICATION", "")
     return [c for text in ([given] if isinstance(given, str) else given) for c in text.split(",")]
 
 
@@ -263,11 +267,12 @@ def _check_names(frame: Frame, call: _Call) -> None:
     """Refuse names of columns that the frame has, before anything is asked."""
     if call.output or call.options.get("shape") == "long":
         return
-    new = {"category", "category_id", "category_title", "confidence", "status", "error", "categories", "source", "answered_at"}
-    new |= {f"level_{i}" for i in range(1, 10)}
+    new = "category|category_id|category_title|confidence|status|error|categories|source|answered_at|level_[0-9]+"
     several = _classifications(call)
     prefixes = [call.prefix + c + "_" for c in several] if len(several) > 1 else [call.prefix]
-    taken = {p + n for p in prefixes for n in new}.intersection(n for n in frame.names() if isinstance(n, str))
+    pattern = re.compile(f"({'|'.join(map(re.escape, prefixes))})({new})")
+    first = (n[0] if isinstance(n, tuple) and n else n for n in frame.names())  # pandas sets all columns below a first level
+    taken = [n for n in first if isinstance(n, str) and pattern.fullmatch(n)]
     if taken:
         raise UsageError(f'the frame has a column {min(taken)!r}: choose another name with prefix=, such as prefix="bulkcat_"')
 
@@ -350,13 +355,14 @@ def explain(kind: str, text: str, **options: Any) -> Any:
 
 def usage(**options: Any) -> Any:
     """Return the plan and the quota left."""
-    return _call("usage", [], options)
+    return _call("usage", [], _flags.check("product", _flags.seal(options)))
 
 
 def _call(command: str, operands: list[Any], options: dict[str, Any], asks_json: bool = True) -> Any:
     from bulkcat import _run
 
     operands = [os.fspath(operand) for operand in operands]
+    _flags.seal(options)
     flags = _flags.flags(options) + (["--json"] if asks_json else [])
     return _run.call([command, *flags, "--", *operands], options)
 

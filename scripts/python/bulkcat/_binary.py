@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import sysconfig
 
@@ -11,6 +12,8 @@ def find() -> str:
     """Return the path of the program: that of BULKCAT_BINARY, or that of the wheel. PATH is not searched."""
     given = os.environ.get("BULKCAT_BINARY")
     if given:
+        if shutil.which(given) is None:  # here, since the frames of subprocess hold the variables, and so the key
+            raise FileNotFoundError(f"BULKCAT_BINARY: there is no program {given!r}")
         return given
     name = "bulkcat" + (".exe" if os.name == "nt" else "")
     places = [os.path.join(folder, name) for folder in _folders()]

@@ -26,9 +26,12 @@ class Secret(str):
 
 def seal(options: Any) -> Any:
     """Make secrets of the values that may be some, in place: the arguments of a function are in its traceback."""
-    for name in {"api_key", "header", "notify"}.intersection(options):
-        value = options[name]
-        options[name] = Secret(value) if isinstance(value, str) else value and [Secret(v) for v in value]
+    for name, value in options.items():
+        if name in ("api_key", "header", "notify") or name not in {**WEBSITE, **PRODUCT}:  # or a misspelt one of these
+            if isinstance(value, str):
+                options[name] = Secret(value)
+            elif isinstance(value, (list, tuple, bytes)):
+                options[name] = [Secret(v) for v in value]
     return options
 
 

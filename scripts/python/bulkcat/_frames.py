@@ -290,7 +290,9 @@ def _strings(column: Any, start: int, values: Any) -> pa.ChunkedArray:
     if array.null_count == len(array):  # of any type: pandas has doubles for a column without values
         return pa.chunked_array([pa.nulls(len(array), pa.large_string())])
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if not (str(kind) in ("string", "large_string", "string_view", "null") or pa.types.is_integer(kind)):
+    if array.null_count == len(array):  # pandas has columns without a value as numbers
+        array = pa.nulls(len(array))
+    elif not (str(kind) in ("string", "large_string", "string_view", "null") or pa.types.is_integer(kind)):
         raise UsageError(f"the column {column!r} has values of the type {kind}, and not text")
     array = array.cast(pa.large_string())
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
@@ -302,7 +304,7 @@ def _texts(column: Any, start: int, values: list[Any]) -> list[str | None]:
     for i, value in enumerate(values):
         if isinstance(value, str):
             texts.append(value)
-        elif value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+        elif value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # NA compares as NA
             texts.append(None)
         elif isinstance(value, int) and not isinstance(value, bool):
             texts.append(str(value))

@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 import threading
+import weakref
 from typing import Any
 
 from bulkcat import _flags, _run
@@ -21,6 +22,7 @@ _SAMPLE = 64 << 10
 _waiting: dict[object, _Asker] = {}
 _MOST_WAITING = 2
 _lock = threading.Lock()
+_all: weakref.WeakSet[_Asker] = weakref.WeakSet()  # also those that are asked at the moment
 
 
 def ask(kind: str, text: str, options: dict[str, Any], without: frozenset[str]) -> Categories:
@@ -38,7 +40,7 @@ def ask(kind: str, text: str, options: dict[str, Any], without: frozenset[str]) 
             return asker.ask(text, last=True)
         finally:
             asker.close()
-    key = (os.getpid(), kind, json.dumps(options, sort_keys=True, default=str))  # a forked process has its own
+    key = (kind, json.dumps(options, sort_keys=True, default=str))
     with _lock:
         asker = _waiting.pop(key) if key in _waiting else _Asker(kind, options, without)
         try:
@@ -60,6 +62,19 @@ def close() -> None:
             _waiting.popitem()[1].close()
 
 
+def _forget() -> None:
+    """Let go, in a forked process, of the programs of its parent: they end when nobody holds their standard input."""
+    global _lock
+    _lock = threading.Lock()  # which a thread of the parent may hold
+    for asker in list(_all):
+        asker.abandon()
+    _waiting.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget)
+
+
 class _Asker:
     """A program that answers line by line."""
 
@@ -73,7 +88,7 @@ class _Asker:
         arguments += self._headers.__enter__()
         self._process = _run.start(arguments, options, self._log, stdin=subprocess.PIPE, stdout=subprocess.PIPE, without=without)
         self._asked = 0
-        self._owner = os.getpid()
+        _all.add(self)
 
     def ask(self, text: str, last: bool = False) -> Categories:
         process = self._process
@@ -96,9 +111,12 @@ class _Asker:
         row["error"] = without_prefix([row["error"]], "-")[0]
         return Categories.of(row)
 
+    def abandon(self) -> None:
+        """Close standard input in a forked process, without what another thread may have begun to write."""
+        assert self._process.stdin is not None
+        self._process.stdin.raw.close()  # type: ignore[attr-defined]
+
     def close(self) -> None:
-        if os.getpid() != self._owner:
-            return  # the program is that of the process before the fork
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 try:

@@ -94,6 +94,8 @@ def run(
     pending = process.returncode in _STOPPED and account.get("ending") == "complete"  # of --partial
     if process.returncode not in (_COMPLETE, _UNANSWERED) and not pending:
         raise _error(process.returncode, messages, account)
+    if "counts" not in account:
+        raise Error(f"the program ended without the account {beside(output, 'run.json')}: see BULKCAT_BINARY")
     return account
 
 

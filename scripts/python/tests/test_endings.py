@@ -271,3 +271,56 @@ def test_unusable_state_folder(monkeypatch, service, tmp_path):
     with pytest.raises(OSError):
         bulkcat.products(FRAME, base_url=service.url, api_key=KEY)
     assert service.asked == []
+
+
+@pytest.mark.parametrize("name", ["-x.csv", "--help", "--"])
+def test_path_like_a_flag(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv(tmp_path / name, index=False)
+    assert bulkcat.products(name, "title", output="out.csv", input_format="csv").counts["ok"] == 20
+
+
+def test_program_without_an_account(monkeypatch):
+    monkeypatch.setenv("BULKCAT_BINARY", "/bin/true")
+    with pytest.raises(bulkcat.Error, match="without the account"):
+        bulkcat.products(FRAME)
+
+
+WITH_A_KEY = {
+    "a misspelt option": lambda url: bulkcat.products(FRAME, **{"apikey": KEY}),
+    "a misspelt header": lambda url: bulkcat.product("drill", **{"headers": ["x-api-key: " + KEY]}),
+    "a misspelt option of a command": lambda url: bulkcat.usage(base_url=url, **{"apikey": KEY}),
+    "a command": lambda url: bulkcat.usage(base_url=url + "/no", api_key=KEY),
+    "no program": lambda url: bulkcat.products(FRAME, base_url=url, api_key=KEY),
+}
+
+
+@pytest.mark.parametrize("case", WITH_A_KEY)
+def test_key_is_not_among_the_variables_of_a_traceback(case, service, monkeypatch):
+    if case == "no program":
+        monkeypatch.setenv("BULKCAT_BINARY", "/no/program")
+    service.refusal = 401
+    with pytest.raises((bulkcat.Error, FileNotFoundError)) as caught:
+        WITH_A_KEY[case](service.url)
+    text = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert KEY not in text
+    if "misspelt" in case:
+        assert "there is no option" in text
+
+
+def test_another_call_with_the_same_output(hosted, tmp_path):
+    hosted.hold_after = 5
+    output = tmp_path / "out.parquet"
+
+    def other():
+        hosted.held.wait(30)
+        try:
+            with pytest.raises(bulkcat.Error, match="is writing"):
+                bulkcat.products(FRAME[:3], output=output)
+        finally:
+            hosted.release.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert bulkcat.products(FRAME, output=output, workers=1).counts["ok"] == 20
+    thread.join()

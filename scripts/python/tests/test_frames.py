@@ -237,3 +237,39 @@ def test_variables_of_files_do_not_count(monkeypatch):
 def test_no_file_is_left(state):
     bulkcat.products(pd.DataFrame({"title": TITLES}))
     assert [p.name for p in state.iterdir() if p.name.lstrip(".").startswith("python")] == []
+
+
+TAKEN = {
+    "a first level of columns": pd.DataFrame([["a", 1]], columns=pd.MultiIndex.from_tuples([("t", ""), ("status", "x")])),
+    "an empty second level": pd.DataFrame([["a", 1]], columns=pd.MultiIndex.from_tuples([("t", ""), ("status", "")])),
+    "a deep level": pd.DataFrame([["a", 1]], columns=["t", "level_12"]),
+    "a deep level of Polars": pl.DataFrame({"t": ["a"], "level_12": [1]}),
+}
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_columns_are_not_replaced(case):
+    frame = TAKEN[case]
+    with pytest.raises(bulkcat.UsageError, match="the frame has a column"):
+        bulkcat.products(frame, next(iter(frame.columns)), levels=12)
+
+
+NULLS = {
+    "no rows": pd.DataFrame({"t": pd.Series([], dtype="float64")}),
+    "numbers": pd.DataFrame({"t": [float("nan")]}),
+    "numbers of Polars": pl.DataFrame({"t": pl.Series([None], dtype=pl.Float64)}),
+    "objects of several types": pd.DataFrame({"t": pd.Series([None, pd.NA, pd.NaT, float("nan"), "a", 2**70], dtype="object")}),
+}
+
+
+@pytest.mark.parametrize("case", NULLS)
+def test_nulls_of_other_types(case):
+    frame = NULLS[case]
+    want = ["invalid"] * 4 if "objects" in case else ["invalid"] * len(frame)
+    assert list(bulkcat.products(frame)["status"])[:4] == want
+
+
+def test_classifications_of_the_environment(monkeypatch):
+    monkeypatch.setenv("BULKCAT_CLASSIFICATION", "taxonomy_v3,naics")
+    result = bulkcat.websites(pd.DataFrame({"site": ["news.com"]}), fetch="never")
+    assert [c for c in result.columns if c.endswith("_status")] == ["taxonomy_v3_status", "naics_status"]

@@ -73,3 +73,23 @@ def test_refused(options, message):
         bulkcat.product("steel drill", **options)
     with pytest.raises(TypeError, match="not NoneType"):
         bulkcat.product(None)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forked_process_does_not_hold_the_program():
+    bulkcat.product("steel drill")
+    (asker,) = _one._waiting.values()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(read, 1)
+        os._exit(0)
+    try:
+        asker._process.stdin.close()
+        assert asker._process.wait(10) == 0
+    finally:
+        os.write(write, b".")
+        os.waitpid(child, 0)
+        os.close(read)
+        os.close(write)
