@@ -146,8 +146,11 @@ func (c *HTTP) Source() string { return c.base.String() }
 // Hide returns text with the API key and the values of secret headers replaced by "[secret]".
 func (c *HTTP) Hide(text string) string { return c.secrets.hide(text) }
 
-// Close closes idle connections. The client can still be used.
-func (c *HTTP) Close() {
+// Close ends the use of c.
+func (c *HTTP) Close() { c.CloseIdle() }
+
+// CloseIdle closes idle connections. A run calls it when the service refuses everything.
+func (c *HTTP) CloseIdle() {
 	if t, ok := c.options.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}

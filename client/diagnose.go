@@ -66,7 +66,7 @@ func NewDiagnoser(c *HTTP) *Diagnoser { return &Diagnoser{next: c, usage: c.Usag
 // CloseIdle closes idle connections.
 func (d *Diagnoser) CloseIdle() {
 	if c, ok := d.next.(*HTTP); ok {
-		c.Close()
+		c.CloseIdle()
 	}
 }
 

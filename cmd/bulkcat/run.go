@@ -123,7 +123,7 @@ func (f *runFlags) complete() error {
 	if f.Output.Path == "" && !f.dryRun {
 		return errors.New("no output: name a file (-o out.parquet), a folder (-o out/), or -o - for standard output")
 	}
-	if f.untilStdinEnds && slices.Contains(f.input.Paths, "-") {
+	if f.untilStdinEnds && slices.ContainsFunc(append(f.service.files(), f.input.Paths...), f.streams.isIn) {
 		return errors.New("--until-stdin-ends: standard input is an input")
 	}
 	f.Classifications = strings.Split(f.classification, ",")

@@ -63,6 +63,18 @@ func untilEnd(parent context.Context, in io.Reader) context.Context {
 	return ctx
 }
 
+// isIn reports whether a path is standard input, so that who reads the one takes from the other. A regular file that is
+// opened again is read from its beginning.
+func (s streams) isIn(path string) bool {
+	in, ok := s.in.(*os.File)
+	if path == "-" || !ok {
+		return path == "-"
+	}
+	opened, err := in.Stat()
+	named, otherErr := os.Stat(path)
+	return errors.Join(err, otherErr) == nil && !opened.Mode().IsRegular() && os.SameFile(opened, named)
+}
+
 // outlivePipes makes writing to standard output and standard error an error after their reader is gone: by default the
 // process ends at once, without the answers that are in flight. The signal is not ignored, because commands would inherit
 // that.

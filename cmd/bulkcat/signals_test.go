@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -148,6 +151,44 @@ func repeat(s syscall.Signal, n int) (signals []syscall.Signal) {
 		signals = append(signals, s)
 	}
 	return signals
+}
+
+// TestIsIn wants every name of standard input, and no other file: a run until standard input ends reads it to its end.
+func TestIsIn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "in.txt")
+	if err := os.WriteFile(file, []byte("steel drill\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	regular, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer regular.Close()
+	pipe, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	defer end.Close()
+	name := func(f *os.File) string { return fmt.Sprintf("/dev/fd/%d", f.Fd()) }
+	for _, c := range []struct {
+		what string
+		in   io.Reader
+		path string
+		want bool
+	}{
+		{"-", pipe, "-", true},
+		{"- of another stream", strings.NewReader(""), "-", true},
+		{"another name of the pipe", pipe, name(pipe), true},
+		{"another file", pipe, file, false},
+		{"a missing file", pipe, file + ".missing", false},
+		{"no file", pipe, "", false},
+		{"a regular file, which is opened again", regular, file, false},
+	} {
+		if got := (streams{in: c.in}).isIn(c.path); got != c.want && (c.path != name(pipe) || runtime.GOOS == "linux") {
+			t.Errorf("%s: %v", c.what, got)
+		}
+	}
 }
 
 // TestCommandEndsWithTheRun sends two signals, and one more, while the command of --on-end runs.
