@@ -99,13 +99,21 @@ def test_rows_without_an_answer_are_rows(hosted):
     assert "400" in result["error"][1] and "500" in result["error"][2]
 
 
-def test_interrupt(hosted):
+def until(condition):
+    """Wait for a condition, for half a minute."""
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def test_interrupt(hosted, state):
     hosted.hold_after = 5
 
     def interrupt():
         hosted.held.wait(30)
-        hosted.release.set()
         os.kill(os.getpid(), signal.SIGINT)
+        until(lambda: any('"finishing"' in path.read_text() for path in state.glob("python-*.status.json")))
+        hosted.release.set()
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(bulkcat.Stopped, match="interrupted") as caught:
@@ -155,9 +163,7 @@ def test_kill_of_the_program(hosted, state, start):
     hosted.hold_after = 5
     process = start(CALL)
     assert hosted.held.wait(60)
-    deadline = time.monotonic() + 30
-    while stored(state) < 5 and time.monotonic() < deadline:
-        time.sleep(0.01)  # until the store has what was answered
+    until(lambda: stored(state) >= 5)
     os.kill(child_of(process.pid), signal.SIGKILL)
     told = process.communicate(timeout=60)[1]
     assert "bulkcat._errors.Error: the program was ended by signal 9" in told
