@@ -106,7 +106,15 @@ def until(condition):
         time.sleep(0.01)
 
 
-def test_interrupt(hosted, state):
+@pytest.fixture
+def interruptible():
+    """Ctrl-C interrupts, also where the shell has started the tests with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupt(hosted, state, interruptible):
     hosted.hold_after = 5
 
     def interrupt():
