@@ -15,7 +15,7 @@ import (
 
 func TestDetails(t *testing.T) {
 	var c Counters
-	c.ObserveAttempt(time.Second) // nobody gathers
+	c.ObserveAttempt(time.Second) // has no effect: details are not gathered yet
 	if c.Details() != nil {
 		t.Fatal("details without GatherDetails")
 	}
