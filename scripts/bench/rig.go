@@ -111,7 +111,6 @@ type arm struct {
 	learns   bool   // learn the rate, instead of asking without a limit
 	format   string // of the output: csv or parquet
 	store    string // folder; "" for the store beside the output, which is removed with the output
-	piped    bool   // write to standard output, without a store unless store is set
 }
 
 // run runs an arm and removes its files, except for a store that the arm names.
@@ -131,18 +130,8 @@ func (r *rig) run(ctx context.Context, a arm) (effort, error) {
 	if a.store != "" {
 		c.args = append(c.args, "--store", a.store)
 	}
-	if !a.piped {
-		c.args = append(c.args, "-o", output)
-		return c.run(ctx)
-	}
-	c.args = append(c.args, "-o", "-", "--output-format", a.format)
-	file, err := os.Create(output)
-	if err != nil {
-		return effort{}, err
-	}
-	c.stdout = file
-	e, err := c.run(ctx)
-	return e, errors.Join(err, file.Close())
+	c.args = append(c.args, "-o", output)
+	return c.run(ctx)
 }
 
 // serviceArgs are the arguments for a service that is asked over HTTP.
