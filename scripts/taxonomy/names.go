@@ -40,7 +40,7 @@ func writeNames(folder, out string) error {
 			if !ok {
 				return fmt.Errorf("%s: %q is not an id and a name with a tab between", path, line)
 			}
-			names[id] = name
+			names[id] = strings.TrimSpace(name) // some end in a space
 		}
 		fmt.Fprintf(&all, "# %s\n", language)
 		for _, c := range taxonomy.Products().Categories {

@@ -1,7 +1,10 @@
 package taxonomy
 
 import (
+	"cmp"
 	_ "embed"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -44,4 +47,28 @@ func decompress(data []byte) (string, error) {
 	defer d.Close()
 	text, err := d.DecodeAll(data, nil)
 	return string(text), err
+}
+
+// Languages returns the languages in which the edition's categories have names, sorted; nil if they have only their own.
+func (e Edition) Languages() []string {
+	if e.Names == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(e.Names()))
+}
+
+// In returns the taxonomy with the paths of its categories in one of Languages. Categories without a name in the language
+// have their own name in these paths.
+func (e Edition) In(language string) *Taxonomy {
+	t := e.Load()
+	names := e.Names()[language]
+	local := &Taxonomy{Name: t.Name, Categories: slices.Clone(t.Categories)}
+	for i := range local.Categories {
+		c := &local.Categories[i]
+		c.Local = cmp.Or(names[c.ID], c.Name)
+		if c.Parent >= 0 {
+			c.Local = local.Categories[c.Parent].Local + PathSeparator + c.Local
+		}
+	}
+	return local
 }
