@@ -203,7 +203,7 @@ func (b *indexer) terms(text string) (terms []int32, head int) {
 		if w := string(b.reader.word); head < 0 && (w == "with" || w == "for") {
 			head = len(terms) - 1
 		}
-		if w := string(b.reader.word); stopWords[w] || b.language != english && b.language.function[w] {
+		if stopWords[string(b.reader.word)] || b.language != english && b.language.function[string(b.reader.word)] {
 			continue
 		}
 		w := b.language.stem(b.reader.word)
