@@ -5,6 +5,7 @@ go 1.26.0
 // Each direct dependency says its purpose.
 require (
 	github.com/andybalholm/brotli v1.1.1 // Brotli of Parquet pages, to a size that is known before
+	github.com/blevesearch/snowballstem v0.9.0 // the stems of words in other languages than English
 	github.com/cespare/xxhash/v2 v2.3.0 // fingerprints of input records in the manifest of a folder
 	github.com/cockroachdb/pebble/v2 v2.1.7 // the index of the store, and the file system under the store, with faults for tests
 	github.com/klauspost/compress v1.20.3 // gzip and zstd of inputs, outputs and stored answers

@@ -16,7 +16,7 @@ func (s *Session) newAccount() *record.Account {
 		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","),
 		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders,
 		Output: o.Output.Path, OutputFormat: string(format),
-		Levels: o.Output.Levels, Carry: o.Output.Carry, SourceColumns: o.Output.SourceColumns,
+		Levels: o.Output.Levels, Carry: o.Output.Carry, Language: o.Output.Language, SourceColumns: o.Output.SourceColumns,
 		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, EscapeFormulas: o.Output.EscapeFormulas,
 		Limit: o.Limit, Shard: o.Shard.String(),
 	}

@@ -1,6 +1,10 @@
 package pipeline
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
@@ -50,10 +54,13 @@ func (o *SessionOptions) classification(name string) flow.Classification {
 	if t == nil {
 		return flow.Classification{Name: name}
 	}
+	if edition, ok := taxonomy.EditionOf(name); ok && slices.Contains(edition.Languages(), o.Output.Language) {
+		t = edition.In(o.Output.Language)
+	}
 	index := taxonomy.NewIndex(t)
-	return flow.Classification{Name: name, Category: func(value string) (string, bool) {
+	return flow.Classification{Name: name, Category: func(value string) (flow.Category, bool) {
 		c, known := index.Find(value)
-		return c.ID, known
+		return flow.Category{ID: c.ID, Local: c.Local}, known
 	}}
 }
 
@@ -72,4 +79,25 @@ func (o *SessionOptions) deepest() int {
 		}
 	}
 	return levels
+}
+
+// languages are those in which categories of the run have names, besides their own.
+func (o *SessionOptions) languages() (list []string) {
+	classifications := o.Classifications
+	if len(classifications) == 0 {
+		classifications = DefaultClassifications(o.Kind, o.Taxonomies)
+	}
+	for _, name := range classifications {
+		if edition, ok := taxonomy.EditionOf(name); ok {
+			list = append(list, edition.Languages()...)
+		}
+	}
+	return list
+}
+
+func unknownLanguage(language string, known []string) string {
+	if len(known) == 0 {
+		return "the categories of these classifications have no names in other languages: leave the option out, or ask for product_taxonomy"
+	}
+	return fmt.Sprintf("%q must be one of %s", language, strings.Join(known, ", "))
 }

@@ -123,6 +123,8 @@ func (o SessionOptions) Check() error {
 		_, err := client.ParseClassifications(o.Kind, strings.Join(o.Classifications, ","))
 		refuse(err != nil, "Classifications", "%w", err)
 	}
+	languages := o.languages()
+	refuse(o.Output.Language != "" && !slices.Contains(languages, o.Output.Language), "Output.Language", "%s", unknownLanguage(o.Output.Language, languages))
 	refuse(o.Scheme != "" && o.Scheme != "https" && o.Scheme != "http", "Scheme", "%q must be https or http", o.Scheme)
 	refuse(o.Dedupe != "" && o.Dedupe != record.DedupeSite && o.Dedupe != record.DedupeExact, "Dedupe", "%q must be %s or %s", o.Dedupe, record.DedupeSite, record.DedupeExact)
 	err = o.Shard.Check()

@@ -18,6 +18,7 @@ const (
 	ColumnRank
 	ColumnValue
 	ColumnCategoryID
+	ColumnValueLocal
 	ColumnTitle
 	ColumnConfidence
 	ColumnLevel // level_1, level_2, ...
@@ -68,6 +69,7 @@ type option struct {
 
 var (
 	withTitles  = &option{func(s *Schema) bool { return s.Titles }, func(s *Schema) { s.Titles = true }}
+	withLocals  = &option{func(s *Schema) bool { return s.Locals }, func(s *Schema) { s.Locals = true }}
 	withSources = &option{func(s *Schema) bool { return s.SourceColumns }, func(s *Schema) { s.SourceColumns = true }}
 )
 
@@ -94,6 +96,10 @@ var definitions = [NumColumns]definition{
 	}, {
 		id: ColumnCategoryID, name: "category_id", scope: scopeCategory, repetitive: true, unbounded: true, text: func(r *Row) *string { return &r.CategoryID },
 		about: "the id of the category in its taxonomy, looked up by its path; for `naics` the code",
+	}, {
+		id: ColumnValueLocal, name: "value_local", scope: scopeCategory, repetitive: true, unbounded: true, text: func(r *Row) *string { return &r.ValueLocal },
+		option: withLocals,
+		about:  "the path of the category in the language of `--language`, looked up by its path (only with `--language`)",
 	}, {
 		id: ColumnTitle, name: "title", scope: scopeCategory, repetitive: true, unbounded: true, text: func(r *Row) *string { return &r.Title },
 		option: withTitles,

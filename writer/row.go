@@ -27,6 +27,7 @@ var Statuses = []Status{StatusOK, StatusEmpty, StatusRejected, StatusFailed, Sta
 type Entry struct {
 	Value      string  // a path of levels joined by " > ", or a code
 	ID         string  // the category's id in its taxonomy; "" if unknown
+	Local      string  // the path in the language of Schema.Locals; "" if unknown
 	Title      string  // of the code; "" for a path
 	Confidence float64 // as the service gave it, usually 0 to 1; null if not finite
 
@@ -57,6 +58,7 @@ type Row struct {
 	Rank           int64 // 1-based position in the answer; 0 if the row has no entry
 	Value          string
 	CategoryID     string
+	ValueLocal     string   // of rows of Schema.Locals only
 	Title          string   // of rows of Schema.Codes only
 	Confidence     float64  // NaN stands for null
 	Levels         []string // up to Schema.Levels of them; missing ones are null
@@ -112,6 +114,9 @@ func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
 		row.Rank = int64(i + 1)
 		row.Value = validUTF8(e.Value)
 		row.CategoryID = validUTF8(e.ID)
+		if s.Locals {
+			row.ValueLocal = validUTF8(e.Local)
+		}
 		if s.Titles && s.Codes[r.Classification] != nil {
 			row.Title = validUTF8(e.Title)
 		}

@@ -13,6 +13,7 @@ const MaxLevels = 20
 type Schema struct {
 	Levels        int      // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
 	Titles        bool     // add the column title, which categories of Codes have
+	Locals        bool     // add the column value_local, the paths of categories in another language
 	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
 	Carry         []string // names in the input of the columns to copy; Result.Fields has their values
 

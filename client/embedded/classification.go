@@ -20,7 +20,7 @@ type classification struct {
 func published(kind client.Kind) (list []*classification) {
 	for _, name := range client.Classifications(kind) {
 		if e, ok := taxonomy.EditionOf(name); ok {
-			list = append(list, &classification{name, e.Entries, lazily(e.Load)})
+			list = append(list, &classification{name, e.Entries, lazily(e.Load, e.Names)})
 		}
 	}
 	return list
@@ -30,7 +30,7 @@ func published(kind client.Kind) (list []*classification) {
 func customs(taxonomies []*taxonomy.Taxonomy) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
-		list[i] = &classification{t.Name, 3, lazily(func() *taxonomy.Taxonomy { return t })}
+		list[i] = &classification{t.Name, 3, lazily(func() *taxonomy.Taxonomy { return t }, nil)}
 	}
 	return list
 }
@@ -41,10 +41,13 @@ type engine struct {
 	entries [][]byte
 }
 
-func lazily(load func() *taxonomy.Taxonomy) func() *engine {
+func lazily(load func() *taxonomy.Taxonomy, names func() map[string]map[string]string) func() *engine {
 	return sync.OnceValue(func() *engine {
 		t := load()
 		e := &engine{Engine: classify.New(t), entries: make([][]byte, len(t.Categories))}
+		if names != nil {
+			e.AddNames(names)
+		}
 		for i, category := range t.Categories {
 			e.entries[i] = untilConfidence(category)
 		}

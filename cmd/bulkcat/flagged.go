@@ -25,6 +25,7 @@ var flagOf = map[string]string{
 	"pipeline.Output.Format":         "--output-format",
 	"pipeline.Output.PartRows":       "--part-rows",
 	"pipeline.Output.Levels":         "--levels",
+	"pipeline.Output.Language":       "--language",
 	"pipeline.Output.Carry":          "--carry",
 	"pipeline.Output.Shape":          "--shape",
 	"pipeline.Output.Top":            "--top",

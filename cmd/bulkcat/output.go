@@ -14,6 +14,7 @@ func bindOutput(flags *pflag.FlagSet, o *pipeline.OutputOptions) {
 	flags.Int64Var(&o.PartRows, "part-rows", writer.DefaultPartRows, "rows of a part, at least, in a folder")
 	flags.IntVar(&o.Levels, "levels", pipeline.LevelsOfTaxonomy, "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels")
 	bindList(flags, &o.Carry, "carry", "all", "columns of the input to carry along: all, none or `a,b`")
+	flags.StringVar(&o.Language, "language", "", "add the column value_local, the path of the category in a `LANGUAGE` such as de (product_taxonomy)")
 	flags.BoolVar(&o.SourceColumns, "source-columns", false, "add the columns source and answered_at, which differ from run to run")
 	flags.StringVar((*string)(&o.Shape), "shape", string(writer.ShapeLong), "`SHAPE` of the rows: long (a row per category), top (one row per record, with its first category) or nested (one row per record, with a list of its categories; Parquet and JSONL)")
 	flags.IntVar(&o.Top, "top", 0, "the first `N` categories of each record; 0 for all")

@@ -119,7 +119,7 @@ func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (
 		Kind: client.Product, Retry: client.DefaultRetryPolicy(),
 		Classifications: []Classification{
 			{Name: client.ProductTaxonomy},
-			{Name: second, Category: func(value string) (string, bool) { return "id of " + value, true }},
+			{Name: second, Category: func(value string) (Category, bool) { return Category{ID: "id of " + value}, true }},
 		},
 	})
 	return sink, counters, err

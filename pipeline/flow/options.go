@@ -57,9 +57,15 @@ type Options struct {
 type Classification struct {
 	Name string
 
-	// Category gives the id of a category by the value in answers, and says whether the taxonomy has
-	// the category. The id may be "". Nil if the taxonomy is not known.
-	Category func(value string) (id string, known bool)
+	// Category gives what is written of a category by the value in answers, and says whether the taxonomy has
+	// the category. Nil if the taxonomy is not known.
+	Category func(value string) (c Category, known bool)
+}
+
+// Category is what a taxonomy says of a category.
+type Category struct {
+	ID    string // "" if it has none
+	Local string // its path in the language of the output; "" without a language
 }
 
 // Parts are the parts of a run. Source and Categorizer are required.

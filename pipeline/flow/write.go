@@ -143,14 +143,16 @@ func (f *flattening) add(t *task) {
 	result, classification := t.result(o), &o.Classifications[t.class]
 	start := len(b.entries)
 	for _, e := range t.answer.Entries {
-		id, known := "", true
+		category, known := Category{}, true
 		if classification.Category != nil {
-			id, known = classification.Category(e.Value)
+			category, known = classification.Category(e.Value)
 		}
 		f.run.Counters.CountDrift(e.Confidence, known)
 		first := len(b.levels)
 		b.levels = o.Schema.AppendLevels(b.levels, classification.Name, e.Value)
-		b.entries = append(b.entries, writer.Entry{Value: e.Value, ID: id, Title: e.Title, Confidence: e.Confidence, Levels: b.levels[first:]})
+		b.entries = append(b.entries, writer.Entry{
+			Value: e.Value, ID: category.ID, Local: category.Local, Title: e.Title, Confidence: e.Confidence, Levels: b.levels[first:],
+		})
 	}
 	f.run.Counters.CountDropped(t.answer.Dropped)
 	if len(t.answer.Entries) > 0 {

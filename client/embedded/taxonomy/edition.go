@@ -12,13 +12,14 @@ type Edition struct {
 	Published string // the publisher's name and version of the taxonomy
 	Entries   int    // the most of an answer: websites have several topics, companies few industries
 	Load      func() *Taxonomy
+	Names     func() map[string]map[string]string // of the categories in other languages, as in [Names]; nil if there are none
 }
 
 // editions are all published taxonomies. A new one is an entry here, an outline, and an entry of package client.
 var editions = []Edition{
 	edition("taxonomy_v3", "IAB Tech Lab Content Taxonomy 3.0", 10, "iab.txt"),
 	edition("naics", "North American Industry Classification System 2022", 3, "naics.txt"),
-	edition("product_taxonomy", "Google product taxonomy, version 2019-07-10", 3, "products.txt"),
+	edition("product_taxonomy", "Google product taxonomy, version 2019-07-10", 3, "products.txt").with(Names),
 }
 
 //go:embed *.txt
@@ -26,7 +27,13 @@ var outlines embed.FS
 
 // edition returns a taxonomy that is loaded when it is first needed.
 func edition(name, published string, entries int, file string) Edition {
-	return Edition{name, published, entries, sync.OnceValue(func() *Taxonomy { return load(name, file) })}
+	return Edition{Name: name, Published: published, Entries: entries, Load: sync.OnceValue(func() *Taxonomy { return load(name, file) })}
+}
+
+// with returns the edition with the names of its categories in other languages.
+func (e Edition) with(names func() map[string]map[string]string) Edition {
+	e.Names = names
+	return e
 }
 
 // load parses an outline and its overlay, if there is one. Both are part of the program and tested, so an error is

@@ -9,6 +9,7 @@ type Category struct {
 	Title   string   // of the code; "" in taxonomies without codes
 	Parent  int      // index of the parent in Categories, -1 at the top level
 	Depth   int      // 0 at the top level
+	Local   string   // the path in another language: see Edition.In; "" if none is known
 	Aliases []string // other phrases for the category, nil if there are none
 }
 

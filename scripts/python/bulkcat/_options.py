@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         part_rows: int
         levels: int
         carry: str | list[str]
+        language: str
         source_columns: bool
         shape: str
         top: int
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
         part_rows: int
         levels: int
         carry: str | list[str]
+        language: str
         source_columns: bool
         shape: str
         top: int
@@ -174,6 +176,7 @@ WEBSITE = {
     "part_rows": ("int", "rows of a part, at least, in a folder (default 1000000)"),
     "levels": ("int", "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels (default -1)"),
     "carry": ("str | list[str]", "columns of the input to carry along: all, none or a,b (default all)"),
+    "language": ("str", "add the column value_local, the path of the category in a LANGUAGE such as de (product_taxonomy)"),
     "source_columns": ("bool", "add the columns source and answered_at, which differ from run to run"),
     "shape": ("str", "SHAPE of the rows: long (a row per category), top (one row per record, with its first category) or nested (one row per record, with a list of its categories; Parquet and JSONL) (default long)"),
     "top": ("int", "the first N categories of each record; 0 for all (default 0)"),
@@ -247,6 +250,7 @@ PRODUCT = {
     "part_rows": ("int", "rows of a part, at least, in a folder (default 1000000)"),
     "levels": ("int", "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels (default -1)"),
     "carry": ("str | list[str]", "columns of the input to carry along: all, none or a,b (default all)"),
+    "language": ("str", "add the column value_local, the path of the category in a LANGUAGE such as de (product_taxonomy)"),
     "source_columns": ("bool", "add the columns source and answered_at, which differ from run to run"),
     "shape": ("str", "SHAPE of the rows: long (a row per category), top (one row per record, with its first category) or nested (one row per record, with a list of its categories; Parquet and JSONL) (default long)"),
     "top": ("int", "the first N categories of each record; 0 for all (default 0)"),

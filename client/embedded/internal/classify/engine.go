@@ -14,18 +14,23 @@ type Match struct {
 
 // Engine classifies texts into one taxonomy. It is safe for concurrent use.
 type Engine struct {
-	taxonomy *taxonomy.Taxonomy
-	index    *index
-	top      []int32      // by category: its top-level ancestor
-	document *calibration // of documents in this taxonomy
-	name     *calibration // of names without a page
-	scratch  sync.Pool    // of *scratch
+	taxonomy  *taxonomy.Taxonomy
+	index     *index
+	top       []int32      // by category: its top-level ancestor
+	document  *calibration // of documents in this taxonomy
+	name      *calibration // of names without a page
+	scratch   sync.Pool    // of *scratch
+	localized *localized   // engines for other languages; nil if all titles are read as English
+	spaceless *known       // the words of a language without spaces; nil for others
 }
 
 // New builds an engine, which takes a fraction of a second: callers share one engine per
 // taxonomy.
-func New(t *taxonomy.Taxonomy) *Engine {
-	e := &Engine{taxonomy: t, index: buildIndex(t), top: topLevels(t), document: &pageFit, name: &nameFit}
+func New(t *taxonomy.Taxonomy) *Engine { return newEngine(t, english) }
+
+// newEngine builds an engine for titles in one language.
+func newEngine(t *taxonomy.Taxonomy, lang *language) *Engine {
+	e := &Engine{taxonomy: t, index: buildIndex(t, lang), top: topLevels(t), document: &pageFit, name: &nameFit}
 	if len(t.Categories) > 0 && t.Categories[0].Code != "" {
 		e.document, e.name = &companyFit, &companyNameFit // codes are for industries
 	}

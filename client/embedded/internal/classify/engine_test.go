@@ -291,12 +291,15 @@ func FuzzTitle(f *testing.F) {
 	f.Add("Apple iPhone 15 Pro 256GB smartphone")
 	f.Add("Set of 4 plates (blue) - for kids, w/ case | key chain")
 	f.Add("((( ))) - for for 's t-t-t \xff")
+	f.Add("Edelstahl-Bratpfanne mit Deckel, 28 cm")
+	f.Add("ワンピース・ドレス ー ノートPC 笔记本电脑 \xff")
 	f.Fuzz(func(t *testing.T, title string) {
-		e := engines()["products"]
-		matches := e.Title(title)
-		checkMatches(t, e, matches, 3)
-		if again := e.Title(title); !reflect.DeepEqual(again, matches) {
-			t.Errorf("%q: first %v, then %v", title, matches, again)
+		for _, e := range []*Engine{engines()["products"], multilingual()} {
+			matches := e.Title(title)
+			checkMatches(t, e, matches, 3)
+			if again := e.Title(title); !reflect.DeepEqual(again, matches) {
+				t.Errorf("%q: first %v, then %v", title, matches, again)
+			}
 		}
 	})
 }

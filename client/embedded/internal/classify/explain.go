@@ -18,6 +18,7 @@ type Contribution struct {
 // ExplainTitle returns the matches that Title returns for the joined parts, and the contributions
 // in the order of the matches, the largest weight of a match first.
 func (e *Engine) ExplainTitle(parts []TitlePart) ([]Match, []Contribution) {
+	e = e.forTitle(Join(parts))
 	s := newScratch(e.index, len(e.taxonomy.Categories))
 	e.scoreTitle(s, Join(parts))
 	x := explainer{Engine: e, s: s, ranked: slices.Clone(s.ranked), sources: e.titleSources(parts)}

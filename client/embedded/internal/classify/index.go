@@ -10,6 +10,7 @@ import (
 
 // index finds phrases by the terms they hold. It is read-only once built.
 type index struct {
+	language    *language
 	vocabulary  map[string]int32  // word, stemmed, to term
 	pairs       map[uint64]int32  // two terms in a row, to pair
 	compounds   map[string]pairOf // two terms written as one word that is no term itself
@@ -60,7 +61,7 @@ func pairKey(a, b int32) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b
 
 // lookup returns the term of a word, noTerm if no phrase holds it. It stems w in place.
 func (x *index) lookup(w []byte) int32 {
-	if t, ok := x.vocabulary[string(stem(w))]; ok {
+	if t, ok := x.vocabulary[string(x.language.stem(w))]; ok {
 		return t
 	}
 	return noTerm
@@ -70,12 +71,39 @@ func (x *index) lookup(w []byte) int32 {
 // "bedsheets" is of "bed" and "sheet". first is noTerm unless there are two, and
 // second unless there are any. It stems w in place.
 func (x *index) resolve(w []byte) (first, second int32) {
-	w = stem(w)
+	word := ""
+	if x.language.compounds {
+		word = string(w)
+	}
+	w = x.language.stem(w)
 	if t, ok := x.vocabulary[string(w)]; ok {
 		return noTerm, t
 	}
 	if p, ok := x.compounds[string(w)]; ok {
 		return p.first, p.second
+	}
+	return x.parts(word)
+}
+
+// parts returns the terms of the longest known last part of a compound, and of what is before it; noTerm for those that
+// are not known.
+func (x *index) parts(word string) (first, last int32) {
+	term := func(part string) int32 {
+		if t, ok := x.vocabulary[string(x.language.stem([]byte(part)))]; ok {
+			return t
+		}
+		return noTerm
+	}
+	for from := range x.language.lastParts(word) {
+		if last = term(word[from:]); last == noTerm {
+			continue
+		}
+		for joint := 0; joint <= maxJoint && from-joint >= leastFirst; joint++ { // "Arbeit-s-jacke", "Sonne-n-brille"
+			if first = term(word[:from-joint]); first != noTerm {
+				return first, last
+			}
+		}
+		return noTerm, last
 	}
 	return noTerm, noTerm
 }
@@ -99,9 +127,10 @@ type indexer struct {
 const leastCategories = 700
 
 // buildIndex indexes the phrases of all categories.
-func buildIndex(t *taxonomy.Taxonomy) *index {
+func buildIndex(t *taxonomy.Taxonomy, lang *language) *index {
 	b := indexer{
 		index: &index{
+			language:   lang,
 			vocabulary: make(map[string]int32),
 			pairs:      make(map[uint64]int32),
 			compounds:  make(map[string]pairOf),
@@ -111,10 +140,10 @@ func buildIndex(t *taxonomy.Taxonomy) *index {
 		seen:         make(map[string]bool),
 	}
 	for w := range commonplaces {
-		b.commonplaces[string(stem([]byte(w)))] = true
+		b.commonplaces[string(lang.stem([]byte(w)))] = true
 	}
 	for from, to := range variants {
-		b.variants[string(stem([]byte(from)))] = string(stem([]byte(to)))
+		b.variants[string(lang.stem([]byte(from)))] = string(lang.stem([]byte(to)))
 	}
 	categoriesWith := b.addCategories(t)
 	b.addVariants()
@@ -166,15 +195,18 @@ func isRepeated(t *taxonomy.Taxonomy, c int) bool {
 // place of the head among them: the last, or the last before "with" or "for".
 func (b *indexer) terms(text string) (terms []int32, head int) {
 	head = -1
+	if b.language.nounFirst {
+		head = 0
+	}
 	b.reader.reset(text)
 	for b.reader.next() {
 		if w := string(b.reader.word); head < 0 && (w == "with" || w == "for") {
 			head = len(terms) - 1
 		}
-		if stopWords[string(b.reader.word)] {
+		if stopWords[string(b.reader.word)] || b.language != english && b.language.function[string(b.reader.word)] {
 			continue
 		}
-		w := stem(b.reader.word)
+		w := b.language.stem(b.reader.word)
 		if to, ok := b.variants[string(w)]; ok {
 			w = append(w[:0], to...)
 		}

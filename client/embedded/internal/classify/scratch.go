@@ -5,6 +5,7 @@ package classify
 type scratch struct {
 	reader reader
 	tokens []token // of a title
+	joined []byte  // two words of a title as one
 
 	weight []float32 // by term
 	place  []float32 // by term of a title: the place weight of a phrase that ends in the term

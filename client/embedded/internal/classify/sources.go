@@ -45,6 +45,9 @@ func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
 	q := quoter{index: e.index, sources: make(map[int32]source)}
 	left := maxTitleWords
 	for i, p := range parts {
+		if e.spaceless != nil {
+			p.Text = e.spaceless.separate(p.Text, false)
+		}
 		if i == 0 {
 			brand := min(brandPrefix(Join(parts)), len(p.Text))
 			q.readTitle(p.Name, p.Text[:brand], maxBrand) // more words than its bytes can hold
@@ -60,10 +63,11 @@ func (q *quoter) readTitle(field, text string, most int) int {
 	n, previous := 0, ""
 	for q.reader.reset(text); n < most && q.reader.next(); n++ {
 		r := &q.reader
-		if r.gap != 0 || roleOf(r)&(link|genitive) != 0 {
+		k := roleOf(r) | q.index.language.role(r.word)
+		if r.gap != 0 || k&(link|genitive) != 0 {
 			previous = ""
 		}
-		if word := string(r.word); roleOf(r)&(link|genitive|stopWord|noiseWord) == 0 {
+		if word := string(r.word); k&(link|genitive|stopWord|noiseWord) == 0 {
 			if previous != "" {
 				q.addSource(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
 			}

@@ -37,8 +37,9 @@ const (
 )
 
 // Title returns at most three categories of a product's title, the best first, and none if no
-// category fits. It reads the first 64 words.
+// category fits. It reads the first 64 words. After AddNames the title may be in another language.
 func (e *Engine) Title(title string) []Match {
+	e = e.forTitle(title)
 	s := e.borrow()
 	defer e.giveBack(s)
 	e.scoreTitle(s, title)
@@ -47,6 +48,9 @@ func (e *Engine) Title(title string) []Match {
 
 // scoreTitle ranks the categories for a title.
 func (e *Engine) scoreTitle(s *scratch, title string) {
+	if e.spaceless != nil {
+		title = e.spaceless.separate(title, false)
+	}
 	brand := brandPrefix(title)
 	e.readBrand(s, title[:brand])
 	named := e.readTitle(s, title[brand:])
@@ -83,11 +87,11 @@ type segment struct {
 	number  int32
 	weight  float32
 	place   float32
-	outside float32 // the weight to return to after a bracket
-	named   bool    // this segment, or one before, has a word that can name the product
-	measure measure // of the last word
-	word    [2 * maxWord]byte
-	length  int // of the last word, unstemmed; it is in word
+	outside float32       // the weight to return to after a bracket
+	named   bool          // this segment, or one before, has a word that can name the product
+	measure measure       // of the last word
+	word    [maxWord]byte // the last word, unstemmed
+	length  int           // of the last word
 }
 
 // measure reports whether a word is a number, and of what.
@@ -147,7 +151,7 @@ func (e *Engine) readTitle(s *scratch, title string) bool {
 		if r.gap != 0 && n > 0 {
 			g.punctuate(r.gap)
 		}
-		k := roleOf(r)
+		k := roleOf(r) | e.index.language.role(r.word)
 		switch {
 		case r.parts(k, g.measure):
 			g.link(k)
@@ -197,11 +201,12 @@ func (r *reader) measure(k role, before measure) measure {
 func (e *Engine) readWord(s *scratch, g *segment, k role) {
 	r := &s.reader
 	if g.length > 0 { // "key chain" may be known as "keychain"
-		if t := e.index.lookup(append(g.word[:g.length], r.word...)); t != noTerm {
+		s.joined = append(append(s.joined[:0], g.word[:g.length]...), r.word...)
+		if t := e.index.lookup(s.joined); t != noTerm {
 			s.tokens = append(s.tokens, token{t, g.weight, g.place, noSegment, true})
 		}
 	}
-	g.length = copy(g.word[:maxWord], r.word)
+	g.length = copy(g.word[:], r.word)
 	tok := token{weight: g.weight, place: g.place, segment: g.number}
 	tok.modifier = r.hasDigit || r.isOwner || k&modifier != 0 || k&container != 0 && g.named && g.measure == measuresWeight
 	if tok.modifier {
@@ -217,11 +222,15 @@ func (e *Engine) readWord(s *scratch, g *segment, k role) {
 }
 
 // weighTitle sets the weights and places of terms by the tokens. It raises the weight of every
-// segment's head: the last term that is the head of a phrase. A modifier is a head only if no
+// segment's head: the last term that is the head of a phrase, or the first in languages with the noun first. A modifier is a head only if no
 // other term is.
 func (e *Engine) weighTitle(s *scratch, named bool) {
 	done := int32(noSegment - 1)
-	for i := len(s.tokens) - 1; i >= 0; i-- {
+	for k := range s.tokens {
+		i := len(s.tokens) - 1 - k
+		if e.index.language.nounFirst {
+			i = k
+		}
 		tok := s.tokens[i]
 		switch {
 		case tok.term == noTerm:

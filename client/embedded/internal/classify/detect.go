@@ -1,0 +1,122 @@
+package classify
+
+import (
+	"math/bits"
+	"slices"
+	"unicode"
+)
+
+// languageSet has a bit for each of languages.
+type languageSet uint32
+
+const maxLanguages = 32
+
+// detect returns the index in languages of the language that knows most of a title's words; -1 for English, and if none
+// knows clearly more than English.
+func (e *Engine) detect(title string) int {
+	if i := byScript(title); i >= 0 {
+		return i
+	}
+	known := e.localized.words()
+	var own, common [maxLanguages]int // by language: the words that English does not know, and those that it knows, too
+	var unknown []string
+	words, inEnglish := 0, 0
+	var r reader
+	var buf [maxWord]byte
+	r.reset(title)
+	for n := 0; n < maxTitleWords && r.next(); n++ {
+		if r.hasDigit || len(r.word) < 2 {
+			continue
+		}
+		words++
+		in, counts := known[string(r.word)], &own
+		first, last := e.index.resolve(append(buf[:0], r.word...))
+		switch {
+		case first != noTerm || last != noTerm || english.function[string(r.word)]:
+			inEnglish++
+			counts = &common
+		case in == 0:
+			unknown = append(unknown, string(r.word))
+		}
+		for ; in != 0; in &= in - 1 {
+			counts[bits.TrailingZeros32(uint32(in))]++
+		}
+	}
+	best := noLanguage
+	for i, lang := range languages {
+		inEnglishOnly := inEnglish - common[i]
+		if own[i]+len(unknown) <= inEnglishOnly {
+			continue // the forms of unknown words take time, and cannot change the answer
+		}
+		for _, word := range unknown {
+			if lang.hasForm(word, known, 1<<i) {
+				own[i]++
+			}
+		}
+		isClear := own[i] > inEnglishOnly+1 || own[i]+common[i] == words
+		if own[i] > inEnglishOnly && isClear && (best == noLanguage || own[i]+common[i] > own[best]+common[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+const noLanguage = -1
+
+// hasForm reports whether the language has another form of a word, or a word that ends in one.
+func (l *language) hasForm(word string, known map[string]languageSet, bit languageSet) bool {
+	has := func(word string) bool { return known[string(l.stem([]byte(word)))]&bit != 0 }
+	if has(word) {
+		return true
+	}
+	for from := range l.lastParts(word) {
+		if len(word)-from > leastPart && has(word[from:]) { // many English words end in four letters that are a word
+			return true
+		}
+	}
+	return false
+}
+
+// knownWords returns the languages of every word of the names, and of its stem. Languages without spaces show by their
+// script.
+func knownWords(names map[string]map[string]string) map[string]languageSet {
+	all := make(map[string]languageSet)
+	var r reader
+	for i, lang := range languages {
+		if lang.spaceless {
+			continue
+		}
+		bit := languageSet(1) << i
+		for _, name := range names[lang.code] {
+			for r.reset(name); r.next(); {
+				all[string(r.word)] |= bit
+				all[string(lang.stem(r.word))] |= bit
+			}
+		}
+		for _, words := range []map[string]bool{lang.function, lang.modifiers} {
+			for word := range words {
+				all[word] |= bit
+			}
+		}
+	}
+	return all
+}
+
+// byScript returns the language whose script a title has, noLanguage for the Latin script.
+func byScript(title string) int {
+	code := ""
+	for _, c := range title {
+		switch {
+		case c < firstCyrillic || code == "ja":
+		case unicode.In(c, unicode.Hiragana, unicode.Katakana):
+			code = "ja"
+		case unicode.Is(unicode.Han, c):
+			code = "zh" // unless kana follow
+		case unicode.Is(unicode.Cyrillic, c) && code == "":
+			code = "ru"
+		}
+	}
+	return slices.IndexFunc(languages, func(l *language) bool { return l.code == code })
+}
+
+const firstCyrillic = 0x400

@@ -1,0 +1,110 @@
+package classify
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+//go:embed testdata/languages.tsv
+var titlesInLanguages string
+
+var multilingual = sync.OnceValue(func() *Engine {
+	e := New(taxonomy.Products())
+	e.AddNames(taxonomy.Names)
+	return e
+})
+
+func (e *Engine) languageOf(title string) string { return e.forTitle(title).index.language.code }
+
+// TestLanguages checks the share of titles whose top level is right.
+func TestLanguages(t *testing.T) {
+	e := multilingual()
+	all, right := map[string]int{}, map[string]int{}
+	for line := range strings.Lines(titlesInLanguages) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		code, title, want := fields[0], fields[1], fields[2]
+		matches := e.Title(title)
+		explained, contributions := e.ExplainTitle([]TitlePart{{Name: "title", Text: title}})
+		if got := best(e, explained); got != best(e, matches) {
+			t.Errorf("%q is %s, but explained as %s", title, best(e, matches), got)
+		}
+		for _, c := range contributions {
+			if c.Words == "" {
+				t.Errorf("%q: a contribution to %s has no words", title, e.taxonomy.Categories[c.Category].Path)
+			}
+		}
+		for _, language := range []string{code, ""} {
+			all[language]++
+			if got := best(e, matches); topOf(got) == topOf(want) {
+				right[language]++
+			} else if language != "" {
+				t.Logf("%s as %s: %q is %q, want %q", code, e.languageOf(title), title, got, want)
+			}
+		}
+	}
+	for language, n := range all {
+		least := 0.65
+		if language == "" {
+			least = 0.78
+		}
+		if share := float64(right[language]) / float64(n); share < least {
+			t.Errorf("%q: the top level of %.2f of the titles is right, want %.2f", language, share, least)
+		}
+	}
+}
+
+func topOf(path string) string {
+	top, _, _ := strings.Cut(path, taxonomy.PathSeparator)
+	return top
+}
+
+func TestLanguageOf(t *testing.T) {
+	for title, want := range map[string]string{
+		"Cast iron skillet 12 in":                      "en",
+		"Nike Air Zoom Pegasus 39 men's running shoes": "en",
+		"La Roche-Posay sunscreen":                     "en",
+		"Netgear D1500":                                "en",
+		"Eau de Parfum pour Homme spray 100 ml":        "en",
+		"":                                             "en",
+		"12 345 !!":                                    "en",
+		"Schreibtisch weiß":                            "de",
+		"Edelstahl-Wasserkocher mit Deckel":            "de",
+		"Chaussures de randonnée imperméables pour homme":      "fr",
+		"Toallas de algodón para baño":                         "es",
+		"Scarpe da ginnastica per uomo bianche":                "it",
+		"Roestvrijstalen waterkoker met deksel voor de keuken": "nl",
+		"Sapatos masculinos de couro com sola":                 "pt",
+		"Женское платье":                                       "ru",
+		"メンズ 腕時計":                                              "ja",
+		"平板电脑 保护套":                                             "zh",
+	} {
+		if got := multilingual().languageOf(title); got != want {
+			t.Errorf("%q is %s, want %s", title, got, want)
+		}
+	}
+}
+
+func TestSeparate(t *testing.T) {
+	k := &known{words: map[string]bool{"腕時計": true, "ワンピース": true, "ピース": true, "時計": true}}
+	for _, c := range []struct {
+		name, text, want string
+		apart            bool
+	}{
+		{"the longest name counts", "ワンピース", " ワンピース ", false},
+		{"a name in parts", "ワンピース", " ワン  ピース ", true},
+		{"unknown letters end at a name", "革腕時計", " 革  腕時計 ", false},
+		{"and at another script", "革ベルト", " 革  ベルト ", false},
+		{"spaces separate features", "腕時計 18K", " 腕時計 , 18K", false},
+		{"other letters stay", "Type-C 時計", "Type-C,  時計 ", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := k.separate(c.text, c.apart); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package taxonomy
+
+import (
+	"cmp"
+	_ "embed"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// compressedNames has a line "# de" for each language, and below it lines of an id and a name with a tab between.
+//
+//go:embed names.tsv.zst
+var compressedNames []byte
+
+// Names returns the names of the product taxonomy's categories, without their ancestors, by language and id. A language
+// is a code of ISO 639-1, such as "de". The names are those of the edition of 2015-02-19, which lacks the categories
+// that were added later. The maps are shared and must not be modified.
+var Names = sync.OnceValue(func() map[string]map[string]string {
+	text, err := decompress(compressedNames)
+	if err != nil {
+		panic(err) // the file is part of the program and tested
+	}
+	all := make(map[string]map[string]string)
+	var names map[string]string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if language, ok := strings.CutPrefix(line, "# "); ok {
+			names = make(map[string]string)
+			all[language] = names
+			continue
+		}
+		id, name, _ := strings.Cut(line, "\t")
+		names[id] = name
+	}
+	return all
+})
+
+func decompress(data []byte) (string, error) {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	text, err := d.DecodeAll(data, nil)
+	return string(text), err
+}
+
+// Languages returns the languages in which the edition's categories have names, sorted; nil if they have only their own.
+func (e Edition) Languages() []string {
+	if e.Names == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(e.Names()))
+}
+
+// In returns the taxonomy with the paths of its categories in one of Languages. Categories without a name in the language
+// have their own name in these paths.
+func (e Edition) In(language string) *Taxonomy {
+	t := e.Load()
+	names := e.Names()[language]
+	local := &Taxonomy{Name: t.Name, Categories: slices.Clone(t.Categories)}
+	for i := range local.Categories {
+		c := &local.Categories[i]
+		c.Local = cmp.Or(names[c.ID], c.Name)
+		if c.Parent >= 0 {
+			c.Local = local.Categories[c.Parent].Local + PathSeparator + c.Local
+		}
+	}
+	return local
+}
