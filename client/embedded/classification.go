@@ -20,19 +20,26 @@ type classification struct {
 func published(kind client.Kind) (list []*classification) {
 	for _, name := range client.Classifications(kind) {
 		if e, ok := taxonomy.EditionOf(name); ok {
-			list = append(list, &classification{name, e.Entries, lazily(e.Load, e.Names)})
+			list = append(list, &classification{name, e.Entries, lazily(e)})
 		}
 	}
 	return list
 }
 
-// customs are classifications of products by custom taxonomies.
-func customs(taxonomies []*taxonomy.Taxonomy) []*classification {
+// customs are classifications of products by custom taxonomies, which are linked to the engine of the product taxonomy.
+func customs(taxonomies []*taxonomy.Taxonomy, base func() *engine) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
-		list[i] = &classification{t.Name, 3, lazily(func() *taxonomy.Taxonomy { return t }, nil)}
+		list[i] = &classification{t.Name, 3, sync.OnceValue(func() *engine { return linked(t, base) })}
 	}
 	return list
+}
+
+// linked makes the engine of a custom taxonomy.
+func linked(t *taxonomy.Taxonomy, base func() *engine) *engine {
+	e := newEngine(t)
+	e.LinkTo(base().Engine, func(category int) []taxonomy.Link { return t.Categories[category].Linked() })
+	return e
 }
 
 // engine is a classifier with the JSON of each category's entry up to the confidence.
@@ -41,18 +48,23 @@ type engine struct {
 	entries [][]byte
 }
 
-func lazily(load func() *taxonomy.Taxonomy, names func() map[string]map[string]string) func() *engine {
+// lazily returns a function that makes the engine of an edition once.
+func lazily(edition taxonomy.Edition) func() *engine {
 	return sync.OnceValue(func() *engine {
-		t := load()
-		e := &engine{Engine: classify.New(t), entries: make([][]byte, len(t.Categories))}
-		if names != nil {
-			e.AddNames(names)
-		}
-		for i, category := range t.Categories {
-			e.entries[i] = untilConfidence(category)
+		e := newEngine(edition.Load())
+		if edition.Names != nil {
+			e.AddNames(edition.Names)
 		}
 		return e
 	})
+}
+
+func newEngine(t *taxonomy.Taxonomy) *engine {
+	e := &engine{Engine: classify.New(t), entries: make([][]byte, len(t.Categories))}
+	for i, category := range t.Categories {
+		e.entries[i] = untilConfidence(category)
+	}
+	return e
 }
 
 // untilConfidence encodes the entry of a category up to its last member, the confidence. Paths have no title.

@@ -23,8 +23,8 @@ type Explanation struct {
 // Contribution is the weight that some words of an input add to the score of an entry.
 type Contribution struct {
 	Value   string `json:"value"`   // the entry's value
-	Speaker string `json:"speaker"` // the value of the category that has these words: the entry's, an ancestor's, or a child's if the
-	// entry stands for equal children
+	Speaker string `json:"speaker"` // the value of the category that has these words: the entry's, an ancestor's, a child's if the
+	// entry stands for equal children, or one of product_taxonomy that a custom category is linked to
 	Words  string   `json:"words"`  // as in their first place in the input, in lower case and without accents
 	Fields []string `json:"fields"` // the parts of the input that have the words: title, host, description, ...
 	Weight float64  `json:"weight"` // the part of the entry's score
@@ -78,6 +78,9 @@ func (c *classification) contributions(found []classify.Contribution) []Contribu
 		list[i] = Contribution{
 			Value: categories[f.Category].Path, Speaker: categories[f.Speaker].Path,
 			Words: f.Words, Fields: f.Fields, Weight: f.Weight, Share: f.Share,
+		}
+		if f.Link >= 0 {
+			list[i].Speaker = c.engine().Base().Categories[f.Link].Path
 		}
 	}
 	return list

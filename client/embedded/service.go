@@ -94,6 +94,7 @@ type operation struct {
 // New returns a Service. It builds its engines when they are first needed; see [Service.WarmUp].
 func New(opts Options) *Service {
 	opts = opts.applyDefaults()
+	products := published(client.Product)
 	s := &Service{opts: opts, keys: newAPIKeys(opts), anonymous: anonymous(opts.Plan)}
 	s.operations = map[string]*operation{
 		UsagePath: {name: "usage"},
@@ -106,7 +107,7 @@ func New(opts Options) *Service {
 		ProductPath: {
 			name:            "product",
 			input:           opts.ProductParam,
-			classifications: append(published(client.Product), customs(opts.Custom)...),
+			classifications: append(products, customs(opts.Custom, products[0].engine)...),
 			standard:        client.ProductTaxonomy,
 			predict:         s.predictProduct,
 		},

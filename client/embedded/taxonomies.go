@@ -1,6 +1,9 @@
 package embedded
 
 import (
+	"fmt"
+
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
@@ -22,4 +25,22 @@ type FoundCategory = classify.Found
 // plural endings.
 func SearchTaxonomy(t *taxonomy.Taxonomy, query string) []FoundCategory {
 	return classify.Search(t, query)
+}
+
+// shownLink is the least weight of a link that LinkTaxonomy returns: weaker ones are guesses.
+const shownLink = 0.05
+
+// LinkTaxonomy returns, for each category of a custom taxonomy, the paths of the categories of product_taxonomy that it is
+// linked to, each with its weight behind "=".
+func LinkTaxonomy(c *taxonomy.Custom) [][]string {
+	e := linked(&c.Taxonomy, published(client.Product)[0].engine)
+	all := make([][]string, len(c.Categories))
+	for i := range all {
+		for _, link := range e.Links(i) {
+			if link.Weight >= shownLink {
+				all[i] = append(all[i], fmt.Sprintf("%s=%.2f", e.Base().Categories[link.Category].Path, link.Weight))
+			}
+		}
+	}
+	return all
 }

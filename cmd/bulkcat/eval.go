@@ -65,14 +65,14 @@ asked, so nothing is charged; with --fetch never no network is needed.`,
 }
 
 func (f *evalFlags) run(ctx context.Context) error {
-	if err := f.service.taxonomies.load(); err != nil {
+	log := f.log.logger(f.streams.err)
+	if err := f.service.taxonomies.load(log); err != nil {
 		return err
 	}
 	kind, err := f.check()
 	if err != nil {
 		return &usageError{err}
 	}
-	log := f.log.logger(f.streams.err)
 	svc, err := f.service.open(ctx, 1, log)
 	if err != nil {
 		return err

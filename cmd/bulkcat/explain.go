@@ -51,7 +51,8 @@ the service is below the table. The answers of hosted services cannot be explain
 }
 
 func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) error {
-	if err := f.taxonomies.load(); err != nil {
+	log := f.log.logger(f.streams.err)
+	if err := f.taxonomies.load(log); err != nil {
 		return err
 	}
 	request, err := f.request(kind, input)
@@ -61,7 +62,6 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	if err := f.taxonomies.has(request.Classification); err != nil {
 		return &usageError{err}
 	}
-	log := f.log.logger(f.streams.err)
 	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
 	explanation, err := service.Explain(ctx, request)
 	if err == nil {

@@ -104,10 +104,10 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return &usageError{err}
 	}
-	if err := f.taxonomies.load(); err != nil {
+	log := f.log.logger(s.err)
+	if err := f.taxonomies.load(log); err != nil {
 		return err
 	}
-	log := f.log.logger(s.err)
 	listener, err := net.Listen("tcp", f.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.addr, err)

@@ -197,7 +197,7 @@ func (f *serviceFlags) files() []string {
 }
 
 func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (service, error) {
-	if err := f.taxonomies.load(); err != nil {
+	if err := f.taxonomies.load(log); err != nil {
 		return service{}, err
 	}
 	s := embedded.New(embedded.Options{

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -83,24 +84,29 @@ func newStoreExport(s streams) *cobra.Command {
 	return cmd
 }
 
-// exportTo writes all answers that can be read, and keeps the file even if some cannot. It overwrites no file:
-// an existing file may be the last good export.
-func exportTo(path string, s streams, store *answers.Store) (err error) {
-	out := s.out
-	if path != "-" {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, os.ErrExist) {
-			return &usageError{fmt.Errorf("--output: %s exists already: choose another name", path)}
-		}
-		if err != nil {
-			return fmt.Errorf("export: %w", err)
-		}
-		defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
-		out = file
+// exportTo writes all answers that can be read, and keeps the file even if some cannot.
+func exportTo(path string, s streams, store *answers.Store) error {
+	return s.writeNew(path, func(out io.Writer) error {
+		n, err := archive.Export(store, out)
+		fmt.Fprintf(s.err, "exported %d answers, %d damaged\n", n, store.Damaged())
+		return err
+	})
+}
+
+// writeNew writes a file that must not exist, for it may be the last good one, or standard output for "-".
+func (s streams) writeNew(path string, write func(io.Writer) error) (err error) {
+	if path == "-" {
+		return write(s.out)
 	}
-	n, err := archive.Export(store, out)
-	fmt.Fprintf(s.err, "exported %d answers, %d damaged\n", n, store.Damaged())
-	return err
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, os.ErrExist) {
+		return &usageError{fmt.Errorf("--output: %s exists already: choose another name", path)}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
+	return write(file)
 }
 
 func newStoreImport(s streams) *cobra.Command {

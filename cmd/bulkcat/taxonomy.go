@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -23,11 +24,12 @@ func newTaxonomy(s streams) *cobra.Command {
 		Example: `  bulkcat taxonomy list
   bulkcat taxonomy show naics 5415
   bulkcat taxonomy search product_taxonomy running shoes
-  bulkcat taxonomy check acme.csv`,
+  bulkcat taxonomy check acme.csv
+  bulkcat taxonomy link acme.csv -o linked.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newTaxonomyList(s), newTaxonomyShow(s), newTaxonomySearch(s), newTaxonomyCheck(s))
+	cmd.AddCommand(newTaxonomyList(s), newTaxonomyShow(s), newTaxonomySearch(s), newTaxonomyCheck(s), newTaxonomyLink(s))
 	return cmd
 }
 
@@ -124,10 +126,52 @@ category, names that are too long. The exit status is 1 if there is a finding.`,
 			if len(found) > 0 {
 				return fmt.Errorf("%s: %d findings in %d categories", args[0], len(found), len(c.Categories))
 			}
-			_, err = fmt.Fprintf(s.out, "%s: %d categories in %d levels, no findings\n", args[0], len(c.Categories), c.Levels())
+			_, err = fmt.Fprintf(s.out, "%s: %s, no findings\n", args[0], describeCustom(c))
 			return err
 		},
 	}
+}
+
+func newTaxonomyLink(s streams) *cobra.Command {
+	path := ""
+	cmd := &cobra.Command{
+		Use:   "link FILE",
+		Short: "Show which categories of product_taxonomy a custom taxonomy's stand for",
+		Long: `Show which categories of product_taxonomy the categories of a custom taxonomy stand for, as far as
+their names show it. What the service knows of those serves these. The output is a taxonomy
+file itself, with a column links: correct the paths or ids in it, with | between them and a weight
+behind = or none, or write none for no link, and give it to --taxonomy. A category with an empty cell is linked by its name.`,
+		Example: `  bulkcat taxonomy link acme.csv -o linked.csv
+  bulkcat product catalog.csv -o out.parquet --taxonomy acme=linked.csv`,
+		Args: operands(1, 1, "no taxonomy: name its file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := loadTaxonomy(args[0])
+			if err != nil {
+				return err
+			}
+			return s.writeNew(path, func(out io.Writer) error { return writeLinks(out, c, embedded.LinkTaxonomy(c)) })
+		},
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.StringVarP(&path, "output", "o", "-", "a new `FILE`, or - for standard output")
+	})
+	return cmd
+}
+
+// writeLinks writes a taxonomy with the paths that its categories are linked to.
+func writeLinks(out io.Writer, c *taxonomy.Custom, links [][]string) error {
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"path", "id", "aliases", "links"}) // Error reports it
+	for i := range c.Categories {
+		category := &c.Categories[i]
+		linked := strings.Join(links[i], "|")
+		if linked == "" {
+			linked = taxonomy.NoLinks
+		}
+		_ = w.Write([]string{category.Path, category.ID, strings.Join(category.Aliases, "|"), linked})
+	}
+	w.Flush()
+	return w.Error()
 }
 
 // openTaxonomy opens a published taxonomy by its name, or a custom taxonomy by its file.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -20,11 +21,11 @@ type customFlags struct {
 }
 
 func (f *customFlags) bind(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a custom product taxonomy, `NAME=FILE`, where NAME is "+client.CustomPrefix+"..., and ask for it unless --classification is given; may be given several times")
+	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a custom product taxonomy, `NAME=FILE`, as the classification "+client.CustomPrefix+"NAME, and ask for it unless --classification is given; may be given several times")
 }
 
-// load reads the files, once. The errors are usage errors.
-func (f *customFlags) load() error {
+// load reads the files, once, and logs in which form each was read. The errors are usage errors.
+func (f *customFlags) load(log *slog.Logger) error {
 	if len(f.loaded) == len(f.given) {
 		return nil
 	}
@@ -35,6 +36,10 @@ func (f *customFlags) load() error {
 			return &usageError{fmt.Errorf("--taxonomy: %w", err)}
 		}
 		f.loaded = append(f.loaded, custom)
+		log.Info(custom.File + ": " + describeCustom(custom))
+		if warning := custom.Warning(); warning != "" {
+			log.Warn(custom.File + ": " + warning)
+		}
 	}
 	return nil
 }
@@ -50,10 +55,25 @@ func (f *customFlags) files() []string {
 	return files
 }
 
+// describeCustom says what was read, and how.
+func describeCustom(c *taxonomy.Custom) string {
+	levels := "1 level"
+	if n := c.Levels(); n != 1 {
+		levels = fmt.Sprintf("%d levels", n)
+	}
+	return fmt.Sprintf("%d categories in %s, read as %s", len(c.Categories), levels, c.Form)
+}
+
 func (f *customFlags) loadOne(given string) (*taxonomy.Custom, error) {
 	name, file, _ := strings.Cut(given, "=")
+	if taxonomy.Published(name) != nil {
+		return nil, fmt.Errorf("%s is a published taxonomy: choose another name", name)
+	}
+	if !strings.HasPrefix(name, client.CustomPrefix) {
+		name = client.CustomPrefix + name
+	}
 	if !client.IsCustom(name) || file == "" {
-		return nil, fmt.Errorf("%q must be %sNAME=FILE, the name of letters, digits, - and _", given, client.CustomPrefix)
+		return nil, fmt.Errorf("%q must be NAME=FILE, the name of letters, digits, - and _", given)
 	}
 	if f.find(name) != nil {
 		return nil, fmt.Errorf("%s is given twice: choose another name", name)

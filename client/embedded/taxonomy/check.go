@@ -26,7 +26,10 @@ const maxPhrase = 80
 func (c *Custom) Check() []Finding {
 	var found []Finding
 	for _, column := range c.unread {
-		found = append(found, c.Finding(1, "the column %q is not read: the columns are path, id and aliases, each once", column))
+		found = append(found, c.Finding(1, "the column %q is not read: the columns are path (or id, parent_id and name, or level_1, level_2, ...), id, aliases and links, each once", column))
+	}
+	if warning := c.Warning(); warning != "" {
+		found = append(found, c.Finding(1, "%s", warning))
 	}
 	for _, r := range c.repeats {
 		found = append(found, c.Finding(r.line, "%q is there already, on line %d: merge the two lines", c.Categories[r.category].Path, c.Lines[r.category]))
@@ -46,6 +49,19 @@ func (c *Custom) Check() []Finding {
 	}
 	SortFindings(found)
 	return found
+}
+
+// Warning says that the form of the file was probably guessed wrong; "" if not.
+func (c *Custom) Warning() string {
+	if c.Levels() > 1 {
+		return ""
+	}
+	for i := range c.Categories {
+		if name := c.Categories[i].Name; strings.ContainsAny(name, `/|\`) || strings.Contains(name, "::") {
+			return fmt.Sprintf("all %d categories are at 1 level, read as %s, but %.80q looks like a path: write > between levels", len(c.Categories), c.Form, name)
+		}
+	}
+	return ""
 }
 
 // Finding returns a finding in the taxonomy's file.

@@ -2,12 +2,15 @@ package taxonomy
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -27,7 +30,8 @@ const (
 type Custom struct {
 	Taxonomy
 	File  string
-	Lines []int // by category: its first line, 0 for a parent without a line
+	Form  string // of the file, for users: "paths with >"
+	Lines []int  // by category: its first line, 0 for a parent without a line
 
 	repeats []repeat
 	unread  []string // unknown columns of the file
@@ -36,20 +40,18 @@ type Custom struct {
 // repeat is a line with the path of an earlier line.
 type repeat struct{ category, line int }
 
-// ReadCustom reads the taxonomy called name. The text is either one path a line,
+// ReadCustom reads the taxonomy called name. Its form is found by the content:
 //
-//	Seating > Sofas
+//   - a path a line, with > :: | / or \ between the levels;
+//   - CSV (comma, semicolon, tab or bar) with a header: the column path; or id, parent_id and name; or level_1, level_2, ...;
+//   - JSON: objects with name and children, objects in objects whose keys are the names, or a list of objects with the
+//     members of such a table.
 //
-// or CSV (comma, semicolon or tab) with a header: path, and optionally id and
-// aliases, the latter with '|' or ';' between them:
-//
-//	path,id,aliases
-//	Seating > Sofas,12,couch|settee
-//
-// Blank lines and, without a header, lines that start with '#' are skipped.
-// Parents without a line are added. Categories are in the order of the file, except that
-// descendants follow their ancestor. Lines with the same path give one category with the aliases
-// of all.
+// Tables and objects may also have an id, aliases with '|' or ';' between them, and links: paths or ids of the
+// product taxonomy with '|' between them, which the category stands for, each with a weight or without ("=0.5"). Without links, those of its name count.
+// Blank lines and, without a header, lines that start with '#' are skipped. Parents without a line are added.
+// Categories are in the order of the file, except that descendants follow their ancestor. Lines with the same path
+// give one category with the aliases of all.
 //
 // file is only used in errors, which are *[SyntaxErrors] or those of r.
 func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
@@ -64,23 +66,94 @@ func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	forest := forest{byPath: make(map[string]int)}
-	unread := eachCustomLine(file, string(text), problems, forest.add)
+	lines, form, unread := readLines(file, string(text), problems)
+	for _, line := range lines {
+		if problem := cmp.Or(checkLinks(line.links), forest.add(line)); problem != "" {
+			problems.add(line.number, problem)
+		}
+	}
 	if len(forest.nodes) == 0 && len(problems.List) == 0 {
 		problems.add(0, "there is no category: write one path a line, such as A > B > C")
 	}
 	if len(problems.List) > 0 {
 		return nil, problems
 	}
-	return forest.custom(name, file, unread), nil
+	c := forest.custom(name, file, unread)
+	c.Form = form
+	return c, nil
 }
 
-// Fingerprint is a hash of the paths, their order, the aliases and the ids. Taxonomies with equal
+// checkLinks says what is wrong with some links.
+func checkLinks(links []string) string {
+	for _, text := range links {
+		if _, problem := parseLink(text); problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
+
+// Link is a category of the product taxonomy that a custom one stands for.
+type Link struct {
+	Category int     // index in Products
+	Weight   float64 // above 0, at most 1
+}
+
+// parseLink reads a path or an id, which may have a weight behind it: "Furniture > Sofas=0.5".
+func parseLink(text string) (l Link, problem string) {
+	name, weight, weighed := strings.Cut(text, "=")
+	l.Weight = 1
+	if weighed {
+		var err error
+		if l.Weight, err = strconv.ParseFloat(strings.TrimSpace(weight), 64); err != nil || !(l.Weight > 0 && l.Weight <= 1) {
+			return l, fmt.Sprintf("the weight of the link %.200q must be above 0 and at most 1", text)
+		}
+	}
+	l.Category = -1
+	if i, ok := linkable()[strings.TrimSpace(name)]; ok {
+		l.Category = i
+	} else if name != NoLinks {
+		return l, fmt.Sprintf("product_taxonomy has no category %.200q to link to: look for it with bulkcat taxonomy search product_taxonomy WORDS", name)
+	}
+	return l, ""
+}
+
+// linkable has the indexes of the product taxonomy's categories by path and id.
+var linkable = sync.OnceValue(func() map[string]int {
+	all := make(map[string]int)
+	for i, c := range Products().Categories {
+		all[c.Path], all[c.ID] = i, i
+	}
+	return all
+})
+
+// Linked returns the links of a category; nil if its name shows them.
+func (c *Category) Linked() []Link {
+	if c.Links == nil {
+		return nil
+	}
+	list := []Link{}
+	for _, text := range c.Links {
+		if l, _ := parseLink(text); l.Category >= 0 {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// NoLinks stands for the links of a category that has none.
+const NoLinks = "none"
+
+// Fingerprint is a hash of the paths, their order, the aliases, the ids and the links. Taxonomies with equal
 // fingerprints give equal rows.
 func (c *Custom) Fingerprint() string {
 	hash := sha256.New()
 	for i := range c.Categories {
 		category := &c.Categories[i]
 		fmt.Fprintf(hash, "%q %q %q\n", category.Path, category.Aliases, category.ID)
+		if category.Links != nil {
+			fmt.Fprintf(hash, "%q\n", category.Links)
+		}
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
@@ -160,12 +233,19 @@ func (f *forest) add(l customLine) string {
 	if n.ID == "" {
 		n.ID = l.id
 	}
-	for _, alias := range l.aliases {
-		if !slices.Contains(n.Aliases, alias) {
-			n.Aliases = append(n.Aliases, alias)
+	n.Aliases = union(n.Aliases, l.aliases)
+	n.Links = union(n.Links, l.links)
+	return ""
+}
+
+// union appends the texts that a list does not have.
+func union(list, more []string) []string {
+	for _, text := range more {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
 		}
 	}
-	return ""
+	return list
 }
 
 // grow returns the node of a path, and creates it if it does not exist.

@@ -1,10 +1,8 @@
 package taxonomy
 
 import (
-	"encoding/csv"
-	"errors"
+	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,154 +15,94 @@ type customLine struct {
 	names   []string // of the path's levels
 	id      string
 	aliases []string
+	links   []string // paths or ids of the product taxonomy
 }
 
-// The columns of a custom taxonomy.
-const (
-	pathColumn    = "path"
-	idColumn      = "id"
-	aliasesColumn = "aliases"
-)
+// separators are those of paths, the ones that names do not have first.
+var separators = []string{">", "::", "|", " / ", "/", `\`}
 
-// eachCustomLine calls add for every valid line, and adds the others to problems. It returns the
-// unknown columns.
-func eachCustomLine(file, text string, problems *SyntaxErrors, add func(customLine) string) (unread []string) {
-	take := func(number int, path, id, aliases string) {
-		line, problem := parseCustomLine(path, id, aliases)
-		if problem == "" {
-			line.number = number
-			problem = add(line)
+// separatorOf returns the separator of paths: the first that some of them have. A slash, which names have, too, must be in half of
+// them. It is ">" if there is none.
+func separatorOf(paths []string) string {
+	for _, separator := range separators {
+		n := 0
+		for _, path := range paths {
+			if strings.Contains(path, separator) {
+				n++
+			}
 		}
-		if problem != "" {
-			problems.add(number, problem)
-		}
-	}
-	if comma, ok := customHeader(text); ok {
-		return eachRow(text, comma, problems, take)
-	}
-	if ext := strings.ToLower(filepath.Ext(file)); ext == ".csv" || ext == ".tsv" {
-		problems.add(1, "the header has no column path: write one such as path,id,aliases, or name the file .txt for one path a line")
-		return nil
-	}
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			take(number, line, "", "")
+		if n > 0 && (strings.Trim(separator, " ") != "/" || 2*n >= len(paths)) {
+			return separator
 		}
 	}
-	return nil
+	return ">"
 }
 
-// customHeader returns the separator of the columns, and whether the first line that is not blank
-// is a header.
-func customHeader(text string) (comma rune, ok bool) {
-	first := ""
-	for line := range strings.Lines(text) {
-		if first = strings.TrimSpace(line); first != "" {
-			break
-		}
+// splitPath returns the names of a path. The second result says what is wrong with it.
+func splitPath(path, separator string) (names []string, problem string) {
+	if strings.TrimSpace(path) == "" {
+		return nil, "there is no path: write one such as A > B > C"
 	}
-	if len(first) > maxLine {
-		return 0, false
+	path = strings.TrimSpace(path)
+	if separator == "/" || separator == `\` {
+		path = strings.Trim(path, separator) // as in folders
 	}
-	for _, comma := range ",;\t" {
-		if slices.Contains(columnNames(strings.Split(first, string(comma))), pathColumn) {
-			return comma, true
-		}
+	for name := range strings.SplitSeq(path, separator) {
+		names = append(names, foldSpace(name))
 	}
-	return 0, false
+	if empty := slices.Index(names, ""); empty >= 0 {
+		return nil, fmt.Sprintf("level %d of path %.80q is empty: write a name, or remove the %s beside it", empty+1, path, strings.TrimSpace(separator))
+	}
+	return names, ""
 }
 
-func columnNames(row []string) []string {
-	names := make([]string, len(row))
-	for i, name := range row {
-		names[i] = strings.ToLower(strings.Trim(name, "\" \t"))
+// newLine makes a line of the names of its levels and the other fields of the row. The second result says what is wrong.
+func newLine(row tableRow, names []string) (customLine, string) {
+	line := customLine{
+		number: row.line, names: names, id: strings.TrimSpace(row.cell(idColumns...)),
+		aliases: listOf(row.cell(aliasColumns...), "|;"), links: listOf(row.cell(linksColumn), "|"),
 	}
-	return names
+	if strings.Contains(line.id, ">") {
+		return line, fmt.Sprintf("id %.80q holds a >: put a path with a separator in it into quotes", line.id)
+	}
+	if len(names) > maxCustomLevels {
+		return line, fmt.Sprintf("path of %d levels: keep to %d", len(names), maxCustomLevels)
+	}
+	for _, name := range names {
+		if strings.Contains(name, ">") {
+			return line, fmt.Sprintf("the name %.80q holds a >, which separates levels: replace it", name)
+		}
+	}
+	return line, ""
 }
 
-// eachRow reads CSV with a header, and continues after a malformed row.
-func eachRow(text string, comma rune, problems *SyntaxErrors, take func(number int, path, id, aliases string)) (unread []string) {
-	rows := csv.NewReader(strings.NewReader(text))
-	rows.Comma, rows.FieldsPerRecord, rows.ReuseRecord = comma, -1, true
-	var header []string
-	for {
-		row, err := rows.Read()
-		var broken *csv.ParseError
+// check says what is wrong with the texts of a row.
+func (r tableRow) check() string {
+	for i, text := range r.cells {
+		column := "path"
+		if i < len(r.header) {
+			column = cmp.Or(r.header[i], column)
+		}
 		switch {
-		case errors.As(err, &broken):
-			problems.add(broken.StartLine, "the quotes are broken: a field with a quote in it needs quotes around it, and each quote doubled")
-			continue
-		case err != nil: // io.EOF, for a string cannot fail
-			return unreadColumns(header)
-		case strings.TrimSpace(strings.Join(row, "")) == "":
-			continue
-		case header == nil:
-			header = columnNames(row)
-			continue
+		case len(text) > maxLine:
+			return fmt.Sprintf("%s of %d bytes: keep it under %d", column, len(text), maxLine)
+		case !utf8.ValidString(text):
+			return "not UTF-8: save the file as UTF-8"
+		case strings.ContainsFunc(strings.TrimSpace(text), unicode.IsControl):
+			return fmt.Sprintf("%s %.80q holds a tab, line feed or other control character: remove it", column, text)
 		}
-		number, _ := rows.FieldPos(0)
-		if len(row) > len(header) {
-			problems.add(number, fmt.Sprintf("there are %d fields under a header of %d: put a path with a separator in it into quotes", len(row), len(header)))
-			continue
-		}
-		take(number, cell(header, row, pathColumn), cell(header, row, idColumn), cell(header, row, aliasesColumn))
-	}
-}
-
-// cell is a row's field under a column, "" where there is none.
-func cell(header, row []string, column string) string {
-	if i := slices.Index(header, column); i >= 0 && i < len(row) {
-		return row[i]
 	}
 	return ""
 }
 
-func unreadColumns(header []string) (unread []string) {
-	for i, column := range header {
-		isOurs := column == pathColumn || column == idColumn || column == aliasesColumn
-		if !isOurs || slices.Contains(header[:i], column) {
-			unread = append(unread, column)
+// listOf splits a cell with several values.
+func listOf(cell, separators string) (list []string) {
+	for value := range strings.FieldsFuncSeq(cell, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		if value = foldSpace(value); value != "" {
+			list = append(list, value)
 		}
 	}
-	return unread
-}
-
-// parseCustomLine splits the fields of a line. The second result says what is
-// wrong with it.
-func parseCustomLine(path, id, aliases string) (customLine, string) {
-	for _, field := range []struct{ name, text string }{{pathColumn, path}, {idColumn, id}, {aliasesColumn, aliases}} {
-		switch {
-		case len(field.text) > maxLine:
-			return customLine{}, fmt.Sprintf("%s of %d bytes: keep it under %d", field.name, len(field.text), maxLine)
-		case !utf8.ValidString(field.text):
-			return customLine{}, "not UTF-8: save the file as UTF-8"
-		case strings.ContainsFunc(strings.TrimSpace(field.text), unicode.IsControl):
-			return customLine{}, fmt.Sprintf("%s %.80q holds a tab, line feed or other control character: remove it", field.name, field.text)
-		}
-	}
-	line := customLine{id: strings.TrimSpace(id)}
-	if strings.Contains(line.id, ">") {
-		return line, fmt.Sprintf("id %.80q holds a >: put a path with a separator in it into quotes", line.id)
-	}
-	for alias := range strings.FieldsFuncSeq(aliases, func(r rune) bool { return r == '|' || r == ';' }) {
-		if alias = foldSpace(alias); alias != "" {
-			line.aliases = append(line.aliases, alias)
-		}
-	}
-	for name := range strings.SplitSeq(path, ">") {
-		line.names = append(line.names, foldSpace(name))
-	}
-	switch empty := slices.Index(line.names, ""); {
-	case len(line.names) > maxCustomLevels:
-		return line, fmt.Sprintf("path of %d levels: keep to %d", len(line.names), maxCustomLevels)
-	case strings.TrimSpace(path) == "":
-		return line, "there is no path: write one such as A > B > C"
-	case empty >= 0:
-		return line, fmt.Sprintf("level %d of path %.80q is empty: write a name, or remove the > beside it", empty+1, path)
-	}
-	return line, ""
+	return list
 }
 
 // foldSpace trims a name and joins runs of white space in it.

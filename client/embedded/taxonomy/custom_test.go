@@ -72,7 +72,7 @@ func TestReadCustomErrors(t *testing.T) {
 	for _, tt := range []struct{ name, file, text, want string }{
 		{"nothing", "a.txt", "", "a.txt:1: there is no category"},
 		{"only a header", "a.csv", "path,id\n", "a.csv:1: there is no category"},
-		{"no header", "a.csv", "A > B,1\n", "a.csv:1: the header has no column path"},
+		{"no header", "a.csv", "A > B,1\n", "a.csv:1: the header names no categories"},
 		{"empty level", "a.txt", "A\nA > > B\n", `a.txt:2: level 2 of path "A > > B" is empty`},
 		{"no path", "a.csv", "path,id\nA,1\n,2\n", "a.csv:3: there is no path"},
 		{"comma without quotes", "a.csv", "path,id\nFood, Drinks > Tea,1\n", "a.csv:2: there are 3 fields under a header of 2"},
@@ -84,7 +84,7 @@ func TestReadCustomErrors(t *testing.T) {
 		{"line feed in an alias", "a.csv", "path,aliases\nA,\"b\nc\"\n", "a.csv:2: aliases \"b\\nc\" holds a tab, line feed"},
 		{"too deep", "a.txt", deep, "a.txt:1: path of 13 levels"},
 		{"endless line", "a.txt", strings.Repeat("A", maxLine+1), "a.txt:1: path of 8193 bytes"},
-		{"endless header", "a.csv", strings.Repeat("path,", maxLine), "a.csv:1: the header has no column path"},
+		{"endless header", "a.csv", strings.Repeat("path,", maxLine), "a.csv:1: the header names no categories"},
 		{"too large", "a.txt", strings.Repeat("A\n", maxCustomFile/2+1), "a.txt:1: the file is over 16 MiB"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,3 +206,86 @@ func FuzzReadCustom(f *testing.F) {
 }
 
 func quoted(field string) string { return `"` + strings.ReplaceAll(field, `"`, `""`) + `"` }
+
+func TestReadCustomForms(t *testing.T) {
+	const want = "0 Seating # \n1 Seating > Sofas #S1 couch\n2 Seating > Sofas > Sofa beds #S3 \n1 Seating > Wing chairs # \n"
+	for _, c := range []struct{ name, file, form, text string }{
+		{"paths", "a.txt", "paths with >", "Seating\nSeating > Sofas\nSeating>Sofas>Sofa beds\nSeating > Wing chairs\n"},
+		{"slashes", "a.txt", "paths with /", "Seating\nSeating/Sofas\nSeating/Sofas/Sofa beds\nSeating/Wing chairs\n"},
+		{"folders", "a.txt", "paths with /", "/Seating/\n/Seating/Sofas/\n/Seating/Sofas/Sofa beds/\n/Seating/Wing chairs/\n"},
+		{"slashes in names", "a.txt", "paths with >", "Seating\nSeating > Sofas\nSeating > Sofas > Sofa beds\nSeating > Wing chairs\n"},
+		{"bars", "a.txt", "paths with |", "Seating\nSeating | Sofas\nSeating|Sofas|Sofa beds\nSeating|Wing chairs\n"},
+		{"colons", "a.txt", "paths with ::", "Seating\nSeating::Sofas\nSeating :: Sofas :: Sofa beds\nSeating::Wing chairs\n"},
+		{"CSV with bars in paths", "a.csv", "paths with |", "id;aliases;path\n;;Seating\nS1;couch;Seating|Sofas\nS3;;Seating|Sofas|Sofa beds\n;;Seating|Wing chairs\n"},
+		{"parents", "a.csv", "names with the ids of their parents", "id,parent_id,name,aliases\nS3,S1,Sofa beds,\nS0,,Seating,\nS1,S0,Sofas,couch\nS4,S0,Wing chairs,\n"},
+		{"parents of Excel", "a.csv", "names with the ids of their parents", "Category_ID;Parent;Label\r\nS0;0;Seating\r\nS1;S0;Sofas\r\nS3;S1;Sofa beds\r\nS4;S0;Wing chairs\r\n"},
+		{"levels", "a.csv", "a column for each level", "level_1,level_2,level_3,id,aliases\nSeating,,,,\nSeating,Sofas,,S1,couch\nSeating,Sofas,Sofa beds,S3,\nSeating,Wing chairs,,,\n"},
+		{"levels in another order", "a.tsv", "a column for each level", "Level 2\tLevel 1\tLevel 3\n\tSeating\t\nSofas\tSeating\t\nSofas\tSeating\tSofa beds\nWing chairs\tSeating\t\n"},
+		{"tree", "a.json", "a tree in JSON", `[{"name":"Seating","children":[{"id":"S1","name":"Sofas","aliases":["couch"],"children":[{"name":"Sofa beds","id":"S3"}]},{"name":"Wing chairs"}]}]`},
+		{"tree with a root", "a.json", "a tree in JSON", `{"categories":[{"title":"Seating","subcategories":[{"code":"S1","title":"Sofas","items":["Sofa beds"]},"Wing chairs"]}]}`},
+		{"keys", "a.json", "a tree in JSON", `{"Seating":{"Sofas":["Sofa beds"],"Wing chairs":null}}`},
+		{"list", "a.json", "names with the ids of their parents in JSON", `[{"id":0,"name":"Seating","parent_id":null},{"id":"S1","name":"Sofas","parent_id":0},{"id":"S3","name":"Sofa beds","parent_id":"S1"},{"id":4,"name":"Wing chairs","parent_id":0}]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := readCustom(c.file, c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Form != c.form {
+				t.Errorf("read as %q, want %q", got.Form, c.form)
+			}
+			for i := range got.Categories {
+				if g, w := got.Categories[i].Path, []string{"Seating", "Seating > Sofas", "Seating > Sofas > Sofa beds", "Seating > Wing chairs"}; len(got.Categories) != len(w) || g != w[i] {
+					t.Fatalf("%s, want %s", summary(got), want)
+				}
+			}
+			if id := got.Categories[1].ID; id != "S1" && strings.Contains(c.text, "S1") {
+				t.Errorf("the id of Sofas is %q", id)
+			}
+			if found := got.Check(); strings.HasPrefix(c.text, "Seating\n") && len(found) > 0 {
+				t.Errorf("findings: %v", found)
+			}
+		})
+	}
+}
+
+func TestReadCustomFormErrors(t *testing.T) {
+	for _, c := range []struct{ name, file, text, want string }{
+		{"a parent that is not there", "a.csv", "id,parent_id,name\n1,7,Sofas\n", `a.csv:2: no line has the id "7" of the parent`},
+		{"a circle", "a.csv", "id,parent_id,name\n1,2,A\n2,1,B\n", "a.csv:2: over 12 levels lead to the top, or a circle"},
+		{"its own parent", "a.csv", "id,parent_id,name\n1,1,A\n", "a.csv:2: over 12 levels lead to the top, or a circle"},
+		{"an id twice", "a.csv", "id,parent_id,name\n1,,A\n1,,B\n", `a.csv:3: the id "1" is that of line 2, too`},
+		{"no name", "a.csv", "id,parent_id,name\n1,,\n", `a.csv:2: the category "1" has no name`},
+		{"a gap", "a.csv", "level_1,level_2,level_3\nA,,C\n", `a.csv:2: the level "level_3" has a name, and one above it has none`},
+		{"no level", "a.csv", "level_1,level_2,id\n,,7\n", "a.csv:2: all levels are empty"},
+		{"a separator in a name", "a.csv", "id,parent_id,name\n1,,A > B\n", `a.csv:2: the name "A > B" holds a >`},
+		{"a truncated tree", "a.json", "[{\"name\":\"A\",\n\"children\":[", "a.json:2: the JSON is broken: unexpected EOF"},
+		{"two trees", "a.json", "{\"A\":null}\n{\"B\":null}", "a.json:2: the JSON is broken: there is text after the end"},
+		{"too deep", "a.json", strings.Repeat("[", 10_000), "a.json:1: the JSON is broken: it is nested over 28 deep"},
+		{"no name in a tree", "a.json", `[{"name":"","children":["B"]}]`, "a.json:1: a category has no name"},
+		{"an unknown link", "a.csv", "path,links\nA,Furniture|Sofa\n", `a.csv:2: product_taxonomy has no category "Sofa" to link to`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := readCustom(c.file, c.text)
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("error %v, want one that begins with %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestWarningOfOneLevel(t *testing.T) {
+	for text, warns := range map[string]bool{
+		"Seating\nTables\nAction/Adventure\nBeds\n": true,
+		"Seating\nTables\n":                         false,
+		"Seating/Sofas\nTables\n":                   false, // half of the lines are paths
+	} {
+		c, err := readCustom("a.txt", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Warning() != ""; got != warns {
+			t.Errorf("%q, read as %s: the warning is %q", text, c.Form, c.Warning())
+		}
+	}
+}

@@ -11,6 +11,7 @@ type Category struct {
 	Depth   int      // 0 at the top level
 	Local   string   // the path in another language: see Edition.In; "" if none is known
 	Aliases []string // other phrases for the category, nil if there are none
+	Links   []string // of a custom taxonomy: the categories of the product taxonomy that it stands for, NoLinks for none; nil if its name shows them
 }
 
 // Taxonomy is a forest of categories. It is shared and must not be modified.

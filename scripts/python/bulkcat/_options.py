@@ -271,7 +271,7 @@ PRODUCT = {
     "fetch": ("str", "whether the embedded service reads the pages of websites: auto, always or never (default auto)"),
     "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
     "allow_private": ("bool", "also read pages at addresses of the local network"),
-    "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, where NAME is product_taxonomy_custom_..., and ask for it unless --classification is given; may be given several times"),
+    "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, as the classification product_taxonomy_custom_NAME, and ask for it unless --classification is given; may be given several times"),
     "rate": ("str", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit (default auto)"),
     "burst": ("int", "requests at once within --rate, after a pause (default 1)"),
     "workers": ("int", "requests in flight at most; 0 for as many as rate and latency need (default 0)"),

@@ -9,12 +9,13 @@ import "math"
 // scripts/calibrate fits the coefficients by weighted logistic regression to the first three
 // entries of every answer. The first entry weighs 1, the others half or, for names, less; all
 // sets of samples of a kind weigh the same. Run it again when the taxonomies, their aliases or
-// the scores have changed.
+// the scores have changed. linkFit was fitted to taxonomies that were made of the labels of two sets of titles.
 var (
 	titleFit       = calibration{base: -5.765, score: 2.252, margin: 1.293, share: 0.000, coverage: 0.989, head: 0.000, domain: 0.000}
 	pageFit        = calibration{base: -1.468, score: 0.886, margin: 0.553, share: 2.722, coverage: 0.000, head: 0.000, domain: 0.000}
 	companyFit     = calibration{base: -3.684, score: 1.229, margin: 0.149, share: 4.935, coverage: 1.239, head: 0.000, domain: 0.000}
 	companyNameFit = calibration{base: -2.273, score: 0.336, margin: 0.000, share: 0.792, coverage: 0.186, head: 0.613, domain: 3.315}
+	linkFit        = calibration{base: -2.807, score: 1.198, margin: 1.942, share: 0.188, coverage: 2.304, head: 0.000, domain: 0.000}
 	nameFit        = calibration{base: -2.133, score: 1.307, margin: 0.000, share: 0.462, coverage: 1.359, head: 0.164, domain: 0.000}
 )
 
@@ -24,7 +25,7 @@ type calibration struct {
 	score    float64 // for the logarithm of the score
 	margin   float64 // for the distance to the best entry of another branch
 	share    float64 // for the share of all scores under the same top level
-	coverage float64 // for the share of the text that matches the category
+	coverage float64 // for the share of the text that matches the category; of linked categories, for the confidence of the other taxonomy's
 	head     float64 // for a name whose last word matches the category
 	domain   float64 // for a name whose top-level domain matches the category
 }
@@ -72,6 +73,9 @@ func (e *Engine) evidence(s *scratch, leaders []ranked, i int) evidence {
 		margin:   min(max(margin, -maxMargin), maxMargin),
 		share:    float64(s.tops[e.top[entry.category]] / all),
 		coverage: min(float64(s.scores[entry.category]/s.mass), 1),
+	}
+	if e.links != nil {
+		v.coverage = s.known
 	}
 	if len(s.name) > 0 {
 		e.addNameEvidence(&v, s, entry.category)

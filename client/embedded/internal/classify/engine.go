@@ -16,10 +16,12 @@ type Match struct {
 type Engine struct {
 	taxonomy  *taxonomy.Taxonomy
 	index     *index
-	top       []int32      // by category: its top-level ancestor
+	top       []int32 // by category: its top-level ancestor
+	title     *calibration
 	document  *calibration // of documents in this taxonomy
 	name      *calibration // of names without a page
 	scratch   sync.Pool    // of *scratch
+	links     *linkage     // nil without
 	localized *localized   // engines for other languages; nil if all titles are read as English
 	spaceless *known       // the words of a language without spaces; nil for others
 }
@@ -30,7 +32,7 @@ func New(t *taxonomy.Taxonomy) *Engine { return newEngine(t, english) }
 
 // newEngine builds an engine for titles in one language.
 func newEngine(t *taxonomy.Taxonomy, lang *language) *Engine {
-	e := &Engine{taxonomy: t, index: buildIndex(t, lang), top: topLevels(t), document: &pageFit, name: &nameFit}
+	e := &Engine{taxonomy: t, index: buildIndex(t, lang), top: topLevels(t), title: &titleFit, document: &pageFit, name: &nameFit}
 	if len(t.Categories) > 0 && t.Categories[0].Code != "" {
 		e.document, e.name = &companyFit, &companyNameFit // codes are for industries
 	}

@@ -9,6 +9,7 @@ import (
 type Contribution struct {
 	Category int      // the category answered
 	Speaker  int      // the category that has these words: Category, an ancestor, or a child that Category stands for
+	Link     int      // the category of the linked taxonomy that has these words instead of Speaker; -1 for none
 	Words    string   // as in their first place in the text, in lower case and without accents
 	Fields   []string // the names of the fields that have the words
 	Weight   float64  // the part of the category's score
@@ -22,8 +23,60 @@ func (e *Engine) ExplainTitle(parts []TitlePart) ([]Match, []Contribution) {
 	s := newScratch(e.index, len(e.taxonomy.Categories))
 	e.scoreTitle(s, Join(parts))
 	x := explainer{Engine: e, s: s, ranked: slices.Clone(s.ranked), sources: e.titleSources(parts)}
-	matches := e.answer(s, maxTitleMatches, &titleFit)
+	matches := e.answer(s, maxTitleMatches, e.title)
+	if e.links != nil {
+		return matches, x.linkedContributions(matches, parts)
+	}
 	return matches, x.contributions(matches, x.titleSummands)
+}
+
+// linkedContributions are those of a category's own words, and those of the words of the categories that it is linked
+// to.
+func (x *explainer) linkedContributions(matches []Match, parts []TitlePart) (all []Contribution) {
+	title := Join(parts)
+	base := x.links.base.forTitle(title)
+	s := newScratch(base.index, len(base.taxonomy.Categories))
+	base.scoreTitle(s, title)
+	other := explainer{Engine: base, s: s, ranked: slices.Clone(s.ranked), sources: base.titleSources(parts)}
+	leaders, _ := base.best(title, mostLinked, leaderSharp)
+	for _, m := range matches {
+		category := int32(m.Category)
+		left := float64(x.scored(category, false).score)
+		var list []Contribution
+		for _, leader := range leaders {
+			for _, to := range x.links.to[leader.category] {
+				if to.category != category {
+					continue
+				}
+				worth := float64(leader.score * to.weight)
+				left -= worth
+				found := other.merge(m.Category, worth, other.titleSummands(leader.category))
+				for i := range found {
+					found[i].Speaker, found[i].Link = m.Category, int(leader.category)
+				}
+				list = append(list, found...)
+			}
+		}
+		if summands := x.titleSummands(category); len(summands) > 0 && left > 0 {
+			list = append(list, x.merge(m.Category, left, summands)...)
+		}
+		total := 0.0
+		for _, c := range list {
+			total += c.Weight
+		}
+		for i := range list {
+			list[i].Share = list[i].Weight / total
+		}
+		sortContributions(list)
+		all = append(all, list...)
+	}
+	return all
+}
+
+func sortContributions(list []Contribution) {
+	slices.SortStableFunc(list, func(a, b Contribution) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Words, b.Words))
+	})
 }
 
 // ExplainWebsite returns the matches that Website returns, and the contributions in the order of
@@ -99,14 +152,12 @@ func (x *explainer) merge(category int, score float64, summands []summand) []Con
 		i := slices.IndexFunc(list, func(c Contribution) bool { return c.Speaker == int(v.speaker) && c.Words == from.words })
 		if i < 0 {
 			i = len(list)
-			list = append(list, Contribution{Category: category, Speaker: int(v.speaker), Words: from.words, Fields: from.fields})
+			list = append(list, Contribution{Category: category, Speaker: int(v.speaker), Link: noCategory, Words: from.words, Fields: from.fields})
 		}
 		list[i].Share += v.worth / total
 		list[i].Weight += v.worth / total * score
 	}
-	slices.SortStableFunc(list, func(a, b Contribution) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Words, b.Words))
-	})
+	sortContributions(list)
 	return list
 }
 

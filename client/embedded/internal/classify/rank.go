@@ -34,7 +34,9 @@ func (e *Engine) leaders(s *scratch) []ranked {
 	if len(s.ranked) == 0 {
 		return nil
 	}
-	e.promote(s)
+	if e.links == nil {
+		e.promote(s)
+	}
 	n := min(len(s.ranked), maxLeaders)
 	for i := range n { // a few of many: selecting beats sorting
 		first := i

@@ -43,7 +43,7 @@ func (e *Engine) Title(title string) []Match {
 	s := e.borrow()
 	defer e.giveBack(s)
 	e.scoreTitle(s, title)
-	return e.answer(s, maxTitleMatches, &titleFit)
+	return e.answer(s, maxTitleMatches, e.title)
 }
 
 // scoreTitle ranks the categories for a title.
@@ -58,6 +58,9 @@ func (e *Engine) scoreTitle(s *scratch, title string) {
 	e.hitBest(s)
 	e.scorePhrases(s)
 	e.scoreCandidates(s)
+	if e.links != nil {
+		e.scoreLinked(s, title)
+	}
 }
 
 // brandPrefix returns the length of a brand of the form "Bank of Scotland - "

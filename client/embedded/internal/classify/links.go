@@ -1,0 +1,160 @@
+package classify
+
+import (
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// linkage ties the categories of a taxonomy to those of another one, whose words are known: a title that the other engine
+// finds to be a kettle is also one in a taxonomy that calls it "Wasserkocher".
+type linkage struct {
+	base  *Engine
+	found [][]taxonomy.Link // by category
+	to    [][]linkTo        // by category of the base
+}
+
+// linkTo is a category that a category of the base stands for, at a weight.
+type linkTo struct {
+	category int32
+	weight   float32
+}
+
+const (
+	mostLinks    = 5    // of one name
+	mostLinked   = 8    // categories of the base that count for a title
+	linkSharp    = 3    // the exponent of a link's share of the best score
+	leaderSharp  = 2    // the same of the base's categories for a title
+	linkDown     = 0.6  // the share of a link's weight one level below
+	linkUp       = 0.4  // the same one level above
+	orPenalty    = 0.15 // exponent of the number of alternatives in a name: "Shirts" is more likely than "Shirts or Suits"
+	linkOfParent = 0.5  // the share of the links of a category that has others below it
+	ownWords     = 0.05 // for a score from the category's own words, beside the links
+)
+
+// orParts separates the alternatives in a name.
+var orParts = regexp.MustCompile(`\s+(?:or|oder|ou|o|und)\s+|\s*[,/&|]\s*`)
+
+// LinkTo links the categories to those of base. given returns the categories of base that a category stands for; nil if its
+// name shows them. Call it before any other method.
+func (e *Engine) LinkTo(base *Engine, given func(category int) []taxonomy.Link) {
+	l := &linkage{base: base, to: make([][]linkTo, len(base.taxonomy.Categories))}
+	children := make([][]int32, len(base.taxonomy.Categories))
+	for i, c := range base.taxonomy.Categories {
+		if c.Parent >= 0 {
+			children[c.Parent] = append(children[c.Parent], int32(i))
+		}
+	}
+	for i := range e.taxonomy.Categories {
+		found := given(i)
+		if found == nil {
+			found = base.linksOf(e.taxonomy.Categories[i].Name)
+		}
+		l.found = append(l.found, found)
+		share := float32(1)
+		if i+1 < len(e.taxonomy.Categories) && e.taxonomy.Categories[i+1].Parent == i {
+			share = linkOfParent
+		}
+		for _, link := range found {
+			weight := share * float32(link.Weight)
+			l.spread(int32(i), int32(link.Category), weight, children)
+			for p := base.taxonomy.Categories[link.Category].Parent; p >= 0; p = base.taxonomy.Categories[p].Parent {
+				weight *= linkUp
+				l.add(int32(p), int32(i), weight)
+			}
+		}
+	}
+	e.links, e.title = l, &linkFit
+}
+
+// Base returns the taxonomy that the categories are linked to.
+func (e *Engine) Base() *taxonomy.Taxonomy { return e.links.base.taxonomy }
+
+// Links returns the links of a category.
+func (e *Engine) Links(category int) []taxonomy.Link { return e.links.found[category] }
+
+// linksOf finds the links of a name and of its alternatives.
+func (e *Engine) linksOf(name string) (found []taxonomy.Link) {
+	parts := orParts.Split(name, -1)
+	part := math.Pow(float64(len(parts)), -orPenalty)
+	for _, text := range append([]string{name}, parts...) {
+		leaders, _ := e.best(text, mostLinks, linkSharp)
+		for _, r := range leaders {
+			i := slices.IndexFunc(found, func(l taxonomy.Link) bool { return l.Category == int(r.category) })
+			if i < 0 {
+				i = len(found)
+				found = append(found, taxonomy.Link{Category: int(r.category)})
+			}
+			found[i].Weight = max(found[i].Weight, part*float64(r.score))
+		}
+	}
+	return found
+}
+
+// best returns the leading categories of a title with their shares of the best score, to an exponent, and the confidence
+// of the first.
+func (e *Engine) best(title string, most int, sharp float64) (shares []ranked, confidence float64) {
+	e = e.forTitle(title)
+	s := e.borrow()
+	defer e.giveBack(s)
+	e.scoreTitle(s, title)
+	leaders := e.leaders(s)
+	if len(leaders) == 0 {
+		return nil, 0
+	}
+	shares = slices.Clone(leaders[:min(most, len(leaders))])
+	for i := range shares {
+		shares[i].score = float32(math.Pow(float64(leaders[i].score/leaders[0].score), sharp))
+	}
+	return shares, titleFit.confidence(e.evidence(s, leaders, 0))
+}
+
+// spread adds a link to a category of the base and, with less and less weight, to all below it.
+func (l *linkage) spread(category, base int32, weight float32, children [][]int32) {
+	l.add(base, category, weight)
+	for _, child := range children[base] {
+		l.spread(category, child, weight*linkDown, children)
+	}
+}
+
+func (l *linkage) add(base, category int32, weight float32) {
+	list := l.to[base]
+	if n := len(list); n > 0 && list[n-1].category == category {
+		list[n-1].weight = max(list[n-1].weight, weight)
+		return
+	}
+	l.to[base] = append(list, linkTo{category, weight})
+}
+
+// scoreLinked ranks the categories for a title by their own words and by their links.
+func (e *Engine) scoreLinked(s *scratch, title string) {
+	for i := range s.ranked {
+		s.ranked[i].score *= ownWords
+	}
+	place := make(map[int32]int, len(s.ranked))
+	for i, r := range s.ranked {
+		place[r.category] = i
+	}
+	leaders, confidence := e.links.base.best(title, mostLinked, leaderSharp)
+	s.known = confidence
+	for _, leader := range leaders {
+		for _, to := range e.links.to[leader.category] {
+			i, ok := place[to.category]
+			if !ok {
+				i = len(s.ranked)
+				place[to.category] = i
+				s.ranked = append(s.ranked, ranked{category: to.category})
+			}
+			s.ranked[i].score += leader.score * to.weight
+		}
+	}
+	for _, top := range s.topList {
+		s.tops[top] = 0
+	}
+	s.topList = s.topList[:0]
+	for _, r := range s.ranked {
+		s.addTop(e.top[r.category], r.score)
+	}
+}

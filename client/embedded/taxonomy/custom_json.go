@@ -1,0 +1,211 @@
+package taxonomy
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// jsonNode is a value of JSON with its line. Objects keep the order of their members.
+type jsonNode struct {
+	line     int
+	text     string // of a string, a number or a truth value; "" for null
+	keys     []string
+	values   []jsonNode // of the members, or the elements
+	isObject bool
+	isArray  bool
+}
+
+// jsonLines reads a tree of objects with a name and children, a tree of objects in objects, whose keys are the names, or a list of
+// objects with the members of a table. An object around the list may have it as its only member.
+func jsonLines(text string, problems *SyntaxErrors) (lines []customLine, name string, unread []string) {
+	p := jsonParser{decoder: json.NewDecoder(strings.NewReader(text)), text: text}
+	p.decoder.UseNumber()
+	root, err := p.value(0)
+	if err == nil {
+		if _, end := p.decoder.Token(); end != io.EOF {
+			err = fmt.Errorf("there is text after the end")
+		}
+	}
+	if err != nil {
+		problems.add(p.line(), fmt.Sprintf("the JSON is broken: %v", err))
+		return nil, "", nil
+	}
+	if list, ok := root.member(childColumns); ok && len(root.keys) == 1 && list.isArray {
+		root = list
+	}
+	if t, ok := root.table(); ok {
+		f, _ := formOf(t)
+		return f.lines(t, problems), f.name + " in JSON", t.unread(f)
+	}
+	w := treeWalk{problems: problems}
+	w.children(root, nil)
+	return w.lines, "a tree in JSON", nil
+}
+
+// table returns an array of objects as a table; false for others, and for objects without the members of a form.
+func (n jsonNode) table() (*table, bool) {
+	t := &table{}
+	for _, element := range n.values {
+		if !n.isArray || !element.isObject {
+			return nil, false
+		}
+		for _, key := range element.keys {
+			if key = strings.ToLower(key); !slices.Contains(t.header, key) {
+				t.header = append(t.header, key)
+			}
+		}
+	}
+	if slices.ContainsFunc(childColumns, func(c string) bool { return slices.Contains(t.header, c) }) {
+		return nil, false
+	}
+	if _, ok := formOf(t); !ok {
+		return nil, false
+	}
+	for _, element := range n.values {
+		cells := make([]string, len(t.header))
+		for i, key := range element.keys {
+			cells[slices.Index(t.header, strings.ToLower(key))] = element.values[i].join()
+		}
+		t.add(element.line, cells...)
+	}
+	return t, true
+}
+
+// join is a text, or the texts of an array with bars between.
+func (n jsonNode) join() string {
+	if !n.isArray {
+		return n.text
+	}
+	var texts []string
+	for _, v := range n.values {
+		texts = append(texts, v.text)
+	}
+	return strings.Join(texts, "|")
+}
+
+// member returns the first member with one of some names.
+func (n jsonNode) member(names []string) (jsonNode, bool) {
+	for _, name := range names {
+		if i := slices.IndexFunc(n.keys, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
+			return n.values[i], true
+		}
+	}
+	return jsonNode{}, false
+}
+
+// treeWalk collects the lines of a tree.
+type treeWalk struct {
+	lines    []customLine
+	problems *SyntaxErrors
+}
+
+// children reads the categories below a path.
+func (w *treeWalk) children(n jsonNode, above []string) {
+	switch {
+	case n.isArray:
+		for _, element := range n.values {
+			w.category(element, above)
+		}
+	case n.isObject:
+		if _, ok := n.member(nameColumns); ok {
+			w.category(n, above)
+			return
+		}
+		for i, key := range n.keys {
+			w.add(tableRow{line: n.values[i].line}, append(slices.Clip(above), foldSpace(key)), n.values[i])
+		}
+	}
+}
+
+// category reads an object with a name, or a name alone.
+func (w *treeWalk) category(n jsonNode, above []string) {
+	if !n.isObject {
+		w.add(tableRow{line: n.line}, append(slices.Clip(above), foldSpace(n.text)), jsonNode{})
+		return
+	}
+	name, ok := n.member(nameColumns)
+	if !ok {
+		w.children(n, above)
+		return
+	}
+	row := tableRow{line: n.line}
+	for i, key := range n.keys {
+		row.header, row.cells = append(row.header, strings.ToLower(key)), append(row.cells, n.values[i].join())
+	}
+	children, _ := n.member(childColumns)
+	w.add(row, append(slices.Clip(above), foldSpace(name.text)), children)
+}
+
+func (w *treeWalk) add(row tableRow, names []string, children jsonNode) {
+	problem := row.check()
+	if problem == "" && names[len(names)-1] == "" {
+		problem = "a category has no name"
+	}
+	before := len(w.lines)
+	if w.lines = appendLine(w.lines, row, names, problem, w.problems); len(w.lines) > before {
+		w.children(children, names)
+	}
+}
+
+// jsonParser reads JSON to nodes.
+type jsonParser struct {
+	decoder *json.Decoder
+	text    string
+	seen    int64 // the lines before this offset are counted
+	lines   int
+}
+
+// line is the line of the decoder.
+func (p *jsonParser) line() int {
+	offset := min(p.decoder.InputOffset(), int64(len(p.text)))
+	p.lines += strings.Count(p.text[p.seen:offset], "\n")
+	p.seen = offset
+	return p.lines + 1
+}
+
+// mostNesting is deeper than the nesting of a tree with maxCustomLevels levels.
+const mostNesting = 2*maxCustomLevels + 4
+
+func (p *jsonParser) value(depth int) (jsonNode, error) {
+	if depth > mostNesting {
+		return jsonNode{}, fmt.Errorf("it is nested over %d deep", mostNesting)
+	}
+	token, err := p.decoder.Token()
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return jsonNode{}, err
+	}
+	n := jsonNode{line: p.line()}
+	delim, nested := token.(json.Delim)
+	if !nested {
+		if token != nil {
+			n.text = fmt.Sprint(token)
+		}
+		return n, nil
+	}
+	n.isObject, n.isArray = delim == '{', delim == '['
+	for p.decoder.More() {
+		if n.isObject {
+			key, err := p.decoder.Token()
+			if err != nil {
+				return n, err
+			}
+			n.keys = append(n.keys, key.(string))
+		}
+		v, err := p.value(depth + 1)
+		if err != nil {
+			return n, err
+		}
+		n.values = append(n.values, v)
+	}
+	_, err = p.decoder.Token() // the closing bracket
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}

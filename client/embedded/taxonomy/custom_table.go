@@ -1,0 +1,135 @@
+package taxonomy
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// table is a file as rows of named columns.
+type table struct {
+	header []string // in lower case
+	rows   []tableRow
+}
+
+type tableRow struct {
+	header []string // of the table
+	line   int      // 1-based
+	cells  []string // there may be fewer than columns
+}
+
+func (t *table) add(line int, cells ...string) {
+	t.rows = append(t.rows, tableRow{t.header, line, cells})
+}
+
+// cell is a row's field under the first of some columns that the table has; "" where there is none.
+func (r tableRow) cell(columns ...string) string {
+	for _, column := range columns {
+		if i := slices.Index(r.header, column); i >= 0 {
+			return r.at(i)
+		}
+	}
+	return ""
+}
+
+func (r tableRow) at(column int) string {
+	if column < len(r.cells) {
+		return r.cells[column]
+	}
+	return ""
+}
+
+// column is the fields of all rows under a column, without empty ones.
+func (t *table) column(names ...string) (cells []string) {
+	for _, row := range t.rows {
+		if cell := strings.TrimSpace(row.cell(names...)); cell != "" {
+			cells = append(cells, cell)
+		}
+	}
+	return cells
+}
+
+// valid returns the rows whose texts can be used, and adds the others to problems.
+func (t *table) valid(problems *SyntaxErrors) (rows []tableRow) {
+	for _, row := range t.rows {
+		if problem := row.check(); problem != "" {
+			problems.add(row.line, problem)
+			continue
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// unread are the columns that a form does not read, and those that are there twice.
+func (t *table) unread(f form) (columns []string) {
+	for i, column := range t.header {
+		if column != "" && (!f.read(column) || slices.Contains(t.header[:i], column)) {
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
+
+// csvTable reads CSV whose header names the columns of a form; false if there is no such header. It continues after a malformed row.
+func csvTable(text string, problems *SyntaxErrors) (*table, bool) {
+	comma, ok := customHeader(text)
+	if !ok {
+		return nil, false
+	}
+	rows := csv.NewReader(strings.NewReader(text))
+	rows.Comma, rows.FieldsPerRecord = comma, -1
+	t := &table{}
+	for {
+		row, err := rows.Read()
+		var broken *csv.ParseError
+		switch {
+		case errors.As(err, &broken):
+			problems.add(broken.StartLine, "the quotes are broken: a field with a quote in it needs quotes around it, and each quote doubled")
+			continue
+		case err != nil: // io.EOF, for a string cannot fail
+			return t, true
+		case strings.TrimSpace(strings.Join(row, "")) == "":
+			continue
+		case t.header == nil:
+			t.header = columnNames(row)
+			continue
+		}
+		number, _ := rows.FieldPos(0)
+		if len(row) > len(t.header) {
+			problems.add(number, fmt.Sprintf("there are %d fields under a header of %d: put a path with a separator in it into quotes", len(row), len(t.header)))
+			continue
+		}
+		t.add(number, row...)
+	}
+}
+
+// customHeader returns the separator of the columns, and whether the first line that is not blank is a header.
+func customHeader(text string) (comma rune, ok bool) {
+	first := ""
+	for line := range strings.Lines(text) {
+		if first = strings.TrimSpace(line); first != "" {
+			break
+		}
+	}
+	if len(first) > maxLine {
+		return 0, false
+	}
+	for _, comma := range ",;\t|" {
+		t := &table{header: columnNames(strings.Split(first, string(comma)))}
+		if _, ok := formOf(t); ok {
+			return comma, true
+		}
+	}
+	return 0, false
+}
+
+func columnNames(row []string) []string {
+	names := make([]string, len(row))
+	for i, name := range row {
+		names[i] = strings.ToLower(strings.Trim(name, "\" \t"))
+	}
+	return names
+}
