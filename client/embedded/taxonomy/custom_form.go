@@ -61,7 +61,10 @@ func readLines(file, text string, problems *SyntaxErrors) (lines []customLine, n
 		return jsonLines(text, problems)
 	}
 	if t, ok := csvTable(text, problems); ok {
-		f, _ := formOf(t)
+		f, ok := formOf(t)
+		if !ok { // the header has broken quotes, which are reported
+			return nil, "", nil
+		}
 		return f.lines(t, problems), f.name, t.unread(f)
 	}
 	if ext := strings.ToLower(filepath.Ext(file)); ext == ".csv" || ext == ".tsv" {

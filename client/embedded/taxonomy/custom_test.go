@@ -175,6 +175,11 @@ func FuzzReadCustom(f *testing.F) {
 	f.Add("a.tsv", "id\tpath\n1\tA > B > C\n2\tA\n")
 	f.Add("a.csv", "path;aliases\nA > B;c|d\n\"")
 	f.Add("", "path\n\xff\n> >\n\x00")
+	f.Add("a.csv", "id,parent_id,name\n1,,A\n2,1,B\n")
+	f.Add("a.csv", "level_1;level_2\nA;\nA;B\n")
+	f.Add("a.json", `[{"name":"A","children":[{"name":"B","id":1,"links":["187"]},"C"]}]`)
+	f.Add("a.json", `{"A":{"B":["C"],"D":null}}`)
+	f.Add("a.json", `[{"id":1,"name":"A"},{"id":2,"parent_id":1,"name":"B"}]`)
 	f.Fuzz(func(t *testing.T, file, text string) {
 		c, err := ReadCustom(customName, file, strings.NewReader(text))
 		if err != nil {
@@ -190,10 +195,13 @@ func FuzzReadCustom(f *testing.F) {
 				t.Errorf("%v is not in the file", found)
 			}
 		}
+		if c.Levels() == 1 {
+			return // a single level is read as paths if its names have a separator
+		}
 		var b strings.Builder
-		b.WriteString("path,id,aliases\n")
+		b.WriteString("path,id,aliases,links\n")
 		for _, category := range c.Categories {
-			fmt.Fprintf(&b, "%s,%s,%s\n", quoted(category.Path), quoted(category.ID), quoted(strings.Join(category.Aliases, "|")))
+			fmt.Fprintf(&b, "%s,%s,%s,%s\n", quoted(category.Path), quoted(category.ID), quoted(strings.Join(category.Aliases, "|")), quoted(strings.Join(category.Links, "|")))
 		}
 		again, err := readCustom("again.csv", b.String())
 		if err != nil {
