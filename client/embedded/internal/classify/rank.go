@@ -13,7 +13,7 @@ func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
 	leaders := e.leaders(s)
 	var buf [maxLeaders]Match
 	matches := buf[:0]
-	ceiling := 1.0
+	ceiling := e.ceiling(s)
 	for i := range leaders[:max(0, min(limit, len(leaders)))] {
 		// No entry has a higher confidence than the entry before it.
 		ceiling = min(ceiling, fit.confidence(e.evidence(s, leaders, i)))
@@ -26,6 +26,20 @@ func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
 		return nil
 	}
 	return append([]Match(nil), matches...)
+}
+
+// mostDoubt is the confidence of an entry for a few words that are mostly unknown: of such samples with a higher one, 15 of
+// 27 were right.
+const mostDoubt = 0.55
+
+// ceiling is the highest confidence that an entry for the text can have. In a title of up to three words of which half or more
+// are unknown, the word that is known is often a name: "Stan Smith" is no apple. Linked categories depend on the words that the
+// other taxonomy knows.
+func (e *Engine) ceiling(s *scratch) float64 {
+	if e.links == nil && s.naming <= 3 && s.unknown > 0 && 2*s.unknown >= s.naming {
+		return mostDoubt
+	}
+	return 1
 }
 
 // leaders returns at most maxLeaders of the ranked categories, the best first. If siblings tie for

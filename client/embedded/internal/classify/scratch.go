@@ -25,10 +25,11 @@ type scratch struct {
 	nameHead int32      // the term of a host's last word
 	domain   int32      // the term of the top-level domain's meaning
 
-	ranked []ranked
-	known  float64 // the confidence of the category that a title's links are found by
-	words  int     // of a document, read so far
-	mass   float32 // the weighted idf of all terms in the text
+	ranked          []ranked
+	known           float64 // the confidence of the category that a title's links are found by
+	naming, unknown int     // of a title: its words that may name the product, and those that no phrase holds
+	words           int     // of a document, read so far
+	mass            float32 // the weighted idf of all terms in the text
 }
 
 // token is a word of a title.
@@ -136,7 +137,7 @@ func (s *scratch) clear() {
 	for _, c := range s.topList {
 		s.tops[c] = 0
 	}
-	s.words, s.mass, s.known = 0, 0, 0
+	s.words, s.mass, s.known, s.naming, s.unknown = 0, 0, 0, 0, 0
 	s.reader.reset("") // do not hold on to the caller's text
 	s.tokens, s.ranked = s.tokens[:0], s.ranked[:0]
 	s.terms, s.pairList, s.phrases = s.terms[:0], s.pairList[:0], s.phrases[:0]

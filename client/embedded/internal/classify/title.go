@@ -220,6 +220,12 @@ func (e *Engine) readWord(s *scratch, g *segment, k role) {
 		s.tokens = append(s.tokens, token{first, tok.weight, tok.place, tok.segment, true})
 	}
 	tok.term = t
+	if !tok.modifier {
+		s.naming++
+		if t == noTerm {
+			s.unknown++
+		}
+	}
 	s.tokens = append(s.tokens, tok)
 	g.named = g.named || t != noTerm && !tok.modifier && e.index.heads[t]
 }
