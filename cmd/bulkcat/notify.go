@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/lineage"
 	"github.com/bulkcat/bulkcat/pipeline/notify"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -22,6 +23,7 @@ type notifyFlags struct {
 	on      string
 	format  notify.Format
 	onEnd   string
+	lineage string // a URL or a file
 }
 
 func (f *notifyFlags) bind(flags *pflag.FlagSet) {
@@ -29,6 +31,7 @@ func (f *notifyFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.urlFile, "notify-url-file", "", "read the URL of --notify from `FILE`")
 	bindList(flags, &f.on, "notify-on", "end,stop", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between")
 	flags.StringVar((*string)(&f.format), "notify-format", string(notify.JSON), "of messages: json or slack")
+	flags.StringVar(&f.lineage, "lineage", "", "tell a catalogue what the run reads and writes: post events of OpenLineage to a `URL`, or append them to a file")
 	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys")
 }
 
@@ -39,6 +42,7 @@ const notifySecret = "BULKCAT_NOTIFY_SECRET"
 type notices struct {
 	flags    *runFlags
 	notifier *notify.Notifier // nil without --notify
+	lineage  *lineage.Emitter // nil without --lineage
 	started  time.Time
 }
 
@@ -48,7 +52,7 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	if f.dryRun || n.notifier == nil && f.notify.onEnd == "" {
+	if f.dryRun || n.notifier == nil && n.lineage == nil && f.notify.onEnd == "" {
 		return flagged(run())
 	}
 	f.notices = n
@@ -67,6 +71,9 @@ func (f *runFlags) openNotices(ctx context.Context) (*notices, error) {
 	}
 	if format := f.notify.format; format != notify.JSON && format != notify.Slack {
 		return nil, fmt.Errorf("--notify-format: %q must be %s or %s", format, notify.JSON, notify.Slack)
+	}
+	if n.lineage, err = f.openLineage(ctx); err != nil {
+		return nil, err
 	}
 	if err := f.notify.readURL(ctx); f.notify.url == "" || err != nil {
 		return n, err
@@ -95,7 +102,7 @@ func (f *notifyFlags) readURL(ctx context.Context) (err error) {
 // hide removes the secrets from a text that the run has read from files and the environment. The client of the service
 // has hidden the secrets of responses before.
 func (f *runFlags) hide(text string) string {
-	for _, secret := range []string{f.service.key, f.notify.url, os.Getenv(notifySecret)} {
+	for _, secret := range []string{f.service.key, f.notify.url, os.Getenv(notifySecret), os.Getenv(lineageSecret)} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[secret]")
 		}
@@ -119,6 +126,7 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 		n.notifier.Close(delivery)
 		cancel()
 	}
+	n.flags.endLineage(ctx, n.lineage, err)
 	if line := n.flags.notify.onEnd; line != "" {
 		n.flags.endings.command.Store(true)
 		command := notify.Command{Line: line, Output: n.flags.streams.err}
@@ -163,8 +171,13 @@ func (n *notices) watch(session *pipeline.Session) (ended func()) {
 	if n == nil {
 		return func() {}
 	}
-	return n.notifier.Watch(func() notify.Snapshot {
+	noticed := n.notifier.Watch(func() notify.Snapshot {
 		p := session.Progress()
 		return notify.Snapshot{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: n.facts()}
 	})
+	told := n.lineage.Watch(n.flags.lineageFacts)
+	return func() {
+		told()
+		noticed()
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/pipeline/lineage"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -38,6 +39,7 @@ type runFlags struct {
 	listen         listenFlags
 	notices        *notices                         // nil without messages and without a command
 	session        atomic.Pointer[pipeline.Session] // nil before it is open
+	account        *record.Account                  // nil before the end
 	endings        endings
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
@@ -135,6 +137,9 @@ func (f *runFlags) complete() error {
 	f.Program = version()
 	f.Reads = f.service.files()
 	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace, f.report}
+	if lineage.IsFile(f.notify.lineage) {
+		f.Writes = append(f.Writes, f.notify.lineage)
+	}
 	var err error
 	if f.Input, err = f.input.options(f.streams.in); err != nil {
 		return err
@@ -198,6 +203,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	}
 	defer func() { err = errors.Join(err, profiled()) }()
 	account, err := session.Run(ctx)
+	f.account = account
 	if account != nil && !f.log.quiet {
 		newSummary(session, account, err).tell(f.streams.err, f.Log)
 	}

@@ -37,9 +37,11 @@ const SignatureHeader = "X-Bulkcat-Signature"
 // Options describe a [Notifier]. URL is required.
 type Options struct {
 	URL       string
+	Path      string // of a URL that has none; "" for /
 	On        Occasions
 	Format    Format         // default JSON
 	Secret    string         // signs the bodies; "" for no signature
+	Bearer    string         // the token of the header Authorization; "" for none
 	RootCAs   *x509.CertPool // nil for the system's
 	UserAgent string
 	Hide      func(string) string // removes secrets from texts; nil for none to remove
@@ -55,6 +57,9 @@ type Notifier struct {
 	ctx       context.Context // of the deliveries in the background
 	cancel    func()
 	posts     sync.WaitGroup
+
+	mu   sync.Mutex
+	last chan struct{} // is closed after the delivery of the last event; nil before the first
 }
 
 // New makes a notifier. The errors never have the URL, which is a secret.
@@ -62,6 +67,9 @@ func New(options Options) (*Notifier, error) {
 	u, err := url.Parse(strings.TrimSpace(options.URL))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("the URL must begin with https:// or http:// and have a host")
+	}
+	if strings.Trim(u.Path, "/") == "" && options.Path != "" {
+		u.Path = options.Path
 	}
 	if options.Format == "" {
 		options.Format = JSON
@@ -83,10 +91,33 @@ func (n *Notifier) Post(occasion Occasion, facts Facts) {
 	if !n.options.On.has(occasion) {
 		return
 	}
+	e := newEvent(occasion, facts)
+	e.Error = n.hide(e.Error)
+	body, err := n.options.Format.body(e)
+	if err != nil {
+		n.warn(string(occasion), err)
+		return
+	}
+	n.Send(string(occasion), e.ID, body)
+}
+
+// Send posts a body in the background, after all bodies before it and for [Limit] at most. Close waits for the delivery.
+// name is for the log; id is the same in each attempt.
+func (n *Notifier) Send(name, id string, body []byte) {
+	n.mu.Lock()
+	before, done := n.last, make(chan struct{})
+	n.last = done
+	n.mu.Unlock()
 	n.posts.Go(func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
 		ctx, cancel := context.WithTimeout(n.ctx, Limit)
 		defer cancel()
-		n.deliver(ctx, newEvent(occasion, facts))
+		if err := n.attempts(ctx, id, body); err != nil {
+			n.warn(name, err) // no run fails because of its receiver
+		}
 	})
 }
 
@@ -103,11 +134,8 @@ func newEvent(occasion Occasion, facts Facts) Event {
 	return Event{Format: 1, ID: rand.Text(), Occasion: occasion, Time: time.Now().UTC(), Facts: facts}
 }
 
-// deliver logs a failure: no run fails because of its receiver.
-func (n *Notifier) deliver(ctx context.Context, e Event) {
-	if err := n.attempts(ctx, e); err != nil {
-		n.options.Log.Warn("an event was not delivered", "event", e.Occasion, "host", n.url.Host, "error", n.hide(err.Error()))
-	}
+func (n *Notifier) warn(name string, err error) {
+	n.options.Log.Warn("an event was not delivered", "event", name, "host", n.url.Host, "error", n.hide(err.Error()))
 }
 
 func (n *Notifier) hide(text string) string {
@@ -145,16 +173,11 @@ func hiding(u *url.URL) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// attempts posts an event until the receiver has it, or refuses the event, or ctx ends. The error is that of
+// attempts posts a body until the receiver has it, or refuses it, or ctx ends. The error is that of
 // the last attempt that ended by itself.
-func (n *Notifier) attempts(ctx context.Context, e Event) error {
-	e.Error = n.hide(e.Error)
-	body, err := n.options.Format.body(e)
-	if err != nil {
-		return err
-	}
+func (n *Notifier) attempts(ctx context.Context, id string, body []byte) (err error) {
 	for pause := firstPause; ; pause *= 2 {
-		again, failure := n.attempt(ctx, e.ID, body)
+		again, failure := n.attempt(ctx, id, body)
 		if err == nil || ctx.Err() == nil {
 			err = failure
 		}
@@ -182,6 +205,9 @@ func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again b
 	if user := n.url.User; user != nil {
 		password, _ := user.Password()
 		req.SetBasicAuth(user.Username(), password)
+	}
+	if n.options.Bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+n.options.Bearer)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", n.options.UserAgent)

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         notify_url_file: str
         notify_on: str | list[str]
         notify_format: str
+        lineage: str
         on_end: str
         listen: str
         listen_host: str | list[str]
@@ -154,6 +155,7 @@ if TYPE_CHECKING:
         notify_url_file: str
         notify_on: str | list[str]
         notify_format: str
+        lineage: str
         on_end: str
         listen: str
         listen_host: str | list[str]
@@ -229,6 +231,7 @@ WEBSITE = {
     "notify_url_file": ("str", "read the URL of --notify from FILE"),
     "notify_on": ("str | list[str]", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between (default end,stop)"),
     "notify_format": ("str", "of messages: json or slack (default json)"),
+    "lineage": ("str", "tell a catalogue what the run reads and writes: post events of OpenLineage to a URL, or append them to a file"),
     "on_end": ("str", "run CMD in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys"),
     "listen": ("str", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on HOST:PORT, such as 127.0.0.1:9464; port 0 takes a free one. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet"),
     "listen_host": ("str | list[str]", "serve the page also under the NAME of a host; other names than localhost and that of --listen are refused, because a foreign page could read this one under a name of its own; may be given several times"),
@@ -304,6 +307,7 @@ PRODUCT = {
     "notify_url_file": ("str", "read the URL of --notify from FILE"),
     "notify_on": ("str | list[str]", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between (default end,stop)"),
     "notify_format": ("str", "of messages: json or slack (default json)"),
+    "lineage": ("str", "tell a catalogue what the run reads and writes: post events of OpenLineage to a URL, or append them to a file"),
     "on_end": ("str", "run CMD in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys"),
     "listen": ("str", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on HOST:PORT, such as 127.0.0.1:9464; port 0 takes a free one. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet"),
     "listen_host": ("str | list[str]", "serve the page also under the NAME of a host; other names than localhost and that of --listen are refused, because a foreign page could read this one under a name of its own; may be given several times"),
