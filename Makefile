@@ -126,7 +126,9 @@ test-airflow: ## run the task of scripts/schedulers in Airflow (needs Python 3.1
 
 test-spark: build ## categorize ROWS (100000) in Spark and kill an executor (needs python3, PyPI, Java 17)
 	go build -o bin/upstream ./scripts/engines/upstream
+	rm -rf bin/wheels && python3 scripts/python/wheel.py bin/wheels
 	python3 -m venv bin/spark && bin/spark/bin/pip install -q -r scripts/spark/requirements.txt
+	bin/spark/bin/pip install -q --no-deps --force-reinstall bin/wheels/*.whl
 	bin/spark/bin/python scripts/spark/test.py bin/bulkcat bin/upstream --rows $(ROWS)
 
 test-slurm: build ## ROWS records in a Slurm array, from S3 to S3: a task killed, one requeued, one wiped (needs python3, root, Debian's slurm packages and munge)
