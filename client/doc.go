@@ -3,7 +3,7 @@
 // # Terms
 //
 //   - A [Request] is a kind (website or product), a normalized input and a classification. Equal requests
-//     have equal answers. A [Normalizer] makes requests.
+//     have equal answers. Package client/normalize makes requests.
 //   - An attempt is one HTTP exchange for a request. A [RetryPolicy] reports whether and when another attempt
 //     follows a failed one.
 //   - An [Answer] is the service's categories for a request, in the service's order.
@@ -22,7 +22,7 @@
 // # Use
 //
 //	service, err := client.New(client.Options{BaseURL: "https://api.example.com", APIKey: key})
-//	request, err := client.Normalizer{}.Request(client.Website, "example.com", client.TaxonomyV3)
+//	request, err := normalize.Normalizer{}.Request(client.Website, "example.com", client.TaxonomyV3)
 //	answer, err := service.Categorize(ctx, request)
 //	defer answer.Release()
 package client

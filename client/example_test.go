@@ -9,6 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
 // A client makes one attempt per call. A Diagnoser around it finds the class of ambiguous errors.
@@ -22,7 +23,7 @@ func Example() {
 	}
 	defer service.Close()
 
-	request, err := client.Normalizer{}.Request(client.Website, "Example.com/", client.TaxonomyV3)
+	request, err := normalize.Normalizer{}.Request(client.Website, "Example.com/", client.TaxonomyV3)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,17 +60,6 @@ func ExampleError() {
 	// Output:
 	// rejected 404
 	// HTTP 404 Not Found: no such site
-}
-
-func ExampleNormalizer_Request() {
-	for _, input := range []string{" Example.com/ ", "https://EXAMPLE.com:443", "localhost"} {
-		request, err := client.Normalizer{}.Request(client.Website, input, client.NAICS)
-		fmt.Println(request.Input, err)
-	}
-	// Output:
-	// https://example.com <nil>
-	// https://example.com <nil>
-	//  not a website: a bare domain needs a dot: "localhost"
 }
 
 func ExampleRetryPolicy_Next() {

@@ -22,7 +22,7 @@ func (k Kind) Known() bool { return k == Website || k == Product }
 // the key of deduplication and of the store: equal requests have equal answers.
 type Request struct {
 	Kind           Kind
-	Input          string // normalized: see Normalizer
+	Input          string // normalized: see package client/normalize
 	Classification string
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -29,7 +30,7 @@ type Evaluation struct {
 // Evaluate asks for all records, and compares the answers with the labels. Nothing is stored or written.
 // The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open and those of [flow.Run].
 func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
-	e.Input.Context, e.Input.Missing = ctx, client.Normalizer{}.IsMissing
+	e.Input.Context, e.Input.Missing = ctx, normalize.Normalizer{}.IsMissing
 	e.Input.ExtraColumns = []string{e.LabelColumn}
 	input, err := reader.Open(e.Input)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Session is a whole run, from the lock on its output to its account. A Session holds what [flow.Run]
@@ -23,7 +24,7 @@ import (
 type Session struct {
 	options   SessionOptions
 	input     *reader.Reader
-	lock      *writer.Lock  // on the output; nil for standard output
+	lock      *disk.Lock    // on the output; nil for standard output
 	spool     *reader.Spool // nil unless standard input is a pipe that is kept
 	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
 	stopReads func()        // ends the reads of object storage
@@ -41,7 +42,7 @@ type Session struct {
 }
 
 // Open checks the options, locks the output and opens the input. Nothing is asked and no output is
-// touched. The errors are *OptionError (several may be joined), *places.OverwriteError, *writer.BusyError
+// touched. The errors are *OptionError (several may be joined), *places.OverwriteError, *disk.BusyError
 // while another process writes the output, and those of reader.Open. When ctx ends while Open waits
 // for a pipe, the error is ctx's cause. The caller closes the session.
 func Open(ctx context.Context, options SessionOptions) (*Session, error) {
@@ -75,7 +76,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 		if err := o.makeFolder(); err != nil {
 			return err
 		}
-		if s.lock, err = writer.TryLock(storage.Local(o.Output.Path)); err != nil {
+		if s.lock, err = disk.TryLock(storage.Local(o.Output.Path)); err != nil {
 			return err
 		}
 	}
@@ -331,7 +332,7 @@ func (s *Session) publish(ctx context.Context, account *record.Account) error {
 
 // isReplaced reports whether a run failed because another machine has published the output meanwhile.
 func isReplaced(err error) bool {
-	_, writing := errors.AsType[*writer.Error](err)
+	_, writing := errors.AsType[*disk.Error](err)
 	return writing && errors.Is(err, storage.ErrChanged)
 }
 

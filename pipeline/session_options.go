@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -256,8 +257,8 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	return o
 }
 
-func (o *SessionOptions) normalizer() client.Normalizer {
-	return client.Normalizer{Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders}
+func (o *SessionOptions) normalizer() normalize.Normalizer {
+	return normalize.Normalizer{Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders}
 }
 
 // requests are the options that decide which requests a run makes.

@@ -28,7 +28,7 @@
 //
 // # Errors
 //
-// A failure to write or to publish is an [*Error], which names the output. An unknown format is a [*FormatError]. The
+// A failure to write or to publish is a *disk.Error, which names the output. An unknown format is a [*FormatError]. The
 // errors of a sink are sticky: every later call returns the first error, and Close then removes the draft instead of
 // publishing it.
 package writer

@@ -1,7 +1,6 @@
 package writer_test
 
 import (
-	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -88,24 +87,4 @@ func ExampleSchema_Columns() {
 		fmt.Print(c.Name, " ")
 	}
 	// Output: record input status classification rank value category_id confidence level_1 error id input_Status
-}
-
-// A lock excludes other writers of an output.
-func ExampleTryLock() {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "out.csv")
-
-	lock, err := writer.TryLock(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer lock.Release()
-	_, err = writer.TryLock(path)
-	var busy *writer.BusyError
-	fmt.Println(errors.As(err, &busy))
-	// Output: true
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // faultRows are enough for several writes to the disk, and for three parts.
@@ -110,15 +112,15 @@ func oldOutput(t *testing.T, dir, name string) map[string]string {
 // checkAfterFault compares the files with those before the run and those of a successful run.
 func checkAfterFault(t *testing.T, fsys *faultFS, err error, got, old, complete map[string]string) {
 	t.Helper()
-	var typed *Error
+	var typed *disk.Error
 	switch {
 	case err == nil && !fsys.bestEffort():
 		t.Errorf("%s: no error", fsys.failed)
-	case err != nil && (!errors.As(err, &typed) || strings.Contains(err.Error(), tempInfix)):
+	case err != nil && (!errors.As(err, &typed) || strings.Contains(err.Error(), ".tmp-")):
 		t.Errorf("%s: the error %v is not an *Error, or it names a temporary file", fsys.failed, err)
 	}
 	for file, data := range got {
-		if strings.Contains(file, tempInfix) {
+		if strings.Contains(file, ".tmp-") {
 			if !fsys.onward && !fsys.bestEffort() {
 				t.Errorf("%s: %s is left behind", fsys.failed, file)
 			}

@@ -37,7 +37,7 @@ func (f *faultFS) step(op, name string) error {
 
 // bestEffort reports whether the failed operation is optional: the removal of drafts of killed processes.
 func (f *faultFS) bestEffort() bool {
-	return strings.HasPrefix(f.failed, "readdir ") || strings.HasPrefix(f.failed, "remove ") && strings.Contains(f.failed, tempInfix)
+	return strings.HasPrefix(f.failed, "readdir ") || strings.HasPrefix(f.failed, "remove ") && strings.Contains(f.failed, ".tmp-")
 }
 
 // files returns the file system with the fault.

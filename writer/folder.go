@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // successName is the file that appears when a folder is complete, as with Hadoop. Engines and schedulers wait for
@@ -27,11 +29,11 @@ type folder struct {
 func newFolder(storage Storage, o Options) (Sink, error) {
 	o.Path = Clean(o.Path)
 	if err := storage.Prepare(o.Context, o.Path, true); err != nil {
-		return nil, failed("opening", o.Path, err)
+		return nil, disk.Failed("opening", o.Path, err)
 	}
 	storage.RemoveDrafts(o.Context, o.Path, isOfFolder)
 	if err := removeSuccess(o.Context, storage, o.Path); err != nil {
-		return nil, failed("opening", o.Path, err)
+		return nil, disk.Failed("opening", o.Path, err)
 	}
 	f := &folder{storage: storage, opts: o, files: slices.Clone(o.Kept)}
 	for _, kept := range o.Kept {
@@ -67,7 +69,7 @@ func (f *folder) Close() (Published, error) {
 		return Published{}, err
 	}
 	if err := f.removeOldParts(); err != nil {
-		return Published{}, failed("publishing", f.opts.Path, err)
+		return Published{}, disk.Failed("publishing", f.opts.Path, err)
 	}
 	if err := PublishIn(f.opts.Context, f.storage, Join(f.opts.Path, successName), nil); err != nil {
 		return Published{}, err
@@ -150,7 +152,7 @@ func (f *folder) removeOldParts() error {
 			continue
 		}
 		if err := f.storage.Remove(f.opts.Context, Join(f.opts.Path, name)); err != nil {
-			return fmt.Errorf("removing %s, a part of an earlier run: %w", name, cause(err))
+			return fmt.Errorf("removing %s, a part of an earlier run: %w", name, disk.Cause(err))
 		}
 	}
 	return nil

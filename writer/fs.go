@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Storage is where outputs are published: the file system of the machine, or an object storage, whose paths are URLs.
@@ -18,7 +20,7 @@ type Storage interface {
 	// Prepare checks that a file can be published at path, or creates the folder at path unless it exists.
 	Prepare(ctx context.Context, path string, folder bool) error
 	// RemoveDrafts removes the drafts of killed processes in dir whose names match. The caller holds the output's
-	// Lock, so no draft is of a live process of this machine. A draft that cannot be removed does no harm.
+	// disk.Lock, so no draft is of a live process of this machine. A draft that cannot be removed does no harm.
 	RemoveDrafts(ctx context.Context, dir string, match func(name string) bool)
 	// Create starts a draft of the file at path. The context counts until the draft is published.
 	Create(ctx context.Context, path string) (Draft, error)
@@ -132,7 +134,7 @@ func (l local) checkFolder(dir string) error {
 func (l local) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
 	names, _ := l.ReadDir(ctx, dir)
 	for _, name := range names {
-		if output, ok := parseTemp(name); ok && match(output) {
+		if output, ok := disk.ParseTemp(name); ok && match(output) {
 			_ = l.remove(filepath.Join(dir, name))
 		}
 	}
@@ -162,56 +164,33 @@ func (l local) remove(name string) error {
 
 // syncDir makes the names of the files in a folder durable.
 func (l local) syncDir(dir string) error {
-	return l.do("syncdir", dir, func() error { return syncDir(dir) })
-}
-
-func syncDir(name string) error {
-	dir, err := os.Open(name)
-	if err == nil {
-		err = cmp.Or(dir.Sync(), dir.Close())
-	}
-	// Folders cannot be synced on Windows, on some network file systems, and without permission to read. The rename
-	// must suffice there.
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrPermission) {
-		return nil
-	}
-	return err
+	return l.do("syncdir", dir, func() error { return disk.SyncDir(dir) })
 }
 
 // Create starts a draft with a temporary name in the folder of path, because a rename is atomic on every file system
 // only within a folder. The draft has the permissions of an existing file at path.
 func (l local) Create(_ context.Context, path string) (Draft, error) {
-	d := &localDraft{local: l, path: path, temp: tempName(path)}
+	d := &localDraft{local: l, path: path, temp: disk.TempName(path)}
 	err := l.do("create", d.temp, func() (err error) {
-		// The user's umask restricts 0666.
-		d.file, err = os.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		d.file, err = disk.NewFile(d.temp)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if err := d.keepMode(); err != nil {
-		return nil, errors.Join(cause(err), d.Discard())
+		return nil, errors.Join(disk.Cause(err), d.Discard())
 	}
 	return d, nil
 }
 
-// localDraft starts writeback while the file is written: without it, the sync at the end would take a tenth of the
-// time of a run over stored answers. It also removes written pages from the page cache, so that a large output does
-// not evict pages that other processes need.
+// localDraft is a draft on the file system of the machine.
 type localDraft struct {
 	local local
-	path  string   // name after Publish
-	temp  string   // temporary name; "" after Publish and Discard
-	file  *os.File // nil after it is closed
-
-	written, begun, released int64 // bytes
+	path  string     // name after Publish
+	temp  string     // temporary name; "" after Publish and Discard
+	file  *disk.File // nil after it is closed
 }
-
-const (
-	writebackStep = 4 << 20 // bytes per start of writeback
-	writebackLag  = 8 << 20 // bytes that may be in writeback while writing continues
-)
 
 // keepMode sets the permissions of the draft to those of an existing file at its path.
 func (d *localDraft) keepMode() error {
@@ -233,22 +212,7 @@ func (d *localDraft) stat() (info fs.FileInfo, err error) {
 	return info, err
 }
 
-func (d *localDraft) Write(p []byte) (int, error) {
-	n, err := d.file.Write(p)
-	d.written += int64(n)
-	if d.written-d.begun < writebackStep {
-		return n, err
-	}
-	err = cmp.Or(err, beginWriteback(d.file, d.begun, d.written-d.begun))
-	d.begun = d.written
-	behind := d.begun - writebackLag
-	if err != nil || behind <= d.released {
-		return n, err
-	}
-	err = release(d.file, d.released, behind-d.released)
-	d.released = behind
-	return n, err
-}
+func (d *localDraft) Write(p []byte) (int, error) { return d.file.Write(p) }
 
 // Publish syncs the file and renames it to its path. If only the sync of the folder fails, the file is whole and in
 // place, but a power failure may undo the rename.
@@ -283,10 +247,10 @@ func (d *localDraft) close() error {
 func (d *localDraft) Discard() error {
 	var errs []error
 	if d.file != nil {
-		errs = append(errs, cause(d.close()))
+		errs = append(errs, disk.Cause(d.close()))
 	}
 	if d.temp != "" {
-		errs = append(errs, cause(d.local.remove(d.temp)))
+		errs = append(errs, disk.Cause(d.local.remove(d.temp)))
 		d.temp = ""
 	}
 	return errors.Join(errs...)

@@ -1,5 +1,7 @@
 package writer
 
+import "github.com/bulkcat/bulkcat/writer/disk"
+
 // output is one file of rows that is being written.
 type output struct {
 	draft *draft
@@ -7,7 +9,7 @@ type output struct {
 	file  File // of the rows so far
 }
 
-// newOutput starts the file at path with the format, schema and metadata of o. The error is an *Error.
+// newOutput starts the file at path with the format, schema and metadata of o. The error is a *disk.Error.
 func newOutput(storage Storage, path string, o Options) (*output, error) {
 	d, err := newDraft(o.Context, storage, path)
 	if err != nil {
@@ -16,7 +18,7 @@ func newOutput(storage Storage, path string, o Options) (*output, error) {
 	enc, err := newEncoder(d, o.Format, o.Schema, o.Metadata)
 	if err != nil {
 		_ = d.discard() // the encoder's error matters
-		return nil, failed("opening", path, err)
+		return nil, disk.Failed("opening", path, err)
 	}
 	return &output{draft: d, enc: enc, file: File{Path: path}}, nil
 }

@@ -6,18 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // PublishFile writes data to path whole or not at all. It atomically replaces an earlier file and keeps its
-// permissions. The error is an *Error.
+// permissions. The error is a *disk.Error.
 func PublishFile(path string, data []byte) error {
 	return PublishIn(context.Background(), local{}, path, data)
 }
@@ -51,6 +47,12 @@ func publish(ctx context.Context, storage Storage, path string, write func(io.Wr
 	return nil
 }
 
+// RemoveDrafts removes the drafts of a file that killed processes have left. The caller is the only one who writes path.
+func RemoveDrafts(path string) {
+	dir, base := Split(path)
+	local{}.RemoveDrafts(context.Background(), dir, func(name string) bool { return name == base })
+}
+
 // orLocal returns the file system of the machine for nil.
 func orLocal(storage Storage) Storage {
 	if storage == nil {
@@ -72,11 +74,11 @@ type draft struct {
 // draftBuffer is the size of the buffer in bytes. A larger buffer is not measurably faster.
 const draftBuffer = 128 << 10
 
-// newDraft starts a draft of path. The error is an *Error.
+// newDraft starts a draft of path. The error is a *disk.Error.
 func newDraft(ctx context.Context, storage Storage, path string) (*draft, error) {
 	file, err := storage.Create(ctx, path)
 	if err != nil {
-		return nil, failed("opening", path, err)
+		return nil, disk.Failed("opening", path, err)
 	}
 	d := &draft{path: path, file: file, sum: sha256.New()}
 	d.buf = bufio.NewWriterSize(unbuffered{d}, draftBuffer)
@@ -103,7 +105,7 @@ func (d *draft) publish() error {
 }
 
 // discard removes the draft. It does nothing after publish.
-func (d *draft) discard() error { return failed("discarding", d.path, d.file.Discard()) }
+func (d *draft) discard() error { return disk.Failed("discarding", d.path, d.file.Discard()) }
 
 // sha256 returns the checksum of the written bytes, in hex.
 func (d *draft) sha256() string { return hex.EncodeToString(d.sum.Sum(nil)) }
@@ -111,7 +113,7 @@ func (d *draft) sha256() string { return hex.EncodeToString(d.sum.Sum(nil)) }
 // fail records the first error and returns it.
 func (d *draft) fail(op string, err error) error {
 	if d.err == nil {
-		d.err = failed(op, d.path, err)
+		d.err = disk.Failed(op, d.path, err)
 	}
 	return d.err
 }
@@ -126,25 +128,4 @@ func (u unbuffered) Write(p []byte) (int, error) {
 		u.sum.Write(p[:n])
 	}
 	return n, err
-}
-
-// tempInfix separates the name of the output from the PID in a temporary name.
-const tempInfix = ".tmp-"
-
-// tempName returns a new name ".NAME.tmp-PID-RANDOM" in the folder of path. The leading dot hides the file from globs
-// and from engines that read folders.
-func tempName(path string) string {
-	dir, name := filepath.Split(path)
-	return filepath.Join(dir, fmt.Sprintf(".%s%s%d-%016x", name, tempInfix, os.Getpid(), rand.Uint64()))
-}
-
-// parseTemp returns the name of the output of a result of tempName.
-func parseTemp(temp string) (name string, ok bool) {
-	i := strings.LastIndex(temp, tempInfix)
-	if i < 1 || temp[0] != '.' {
-		return "", false
-	}
-	owner, random, _ := strings.Cut(temp[i+len(tempInfix):], "-")
-	pid, err := strconv.Atoi(owner)
-	return temp[1:i], err == nil && pid > 0 && len(random) == 16
 }

@@ -108,9 +108,9 @@ func TestStaleDrafts(t *testing.T) {
 	kept := []string{
 		temp("other.csv", deadPID),            // of another output
 		temp("part-00001.csv", deadPID),       // of a part of a folder
-		".out.csv.tmp-12-short",               // not a result of tempName
-		".out.csv.tmp--5-0123456789abcdef",    // not a result of tempName
-		"out.csv.tmp-8388608-123456789abcdef", // not a result of tempName
+		".out.csv.tmp-12-short",               // not a result of disk.TempName
+		".out.csv.tmp--5-0123456789abcdef",    // not a result of disk.TempName
+		"out.csv.tmp-8388608-123456789abcdef", // not a result of disk.TempName
 	}
 	dir := t.TempDir()
 	for _, name := range slices.Concat(stale, kept) {
@@ -125,15 +125,6 @@ func TestStaleDrafts(t *testing.T) {
 	slices.Sort(kept)
 	if got := keys(readTree(t, dir)); !slices.Equal(got, kept) {
 		t.Errorf("there are\n%q, want\n%q", got, kept)
-	}
-}
-
-func TestParseTemp(t *testing.T) {
-	for _, path := range []string{"out.csv", "a/b.tmp-1-0123456789abcdef", ".hidden", "x"} {
-		name, ok := parseTemp(filepath.Base(tempName(path)))
-		if name != filepath.Base(path) || !ok {
-			t.Errorf("%s: got %q, %v", path, name, ok)
-		}
 	}
 }
 

@@ -5,16 +5,18 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Sink writes rows to an output. It is not safe for concurrent use. Its errors are sticky: see [Error].
 type Sink interface {
 	// Write writes rows in record order, so the rows of a record are consecutive. The caller may reuse rows and the
-	// slices in them when Write returns. A stream is then flushed. The error is an *Error, or ErrClosed.
+	// slices in them when Write returns. A stream is then flushed. The error is a *disk.Error, or ErrClosed.
 	Write(rows []Row) error
 
 	// Close publishes the output. After an error it discards the draft and returns the error, which wraps an
-	// *Error or is ErrClosed.
+	// *disk.Error or is ErrClosed.
 	Close() (Published, error)
 
 	// Abort discards the draft. After Close it does nothing, so it can be deferred.
@@ -57,9 +59,9 @@ type File struct {
 	LastRecord  int64  `json:"last_record"`  // 0 if there are no rows
 }
 
-// Open returns the sink of an output. If another process may write the same output, the caller holds its [Lock] until
+// Open returns the sink of an output. If another process may write the same output, the caller holds its disk.Lock until
 // the sink is closed. The error is a *FormatError if the format is unknown, a *ShapeError if the format cannot represent
-// the shape, or an *Error if the output cannot be written.
+// the shape, or a *disk.Error if the output cannot be written.
 func Open(o Options) (Sink, error) {
 	if err := o.applyDefaults(); err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func newSink(o Options) (Sink, error) {
 func (o *Options) applyDefaults() (err error) {
 	switch {
 	case o.Path == "":
-		return failed("opening", "the output", errors.New(`it has no name: give a path, or "-" for standard output`))
+		return disk.Failed("opening", "the output", errors.New(`it has no name: give a path, or "-" for standard output`))
 	case o.Format != "":
 		o.Format, err = ParseFormat(string(o.Format))
 	default:
@@ -158,7 +160,7 @@ type single struct{ *output }
 
 func newSingle(storage Storage, o Options) (Sink, error) {
 	if err := storage.Prepare(o.Context, o.Path, false); err != nil {
-		return nil, failed("opening", o.Path, err)
+		return nil, disk.Failed("opening", o.Path, err)
 	}
 	dir, base := Split(o.Path)
 	storage.RemoveDrafts(o.Context, dir, func(name string) bool { return name == base })

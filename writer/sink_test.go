@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 func TestSingleFile(t *testing.T) {
@@ -145,7 +147,7 @@ func TestOpenErrors(t *testing.T) {
 				tt.options.Path = filepath.Join(dir, tt.options.Path)
 			}
 			sink, err := Open(tt.options)
-			var typed *Error
+			var typed *disk.Error
 			if sink != nil || !errors.As(err, &typed) || typed.Op != "opening" {
 				t.Fatalf("Open returns %v, %v", sink, err)
 			}

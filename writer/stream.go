@@ -1,6 +1,10 @@
 package writer
 
-import "bufio"
+import (
+	"bufio"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
+)
 
 // stream is the sink of standard output.
 type stream struct {
@@ -16,7 +20,7 @@ func newStream(o Options) (Sink, error) {
 	s := &stream{buf: bufio.NewWriter(o.Stdout)}
 	enc, err := newEncoder(s.buf, o.Format, o.Schema, o.Metadata)
 	if err != nil {
-		return nil, failed("opening", streamName, err)
+		return nil, disk.Failed("opening", streamName, err)
 	}
 	s.enc = enc
 	return s, nil
@@ -24,20 +28,20 @@ func newStream(o Options) (Sink, error) {
 
 func (s *stream) Write(rows []Row) error {
 	if err := s.enc.encode(rows); err != nil {
-		return failed("writing", streamName, err)
+		return disk.Failed("writing", streamName, err)
 	}
 	s.rows += int64(len(rows))
 	if err := s.enc.flush(); err != nil {
-		return failed("writing", streamName, err)
+		return disk.Failed("writing", streamName, err)
 	}
-	return failed("writing", streamName, s.buf.Flush())
+	return disk.Failed("writing", streamName, s.buf.Flush())
 }
 
 func (s *stream) Close() (Published, error) {
 	if err := s.enc.close(); err != nil {
-		return Published{}, failed("writing", streamName, err)
+		return Published{}, disk.Failed("writing", streamName, err)
 	}
-	return Published{Rows: s.rows}, failed("writing", streamName, s.buf.Flush())
+	return Published{Rows: s.rows}, disk.Failed("writing", streamName, s.buf.Flush())
 }
 
 // Abort does nothing: written rows cannot be removed.

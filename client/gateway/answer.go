@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/internal/memory"
+	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
 // The response headers of a cache. Age is in whole seconds (RFC 9111 §5.1).
@@ -36,7 +37,7 @@ const (
 // answer is durable. It implements [embedded.Backend].
 func (g *Gateway) Answer(h http.Header, r *http.Request, key *embedded.Key, request client.Request) (body []byte, release func(), err error) {
 	arrived := time.Now()
-	if request, err = normalize(request); err != nil {
+	if request, err = normalized(request); err != nil {
 		return nil, nil, err
 	}
 	if body, err = g.answer(h, r, key, request, arrived); err != nil {
@@ -104,13 +105,13 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 	return g.wait(r.Context(), c)
 }
 
-// normalize returns the request with a normalized input. The error is a rejection. Placeholders for missing
+// normalized returns the request with a normalized input. The error is a rejection. Placeholders for missing
 // values are answered: the clients decide about these, as --ask-placeholders of a run does.
-func normalize(r client.Request) (client.Request, error) {
+func normalized(r client.Request) (client.Request, error) {
 	if err := client.CheckClassification(r.Kind, r.Classification); err != nil {
 		return r, noClassification(err)
 	}
-	r, err := client.Normalizer{AskPlaceholders: true}.Request(r.Kind, r.Input, r.Classification)
+	r, err := normalize.Normalizer{AskPlaceholders: true}.Request(r.Kind, r.Input, r.Classification)
 	if err != nil {
 		return r, malformed(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
 var (
@@ -129,7 +130,7 @@ func (d *damagedStore) must(err error) {
 
 func requestOf(t *testing.T, title string) client.Request {
 	t.Helper()
-	request, err := client.Normalizer{}.Request(client.Product, title, client.ProductTaxonomy)
+	request, err := normalize.Normalizer{}.Request(client.Product, title, client.ProductTaxonomy)
 	if err != nil {
 		t.Fatal(err)
 	}

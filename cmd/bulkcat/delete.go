@@ -16,6 +16,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
 )
 
@@ -133,7 +134,7 @@ func (f *deleteFlags) matcher() (func(client.Request) bool, error) {
 // keyOf is the request that stands for all spellings of an input, in any classification.
 func keyOf(r client.Request) client.Request {
 	r.Classification = ""
-	return client.Normalizer{}.Site(r)
+	return normalize.Normalizer{}.Site(r)
 }
 
 // addSpellings adds the keys of an input. A bare host is a website with either scheme.
@@ -141,7 +142,7 @@ func addSpellings(keys map[client.Request]bool, input string, kinds []client.Kin
 	var refused error
 	for _, kind := range kinds {
 		for _, scheme := range []string{"https", "http"} {
-			r, err := client.Normalizer{Scheme: scheme}.Request(kind, input, client.Classifications(kind)[0])
+			r, err := normalize.Normalizer{Scheme: scheme}.Request(kind, input, client.Classifications(kind)[0])
 			if err != nil {
 				refused = err
 				continue
@@ -158,7 +159,7 @@ func addSpellings(keys map[client.Request]bool, input string, kinds []client.Kin
 // domainNames are the names of domains as they are in stored inputs.
 func domainNames(domains []string) (names []string, err error) {
 	for _, domain := range domains {
-		r, err := client.Normalizer{}.Request(client.Website, domain, client.TaxonomyV3)
+		r, err := normalize.Normalizer{}.Request(client.Website, domain, client.TaxonomyV3)
 		host := hostOf(r.Input)
 		if err != nil || host == "" || strings.ContainsAny(domain, "/:") {
 			return nil, fmt.Errorf("--domain: %q must be a name such as example.com", domain)

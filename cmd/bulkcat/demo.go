@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -51,7 +51,7 @@ func writeSamples(s streams, folder string) error {
 			return err
 		}
 		path := filepath.Join(folder, entry.Name())
-		created, err := writer.CreateFile(path, data)
+		created, err := disk.CreateFile(path, data)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
 // explainFlags are the flags of `explain`.
@@ -87,7 +88,7 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 	if err := f.log.check(); err != nil {
 		return client.Request{}, err
 	}
-	normalizer := client.Normalizer{AskPlaceholders: true} // the input was typed
+	normalizer := normalize.Normalizer{AskPlaceholders: true} // the input was typed
 	request, err := normalizer.Request(kind, input, f.classification)
 	return normalizer.Site(request), err
 }

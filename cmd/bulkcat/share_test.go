@@ -11,6 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
@@ -206,7 +207,7 @@ func (f *folderOfRuns) fill(dir string, from, to int) {
 	}
 	batch := store.NewBatch()
 	for _, title := range strings.Split(string(text), "\n")[from:to] {
-		request, err := client.Normalizer{}.Request(client.Product, title, client.ProductTaxonomy)
+		request, err := normalize.Normalizer{}.Request(client.Product, title, client.ProductTaxonomy)
 		if err != nil {
 			f.t.Fatal(err)
 		}

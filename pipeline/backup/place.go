@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // place is where a copy is: a folder, or a URL that ends in one.
@@ -56,9 +57,9 @@ func (p place) remove(name string) bool {
 
 // lock keeps other processes from replacing the list in a folder. In object storage the storage itself compares
 // versions.
-func (p place) lock() (*writer.Lock, error) {
+func (p place) lock() (*disk.Lock, error) {
 	if storage.IsURL(p.dir) {
 		return nil, nil
 	}
-	return writer.WaitLock(p.path(listName))
+	return disk.WaitLock(p.path(listName))
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Restored says what Restore has restored.
@@ -53,7 +53,7 @@ func Restore(ctx context.Context, from, dir string, log *slog.Logger) (*Restored
 	if err := os.MkdirAll(filepath.Clean(parent), 0o777); err != nil {
 		return nil, err
 	}
-	lock, err := writer.WaitLock(draft)
+	lock, err := disk.WaitLock(draft)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -207,7 +208,7 @@ type comparison struct {
 // around.
 func (c *comparison) key(input string) string {
 	if kind := cmp.Or(c.New.Kind, c.Old.Kind); kind != "" {
-		normalizer := client.Normalizer{Scheme: cmp.Or(c.New.Scheme, c.Old.Scheme)}
+		normalizer := normalize.Normalizer{Scheme: cmp.Or(c.New.Scheme, c.Old.Scheme)}
 		if request, err := normalizer.Request(kind, input, ""); err == nil {
 			return request.Input
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Options are the folder of the shards, and the file for their rows.
@@ -33,7 +34,7 @@ func (e *NoShardsError) Error() string {
 
 // Run verifies the shards of a folder: see verify.RunShards. If the report is balanced, Run publishes the file with
 // the rows and its account, if Options ask for that, and then the file _SUCCESS in the folder. Otherwise Run removes a
-// _SUCCESS. No shard can be written meanwhile by a process of this machine. Errors are *NoShardsError, *writer.BusyError if a shard or the file is being
+// _SUCCESS. No shard can be written meanwhile by a process of this machine. Errors are *NoShardsError, *disk.BusyError if a shard or the file is being
 // written, *places.OverwriteError, *writer.FormatError, and those of reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	o.Folder = writer.Clean(o.Folder)
@@ -60,7 +61,7 @@ type finishing struct {
 	Options
 	shards   *record.Shards
 	accounts []*record.Account
-	locks    []*writer.Lock
+	locks    []*disk.Lock
 	sink     writer.Sink // nil before the first row
 }
 
@@ -77,7 +78,7 @@ func (f *finishing) lock(ctx context.Context) error {
 		if err := storage.MakeLocal(path); err != nil {
 			return err
 		}
-		lock, err := writer.TryLock(storage.Local(path))
+		lock, err := disk.TryLock(storage.Local(path))
 		if err != nil {
 			return err
 		}

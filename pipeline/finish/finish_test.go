@@ -24,6 +24,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 const shards = 3
@@ -369,10 +370,10 @@ func TestRefused(t *testing.T) {
 			s.t.Errorf("with Overwrite: %v", err)
 		}
 		shard, _ := writer.Split(s.part(3))
-		lock, err := writer.TryLock(storage.Local(shard))
+		lock, err := disk.TryLock(storage.Local(shard))
 		s.check(err)
 		defer lock.Release()
-		if _, err := s.finish(""); errorAs[*writer.BusyError](err) == nil || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+		if _, err := s.finish(""); errorAs[*disk.BusyError](err) == nil || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
 			s.t.Errorf("while a shard runs: %v", err)
 		}
 	})

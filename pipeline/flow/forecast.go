@@ -6,6 +6,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
 // Forecast says what a run would do.
@@ -93,7 +94,7 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func(c
 // forecasts looks up requests in batches.
 type forecasts struct {
 	parts      Parts
-	normalizer client.Normalizer
+	normalizer normalize.Normalizer
 	distinct   *distinct
 	mode       use // of the run
 	offer      func(client.Request, answers.Outcome)

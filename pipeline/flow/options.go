@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -27,8 +28,8 @@ type Source interface {
 type Options struct {
 	Kind            client.Kind
 	Classifications []Classification // what each record is asked for; its rows come in this order
-	Normalizer      client.Normalizer
-	BySite          bool // all spellings of a website are one request: see client.Normalizer.Site
+	Normalizer      normalize.Normalizer
+	BySite          bool // all spellings of a website are one request: see normalize.Normalizer.Site
 	Retry           client.RetryPolicy
 	SourceName      string // of the service, for the column `source`
 
@@ -129,7 +130,7 @@ func (o Options) withDefaults() Options {
 
 // Each takes the answer to a record, once for each of the classifications in their order. It is called in input order,
 // one call at a time; the run waits for it. The entries are those of the service, in its order. The error says why there
-// is no answer: an *[client.InputError] or a *[reader.RowError] for an invalid record, a *[client.Error] for a rejected
+// is no answer: an *[normalize.InputError] or a *[reader.RowError] for an invalid record, a *[client.Error] for a rejected
 // one, an *[AttemptsError] for one that the next run asks again, or [ErrPending]. The record and the entries may be kept,
 // but not changed; they share memory.
 //

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
@@ -152,7 +153,7 @@ func (w *window) release(size int64) {
 type splitter struct {
 	shard      record.Shard
 	kind       client.Kind
-	normalizer client.Normalizer
+	normalizer normalize.Normalizer
 	hash       *xxhash.Digest
 }
 

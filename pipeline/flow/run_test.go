@@ -21,6 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/answers/archive"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
@@ -321,7 +322,7 @@ func TestStrictFailsAtTheFirstInvalidRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTestRun("good", "", "good")
 		x.options.Strict = true
-		var input *client.InputError
+		var input *normalize.InputError
 		if err := x.run(t.Context()); !errors.As(err, &input) || !strings.Contains(err.Error(), "in.txt:2") {
 			t.Errorf("got %v", err)
 		}

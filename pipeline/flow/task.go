@@ -10,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -106,7 +107,7 @@ func (t *task) status(s *writer.Schema) writer.Status {
 
 // StatusOf returns the status of a record that has no answer because of err.
 func StatusOf(err error) writer.Status {
-	var input *client.InputError
+	var input *normalize.InputError
 	var row *reader.RowError
 	switch {
 	case errors.As(err, &input), errors.As(err, &row):

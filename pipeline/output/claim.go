@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // TakenError says that an output is not this run's to replace.
@@ -35,7 +36,7 @@ func (e *TakenError) Describe(changes []string) string {
 // Claim refuses to replace an output that another run, or another program, has written. The same run
 // started again writes its own output anew; the lock names the run even after a kill between the output
 // and its account.
-func (o *Options) Claim(ctx context.Context, account *record.Account, lock *writer.Lock) error {
+func (o *Options) Claim(ctx context.Context, account *record.Account, lock *disk.Lock) error {
 	if lock == nil {
 		return nil
 	}

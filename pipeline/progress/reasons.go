@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -79,7 +80,7 @@ var numbers = regexp.MustCompile(`[0-9]+`)
 func reasonOf(err error) record.Reason {
 	var (
 		row   *reader.RowError
-		input *client.InputError
+		input *normalize.InputError
 		e     *client.Error
 	)
 	switch {

@@ -162,7 +162,7 @@ func (a *Account) Records() int64 {
 	return 0
 }
 
-// Write writes the account to path, in place of an earlier account. The error is a *writer.Error.
+// Write writes the account to path, in place of an earlier account. The error is a *disk.Error.
 func (a *Account) Write(ctx context.Context, path string) error { return write(ctx, path, a) }
 
 // ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -43,12 +44,12 @@ type Settings struct {
 // The values of Settings.Dedupe.
 const (
 	DedupeExact = "exact" // equal normalized inputs are one request
-	DedupeSite  = "site"  // all spellings of a website are one request: see client.Normalizer.Site
+	DedupeSite  = "site"  // all spellings of a website are one request: see normalize.Normalizer.Site
 )
 
 // Normalizer makes the requests of the run.
-func (s Settings) Normalizer() client.Normalizer {
-	return client.Normalizer{Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders}
+func (s Settings) Normalizer() normalize.Normalizer {
+	return normalize.Normalizer{Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders}
 }
 
 // ColumnNames are the names of the input columns. In JSON a single name is a text, as in accounts from before there were

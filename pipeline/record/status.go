@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -53,7 +54,7 @@ func (s Status) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	return writer.ReplaceFile(path, text)
+	return disk.ReplaceFile(path, text)
 }
 
 // CheckStatus returns an error if the file at path is there and no status.

@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -95,7 +95,7 @@ func noteDraft(url, id string) (leftDraft, error) {
 		err = os.MkdirAll(filepath.Dir(d.note), 0o777)
 	}
 	if err == nil {
-		_, err = writer.CreateFile(d.note, text)
+		_, err = disk.CreateFile(d.note, text)
 	}
 	return d, err
 }

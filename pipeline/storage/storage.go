@@ -9,6 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -55,7 +56,7 @@ func (local) IsFolder(_ context.Context, path string) (bool, error) {
 }
 
 func (local) CreateFile(_ context.Context, path string, data []byte) (created bool, err error) {
-	return writer.CreateFile(path, data)
+	return disk.CreateFile(path, data)
 }
 
 // Open opens the file at a path: see Storage.

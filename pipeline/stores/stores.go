@@ -24,7 +24,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/answers/archive"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Name is the folder of the shared store, beside the output.
@@ -46,8 +46,8 @@ type Store struct {
 	Dir string
 
 	options Options
-	isNew   bool         // Open has created the store
-	visit   *writer.Lock // nil in a run
+	isNew   bool       // Open has created the store
+	visit   *disk.Lock // nil in a run
 }
 
 // Open opens the store of a run. Errors are those of [answers.Open] and of ctx.
@@ -104,7 +104,7 @@ const visited = ".visited"
 
 // Visit opens a store for a short command that is no run.
 func Visit(o answers.Options) (*Store, error) {
-	visit, _ := writer.TryLock(filepath.Clean(o.Dir) + visited) // without the lock, runs do not wait
+	visit, _ := disk.TryLock(filepath.Clean(o.Dir) + visited) // without the lock, runs do not wait
 	s, err := Options{Options: o}.open(o.Dir)
 	if err != nil {
 		visit.Release()
@@ -115,9 +115,9 @@ func Visit(o answers.Options) (*Store, error) {
 }
 
 func isVisited(dir string) bool {
-	l, err := writer.TryLock(dir + visited)
+	l, err := disk.TryLock(dir + visited)
 	l.Release()
-	_, busy := errors.AsType[*writer.BusyError](err)
+	_, busy := errors.AsType[*disk.BusyError](err)
 	return busy
 }
 
@@ -185,7 +185,7 @@ const visitPoll = 100 * time.Millisecond
 // openFree opens the shared store, or the first numbered store that no process holds. A run that
 // makes no requests needs the shared store.
 func (o Options) openFree(shared string) (*Store, error) {
-	gate, err := writer.WaitLock(shared) // keeps others from removing numbered stores
+	gate, err := disk.WaitLock(shared) // keeps others from removing numbered stores
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func (s *Store) add(ctx context.Context, from *answers.Store) (archive.Imported,
 // a link, and a store with files of the user.
 func remove(store *answers.Store, dir string) error {
 	shared := filepath.Join(filepath.Dir(dir), Name)
-	gate, err := writer.WaitLock(shared) // keeps runs from choosing the store
+	gate, err := disk.WaitLock(shared) // keeps runs from choosing the store
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
@@ -109,7 +110,7 @@ func (o *opened) openInput(ctx context.Context, settings *record.Settings) (_ *r
 	}
 	options := o.Input
 	var kind client.Kind
-	var normalizer client.Normalizer
+	var normalizer normalize.Normalizer
 	if settings != nil {
 		normalizer = settings.Normalizer()
 		kind = client.Kind(settings.Kind)

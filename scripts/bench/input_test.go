@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -53,7 +54,7 @@ func readAll(t *testing.T, path string, kind client.Kind) (records, distinct int
 		if err != nil || record.Err != nil {
 			t.Fatal(err, record.Err)
 		}
-		request, err := client.Normalizer{}.Request(kind, record.Input, "")
+		request, err := normalize.Normalizer{}.Request(kind, record.Input, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,8 +66,8 @@ func readAll(t *testing.T, path string, kind client.Kind) (records, distinct int
 // The two sides of a pair make the same requests.
 func TestBareLoopAsksTheSame(t *testing.T) {
 	for number := range 1000 {
-		request, err := client.Normalizer{}.Request(client.Website, website(number), client.TaxonomyV3)
-		if request = (client.Normalizer{}).Site(request); err != nil || request.Input != website(number) {
+		request, err := normalize.Normalizer{}.Request(client.Website, website(number), client.TaxonomyV3)
+		if request = (normalize.Normalizer{}).Site(request); err != nil || request.Input != website(number) {
 			t.Fatalf("%s is asked as %s, %v", website(number), request.Input, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/scripts/bench/report"
 )
 
@@ -124,7 +125,7 @@ func topUp(a arm, from, to int) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	batch := store.NewBatch()
-	normalizer := client.Normalizer{}
+	normalizer := normalize.Normalizer{}
 	now := time.Now()
 	for number := from; number < to; number++ {
 		request, err := normalizer.Request(client.Website, website(number), client.TaxonomyV3)

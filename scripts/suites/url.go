@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
 // urlSuite compares the hosts of http and https URLs, and of domains, with what browsers make of them.
@@ -56,7 +57,7 @@ func isAbsolute(input string) bool {
 // compareHost compares the host of an input with want, which is "" for an input that browsers refuse.
 func compareHost(suite, input, want string) result {
 	r := result{suite: suite, name: fmt.Sprintf("%q", input), verdict: agrees}
-	request, err := client.Normalizer{}.Request(client.Website, input, "taxonomy_v3")
+	request, err := normalize.Normalizer{}.Request(client.Website, input, "taxonomy_v3")
 	if err != nil {
 		if want != "" {
 			r.verdict, r.detail = refused, fmt.Sprintf("%v (host %s)", err, want)

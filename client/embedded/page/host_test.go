@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
 // The fetcher asks the host and the path of the normalized request, whether the URL is given or is the
@@ -20,7 +21,7 @@ func TestFetchAgreesWithTheNormalizer(t *testing.T) {
 		{`http:\\example.com\a#%GH`, "example.com", "/a"},
 		{"http://[2606:4700:0::1]/a", "[2606:4700::1]", "/a"},
 	} {
-		request, err := client.Normalizer{}.Request(client.Website, tt.input, client.NAICS)
+		request, err := normalize.Normalizer{}.Request(client.Website, tt.input, client.NAICS)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package client
+package normalize
 
 import (
 	"errors"
@@ -8,8 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bulkcat/bulkcat/client/internal/weburl"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/internal/weburl"
 )
 
 // Normalizer makes requests of inputs, so that different spellings of a website or title are equal
@@ -37,9 +39,9 @@ func (e *InputError) Error() string {
 func (n Normalizer) IsMissing(text string) bool { return !n.AskPlaceholders && isPlaceholder(text) }
 
 // Request normalizes an input of a kind. It does not check the classification. The error is an *InputError.
-func (n Normalizer) Request(kind Kind, input, classification string) (Request, error) {
+func (n Normalizer) Request(kind client.Kind, input, classification string) (client.Request, error) {
 	normalize := n.website
-	if kind == Product {
+	if kind == client.Product {
 		normalize = n.product
 	}
 	var normalized string
@@ -48,9 +50,9 @@ func (n Normalizer) Request(kind Kind, input, classification string) (Request, e
 		normalized, err = normalize(input)
 	}
 	if err != nil {
-		return Request{}, &InputError{Input: input, Reason: err.Error()}
+		return client.Request{}, &InputError{Input: input, Reason: err.Error()}
 	}
-	return Request{Kind: kind, Input: normalized, Classification: classification}, nil
+	return client.Request{Kind: kind, Input: normalized, Classification: classification}, nil
 }
 
 var (

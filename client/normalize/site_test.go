@@ -1,8 +1,10 @@
-package client
+package normalize
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 // All spellings of a group have the same site.
@@ -67,12 +69,12 @@ func TestSite(t *testing.T) {
 
 func siteOf(t *testing.T, n Normalizer, website string) string {
 	t.Helper()
-	r, err := n.Request(Website, website, NAICS)
+	r, err := n.Request(client.Website, website, client.NAICS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := n.Site(r)
-	if s.Kind != Website || s.Classification != NAICS {
+	if s.Kind != client.Website || s.Classification != client.NAICS {
 		t.Errorf("%q became %+v", website, s)
 	}
 	return s.Input
@@ -89,7 +91,7 @@ func TestSiteScheme(t *testing.T) {
 
 func TestSiteOfAProduct(t *testing.T) {
 	for _, input := range []string{"www.shoe?", "https://www.example.com/shoe/?id=1"} {
-		r, err := Normalizer{}.Request(Product, input, ProductTaxonomy)
+		r, err := Normalizer{}.Request(client.Product, input, client.ProductTaxonomy)
 		if err != nil || (Normalizer{}).Site(r) != r {
 			t.Errorf("%q became %q, %v", input, Normalizer{}.Site(r).Input, err)
 		}
@@ -105,12 +107,12 @@ func FuzzSite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input string) {
 		n := Normalizer{}
-		r, err := n.Request(Website, input, TaxonomyV3)
+		r, err := n.Request(client.Website, input, client.TaxonomyV3)
 		if err != nil {
 			return
 		}
 		site := n.Site(r)
-		again, err := n.Request(Website, site.Input, TaxonomyV3)
+		again, err := n.Request(client.Website, site.Input, client.TaxonomyV3)
 		if err != nil || again != site || n.Site(site) != site {
 			t.Fatalf("%q has the site %q, which becomes %q, %v, and has the site %q", input, site.Input, again.Input, err, n.Site(site).Input)
 		}
@@ -123,7 +125,7 @@ func FuzzSite(f *testing.F) {
 			others = append(others, rest, "http://"+rest, "https://"+rest, "www."+rest, "http://www."+rest+"/")
 		}
 		for _, other := range others {
-			o, err := n.Request(Website, other, TaxonomyV3)
+			o, err := n.Request(client.Website, other, client.TaxonomyV3)
 			if err == nil && n.Site(o) != site {
 				t.Fatalf("%q has the site %q, and %q has %q", input, site.Input, other, n.Site(o).Input)
 			}

@@ -1,9 +1,11 @@
-package client
+package normalize
 
 import (
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 // Site returns the request for the website of r, which is the same for all spellings of the website: it has
@@ -12,8 +14,8 @@ import (
 // to the same website. Site returns the request for a product unchanged.
 //
 // r must be a result of Request of the same Normalizer. Site of the result is the result itself.
-func (n Normalizer) Site(r Request) Request {
-	if r.Kind == Website {
+func (n Normalizer) Site(r client.Request) client.Request {
+	if r.Kind == client.Website {
 		r.Input = n.site(r.Input)
 	}
 	return r

@@ -1,4 +1,4 @@
-package writer
+package disk
 
 import (
 	"bytes"
@@ -12,20 +12,19 @@ import (
 // The written bytes are in the file after their pages have left the page cache.
 func TestReleasedBytesStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	d, err := newDraft(t.Context(), local{}, path)
+	f, err := NewFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want []byte
 	for piece := range 40 {
 		p := bytes.Repeat([]byte{byte(piece)}, 777_777)
-		if _, err := d.Write(p); err != nil {
+		if _, err := f.Write(p); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, p...)
 	}
-	f := d.file.(*localDraft)
-	if err := d.publish(); err != nil {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if f.released == 0 {

@@ -1,4 +1,4 @@
-package writer
+package disk
 
 import (
 	"errors"

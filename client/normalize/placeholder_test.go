@@ -1,10 +1,12 @@
-package client
+package normalize
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 func TestPlaceholders(t *testing.T) {
@@ -15,19 +17,19 @@ func TestPlaceholders(t *testing.T) {
 		"---", "–", "—", "——", "−", ".", "..", "...", "…", "?", "???",
 	} {
 		for _, input := range []string{text, " " + text + "\t", "\u00a0" + text + "\r\n"} {
-			for _, kind := range []Kind{Website, Product} {
+			for _, kind := range []client.Kind{client.Website, client.Product} {
 				r, err := Normalizer{}.Request(kind, input, "")
 				var invalid *InputError
 				if !errors.As(err, &invalid) || invalid.Reason != errPlaceholder.Error() {
 					t.Errorf("%s %q: got %q, %v", kind, input, r.Input, err)
 				}
 			}
-			if r, err := (Normalizer{AskPlaceholders: true}).Request(Product, input, ""); err != nil || r.Input != strings.TrimSpace(text) {
+			if r, err := (Normalizer{AskPlaceholders: true}).Request(client.Product, input, ""); err != nil || r.Input != strings.TrimSpace(text) {
 				t.Errorf("%q with AskPlaceholders: got %q, %v", input, r.Input, err)
 			}
 		}
 	}
-	if r, err := (Normalizer{AskPlaceholders: true}).Request(Website, "n.a", ""); err != nil || r.Input != "https://n.a" {
+	if r, err := (Normalizer{AskPlaceholders: true}).Request(client.Website, "n.a", ""); err != nil || r.Input != "https://n.a" {
 		t.Errorf("got %q, %v", r.Input, err)
 	}
 	for text := range placeholders {
@@ -43,17 +45,17 @@ func TestNoPlaceholders(t *testing.T) {
 		"Nana", "NaN book", "Null pen", "None of us", "Nil by mouth", "007", "00", "1", "0.5 l", "A", "-5 °C bag", "...And Justice for All", "#1", "N/A-22",
 		"?!", "TBD", "unknown", "Missing", "Test", "日本", "\u00e9",
 	} {
-		if r, err := (Normalizer{}).Request(Product, title, ""); err != nil || r.Input != title {
+		if r, err := (Normalizer{}).Request(client.Product, title, ""); err != nil || r.Input != title {
 			t.Errorf("%q: got %q, %v", title, r.Input, err)
 		}
 	}
 	for _, domain := range []string{"none.com", "null.org", "na.de", "0.com", "nan.fr", "--x.com"} {
-		if r, err := (Normalizer{}).Request(Website, domain, ""); err != nil || r.Input != "https://"+domain {
+		if r, err := (Normalizer{}).Request(client.Website, domain, ""); err != nil || r.Input != "https://"+domain {
 			t.Errorf("%q: got %q, %v", domain, r.Input, err)
 		}
 	}
 	for _, blank := range []string{"", " ", "\t"} {
-		if _, err := (Normalizer{}).Request(Product, blank, ""); !strings.HasPrefix(err.Error(), errEmpty.Error()) {
+		if _, err := (Normalizer{}).Request(client.Product, blank, ""); !strings.HasPrefix(err.Error(), errEmpty.Error()) {
 			t.Errorf("%q: got %v", blank, err)
 		}
 	}
@@ -75,17 +77,17 @@ func TestPlaceholderURLs(t *testing.T) {
 		}
 	}
 	for _, input := range inputs {
-		_, err := Normalizer{}.Request(Website, input, "")
+		_, err := Normalizer{}.Request(client.Website, input, "")
 		var invalid *InputError
 		if !errors.As(err, &invalid) || invalid.Reason != errPlaceholder.Error() {
 			t.Errorf("%q: got %v", input, err)
 		}
 	}
-	if _, err := (Normalizer{}).Request(Product, "http://N/A", ""); err == nil {
+	if _, err := (Normalizer{}).Request(client.Product, "http://N/A", ""); err == nil {
 		t.Error("a product http://N/A is asked")
 	}
 	for input, want := range map[string]string{"https://null": "https://null", "www.null": "https://www.null", "http://N/A": "http://n/A"} {
-		if r, err := (Normalizer{AskPlaceholders: true}).Request(Website, input, ""); err != nil || r.Input != want {
+		if r, err := (Normalizer{AskPlaceholders: true}).Request(client.Website, input, ""); err != nil || r.Input != want {
 			t.Errorf("%q with AskPlaceholders: got %q, %v", input, r.Input, err)
 		}
 	}
@@ -97,7 +99,7 @@ func TestNoPlaceholderURLs(t *testing.T) {
 		"https://null.com", "https://www.none.com", "http://na.org/NULL", "https://na.na", "http://localhost", "http://localhost:8080/null", "http://intranet/na",
 		"https://nullable", "http://www", "https://www.www.null", "https://n/ab", "https://a.com/n/a", "https://www.0.com", "https://0x7f.com",
 	} {
-		if r, err := (Normalizer{}).Request(Website, input, ""); err != nil || r.Input != input {
+		if r, err := (Normalizer{}).Request(client.Website, input, ""); err != nil || r.Input != input {
 			t.Errorf("%q: got %q, %v", input, r.Input, err)
 		}
 	}
@@ -106,12 +108,12 @@ func TestNoPlaceholderURLs(t *testing.T) {
 // A dot at the end of a bare domain is not the dot that a domain has.
 func TestBareDomainNeedsDot(t *testing.T) {
 	for _, text := range []string{"NULL.", "none.", "example.", "example./a.html", "//null.", "localhost.:8080", "example。"} {
-		if r, err := (Normalizer{}).Request(Website, text, ""); err == nil || !strings.HasPrefix(err.Error(), errNoDot.Error()) {
+		if r, err := (Normalizer{}).Request(client.Website, text, ""); err == nil || !strings.HasPrefix(err.Error(), errNoDot.Error()) {
 			t.Errorf("%q: got %q, %v", text, r.Input, err)
 		}
 	}
 	for _, text := range []string{"example.com.", "https://localhost.", "[::1]"} {
-		if _, err := (Normalizer{}).Request(Website, text, ""); err != nil {
+		if _, err := (Normalizer{}).Request(client.Website, text, ""); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -1,8 +1,10 @@
-package client
+package normalize
 
 import (
 	"errors"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 // Websites that browsers understand, although they are no URLs by RFC 3986, are asked as browsers ask.
@@ -57,11 +59,11 @@ func TestNormalizeAsBrowsers(t *testing.T) {
 		{"IPv6 in long form", "http://[2001:0DB8:0:0::1]", "http://[2001:db8::1]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := Normalizer{}.Request(Website, tt.input, NAICS)
+			r, err := Normalizer{}.Request(client.Website, tt.input, client.NAICS)
 			if err != nil || r.Input != tt.want {
 				t.Fatalf("got %q, %v; want %q", r.Input, err, tt.want)
 			}
-			if again, err := (Normalizer{}).Request(Website, r.Input, NAICS); err != nil || again != r {
+			if again, err := (Normalizer{}).Request(client.Website, r.Input, client.NAICS); err != nil || again != r {
 				t.Errorf("normalizing twice: got %q, %v", again.Input, err)
 			}
 		})
@@ -111,7 +113,7 @@ func TestNormalizeRefuses(t *testing.T) {
 		{"two ports", "https://example.com:80:80", errNotURL},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := Normalizer{}.Request(Website, tt.input, NAICS)
+			r, err := Normalizer{}.Request(client.Website, tt.input, client.NAICS)
 			var input *InputError
 			if !errors.As(err, &input) || input.Reason != tt.want.Error() {
 				t.Errorf("got %q, %v; want %v", r.Input, err, tt.want)
@@ -130,7 +132,7 @@ func TestProductURLs(t *testing.T) {
 		"https://shop.example.com/50%-off": "https://shop.example.com/50%-off",
 		"1.2.3.4.5":                        "1.2.3.4.5",
 	} {
-		if r, err := (Normalizer{}).Request(Product, input, ProductTaxonomy); err != nil || r.Input != want {
+		if r, err := (Normalizer{}).Request(client.Product, input, client.ProductTaxonomy); err != nil || r.Input != want {
 			t.Errorf("%q: got %q, %v; want %q", input, r.Input, err, want)
 		}
 	}

@@ -1,14 +1,15 @@
-package client
+package normalize
 
 import (
 	"errors"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 func TestNormalizeWebsite(t *testing.T) {
@@ -44,11 +45,11 @@ func TestNormalizeWebsite(t *testing.T) {
 		{"a URL within the query", "example.com/?to=http://other.com", "https://example.com/?to=http://other.com"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := Normalizer{}.Request(Website, tt.input, TaxonomyV3)
+			r, err := Normalizer{}.Request(client.Website, tt.input, client.TaxonomyV3)
 			if err != nil || r.Input != tt.want {
 				t.Errorf("got %q, %v; want %q", r.Input, err, tt.want)
 			}
-			again, err := Normalizer{}.Request(Website, r.Input, TaxonomyV3)
+			again, err := Normalizer{}.Request(client.Website, r.Input, client.TaxonomyV3)
 			if err != nil || again != r {
 				t.Errorf("normalizing twice: got %q, %v; want %q", again.Input, err, r.Input)
 			}
@@ -94,7 +95,7 @@ func TestNormalizeWebsiteInvalid(t *testing.T) {
 		{"half an IPv6 address", "http://[::1", errNotURL},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := Normalizer{}.Request(Website, tt.input, TaxonomyV3)
+			r, err := Normalizer{}.Request(client.Website, tt.input, client.TaxonomyV3)
 			var input *InputError
 			if !errors.As(err, &input) || input.Reason != tt.want.Error() {
 				t.Errorf("got %q, %v; want %v", r.Input, err, tt.want)
@@ -104,7 +105,7 @@ func TestNormalizeWebsiteInvalid(t *testing.T) {
 }
 
 func TestNormalizeScheme(t *testing.T) {
-	r, err := Normalizer{Scheme: "http"}.Request(Website, "example.com", TaxonomyV3)
+	r, err := Normalizer{Scheme: "http"}.Request(client.Website, "example.com", client.TaxonomyV3)
 	if err != nil || r.Input != "http://example.com" {
 		t.Errorf("got %q, %v", r.Input, err)
 	}
@@ -122,58 +123,15 @@ func TestNormalizeProduct(t *testing.T) {
 		{"URL", "HTTPS://Shop.example.com:443/p/1#reviews", "https://shop.example.com/p/1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := Normalizer{}.Request(Product, tt.input, ProductTaxonomy)
+			r, err := Normalizer{}.Request(client.Product, tt.input, client.ProductTaxonomy)
 			if err != nil || r.Input != tt.want {
 				t.Errorf("got %q, %v; want %q", r.Input, err, tt.want)
 			}
 		})
 	}
 	for _, input := range []string{"", "  \u00a0", "ab\xff", "https://"} {
-		if r, err := (Normalizer{}).Request(Product, input, ProductTaxonomy); err == nil {
+		if r, err := (Normalizer{}).Request(client.Product, input, client.ProductTaxonomy); err == nil {
 			t.Errorf("%q: got %q, want an error", input, r.Input)
-		}
-	}
-}
-
-func TestParseClassifications(t *testing.T) {
-	for _, tt := range []struct {
-		kind Kind
-		text string
-		want []string // nil for a name that is refused
-	}{
-		{Website, "naics", []string{NAICS}},
-		{Website, "naics,taxonomy_v3", []string{NAICS, TaxonomyV3}},
-		{Product, "product_taxonomy,product_taxonomy_custom_a", []string{ProductTaxonomy, CustomPrefix + "a"}},
-		{Website, "naics,naics", nil},
-		{Website, "naics,product_taxonomy", nil},
-		{Website, "naics, taxonomy_v3", nil},
-		{Website, "naics,", nil},
-		{Website, "", nil},
-	} {
-		if got, err := ParseClassifications(tt.kind, tt.text); !slices.Equal(got, tt.want) || (err == nil) != (tt.want != nil) {
-			t.Errorf("%q: %q, %v", tt.text, got, err)
-		}
-	}
-}
-
-func TestCheckClassification(t *testing.T) {
-	for _, tt := range []struct {
-		kind Kind
-		name string
-		ok   bool
-	}{
-		{Website, "taxonomy_v3", true},
-		{Website, "naics", true},
-		{Website, "product_taxonomy", false},
-		{Product, "product_taxonomy", true},
-		{Product, "product_taxonomy_custom_acme", true},
-		{Product, "product_taxonomy_custom_", false},
-		{Product, "product_taxonomy_custom_a b", false},
-		{Product, "naics", false},
-		{Product, "", false},
-	} {
-		if err := CheckClassification(tt.kind, tt.name); (err == nil) != tt.ok {
-			t.Errorf("%s %q: %v", tt.kind, tt.name, err)
 		}
 	}
 }
@@ -183,7 +141,7 @@ func FuzzNormalizeWebsite(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, input string) {
-		r, err := Normalizer{}.Request(Website, input, TaxonomyV3)
+		r, err := Normalizer{}.Request(client.Website, input, client.TaxonomyV3)
 		if long, longErr := (Normalizer{}).anyWebsite(input); long != r.Input || (longErr == nil) != (err == nil) {
 			t.Fatalf("%q became %q, %v; the long way makes it %q, %v", input, r.Input, err, long, longErr)
 		}
@@ -197,7 +155,7 @@ func FuzzNormalizeWebsite(f *testing.F) {
 		if !utf8.ValidString(r.Input) || strings.ContainsAny(r.Input, " \n\t") {
 			t.Fatalf("%q became %q", input, r.Input)
 		}
-		again, err := Normalizer{}.Request(Website, r.Input, TaxonomyV3)
+		again, err := Normalizer{}.Request(client.Website, r.Input, client.TaxonomyV3)
 		if err != nil || again != r {
 			t.Fatalf("%q became %q and then %q, %v", input, r.Input, again.Input, err)
 		}
@@ -209,11 +167,11 @@ func FuzzNormalizeProduct(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, input string) {
-		r, err := Normalizer{}.Request(Product, input, ProductTaxonomy)
+		r, err := Normalizer{}.Request(client.Product, input, client.ProductTaxonomy)
 		if err != nil {
 			return
 		}
-		if again, err := (Normalizer{}).Request(Product, r.Input, ProductTaxonomy); err != nil || again != r {
+		if again, err := (Normalizer{}).Request(client.Product, r.Input, client.ProductTaxonomy); err != nil || again != r {
 			t.Fatalf("%q became %q and then %q, %v", input, r.Input, again.Input, err)
 		}
 	})
@@ -271,22 +229,9 @@ func TestTidyTitlesNeedNoFolding(t *testing.T) {
 // A product that is a malformed URL is not called a website.
 func TestMalformedURLOfAProduct(t *testing.T) {
 	for _, input := range []string{"http://", "https://[::1", "https://a..b/c"} {
-		_, err := Normalizer{}.Request(Product, input, ProductTaxonomy)
+		_, err := Normalizer{}.Request(client.Product, input, client.ProductTaxonomy)
 		if e, ok := errors.AsType[*InputError](err); !ok || e.Reason != errProductURL.Error() {
 			t.Errorf("%q: got %v", input, err)
 		}
-	}
-}
-
-func TestClassifications(t *testing.T) {
-	for kind, want := range map[Kind][]string{
-		Website: {TaxonomyV3, NAICS}, Product: {ProductTaxonomy}, "": {ProductTaxonomy}, "other": {ProductTaxonomy},
-	} {
-		if got := Classifications(kind); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", kind, got, want)
-		}
-	}
-	if got := Codes()[NAICS](nil, "541511", 3); !slices.Equal(got, []string{"54", "541", "5415"}) || len(Codes()) != 1 {
-		t.Errorf("levels %q, %d classifications with codes", got, len(Codes()))
 	}
 }

@@ -1,4 +1,4 @@
-package writer
+package disk
 
 import (
 	"cmp"
@@ -32,11 +32,11 @@ func lock(path string, wait bool) (*Lock, error) {
 	for {
 		f, err := regular.OpenOwn(filepath.Join(dir, "."+name+".lock"), os.O_RDWR|os.O_CREATE)
 		if err != nil {
-			return nil, failed("locking", path, err)
+			return nil, Failed("locking", path, err)
 		}
 		if !isLock(f) {
 			f.Close() // nothing was written
-			return nil, failed("locking", path, fmt.Errorf("%s is no lock of bulkcat: move it elsewhere", f.Name()))
+			return nil, Failed("locking", path, fmt.Errorf("%s is no lock of bulkcat: move it elsewhere", f.Name()))
 		}
 		locked, err := lockFile(f, wait)
 		if err == nil && locked && isInPlace(f) {
@@ -48,7 +48,7 @@ func lock(path string, wait bool) (*Lock, error) {
 		f.Close() // nothing was written
 		switch {
 		case err != nil:
-			return nil, failed("locking", path, err)
+			return nil, Failed("locking", path, err)
 		case !locked:
 			return nil, &BusyError{Path: path, PID: pid}
 		}
@@ -90,7 +90,7 @@ func readLock(f *os.File) (pid int, claim string) {
 func (l *Lock) write(path, claim string) error {
 	text := strings.TrimSpace(fmt.Sprint(os.Getpid(), " ", claim)) + "\n"
 	_, err := l.file.WriteAt([]byte(text), 0)
-	return failed("locking", path, cmp.Or(err, l.file.Truncate(int64(len(text)))))
+	return Failed("locking", path, cmp.Or(err, l.file.Truncate(int64(len(text)))))
 }
 
 // Claimed returns the run of the last Claim without DropClaim, which may be of a killed process; "" for none.
@@ -102,7 +102,7 @@ func (l *Lock) Claim(run string) error {
 	err := l.write(l.file.Name(), run)
 	if err == nil {
 		l.claim = run
-		err = failed("locking", l.file.Name(), cmp.Or(l.file.Sync(), syncDir(filepath.Dir(l.file.Name()))))
+		err = Failed("locking", l.file.Name(), cmp.Or(l.file.Sync(), SyncDir(filepath.Dir(l.file.Name()))))
 	}
 	return err
 }
