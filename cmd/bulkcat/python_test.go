@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -29,25 +30,73 @@ func TestPythonOptions(t *testing.T) {
 }
 
 func pythonModule() string {
-	var types, tables strings.Builder
-	for _, kind := range []client.Kind{client.Website, client.Product} {
+	kinds := []client.Kind{client.Website, client.Product}
+	var options [2][]pythonOption
+	for i, kind := range kinds {
 		cmd, _ := newRunCommand(streams{}, kind)
+		options[i] = pythonOptionsOf(cmd, "output", "column", "dry-run") // which are parameters of the functions
+	}
+	typed := func(o pythonOption) pythonOption { return pythonOption{name: o.name, kind: o.kind} }
+	var types, tables strings.Builder
+	types.WriteString("\n    class RunOptions(TypedDict, total=False):\n        \"\"\"The options for websites and products.\"\"\"\n\n")
+	tables.WriteString("\n# name: (type, meaning)\n_RUN = {\n")
+	for _, o := range options[0] {
+		if slices.ContainsFunc(options[1], func(other pythonOption) bool { return typed(o) == typed(other) }) {
+			types.WriteString(o.typed())
+		}
+		if slices.Contains(options[1], o) {
+			tables.WriteString(o.entry())
+		}
+	}
+	tables.WriteString("}\n")
+	for i, kind := range kinds {
 		title := strings.ToUpper(string(kind)[:1]) + string(kind)[1:]
-		fmt.Fprintf(&types, "\n    class %sOptions(TypedDict, total=False):\n        \"\"\"The options for %ss.\"\"\"\n\n        api_key: str\n", title, kind)
-		fmt.Fprintf(&tables, "\n# name: (type, meaning)\n%s = {\n    \"api_key\": (\"str\", \"the key of the hosted service (default: BULKCAT_API_KEY)\"),\n", strings.ToUpper(string(kind)))
-		for _, g := range groups(cmd) {
-			g.flags.VisitAll(func(f *pflag.Flag) {
-				if slices.Contains([]string{"output", "column", "dry-run"}, f.Name) { // parameters of the functions
-					return
-				}
-				option := strings.ReplaceAll(f.Name, "-", "_")
-				fmt.Fprintf(&types, "        %s: %s\n", option, pythonType(f))
-				fmt.Fprintf(&tables, "    %q: (%q, %s),\n", option, pythonType(f), strconv.QuoteToASCII(pythonHelp(f)))
-			})
+		fmt.Fprintf(&types, "\n    class %sOptions(RunOptions, total=False):\n        \"\"\"The options for %ss.\"\"\"\n\n", title, kind)
+		fmt.Fprintf(&tables, "\n%s = {\n    **_RUN,\n", strings.ToUpper(string(kind)))
+		for _, o := range options[i] {
+			if !slices.ContainsFunc(options[1-i], func(other pythonOption) bool { return typed(o) == typed(other) }) {
+				types.WriteString(o.typed())
+			}
+			if !slices.Contains(options[1-i], o) {
+				tables.WriteString(o.entry())
+			}
 		}
 		tables.WriteString("}\n")
 	}
+	tables.WriteString("\nCOMMANDS = {\n")
+	for _, cmd := range []*cobra.Command{newVerify(streams{}), newDiff(streams{}), newTop(streams{}), newExplain(streams{}), newUsage(streams{})} {
+		fmt.Fprintf(&tables, "    %q: {\n", cmd.Name())
+		for _, o := range pythonOptionsOf(cmd, "json") { // which the functions give
+			tables.WriteString("    " + o.entry())
+		}
+		tables.WriteString("    },\n")
+	}
+	tables.WriteString("}\n")
 	return pythonHead + types.String() + tables.String()
+}
+
+// pythonOption is an option of a function.
+type pythonOption struct{ name, kind, meaning string }
+
+func (o pythonOption) typed() string { return fmt.Sprintf("        %s: %s\n", o.name, o.kind) }
+
+func (o pythonOption) entry() string {
+	return fmt.Sprintf("    %q: (%q, %s),\n", o.name, o.kind, strconv.QuoteToASCII(o.meaning))
+}
+
+// pythonOptionsOf are the flags of a command, except for some, and the key if the command asks a hosted service.
+func pythonOptionsOf(cmd *cobra.Command, except ...string) (options []pythonOption) {
+	for _, g := range groups(cmd) {
+		g.flags.VisitAll(func(f *pflag.Flag) {
+			if f.Name == "api-key-file" {
+				options = append(options, pythonOption{"api_key", "str", "the key of the hosted service (default: BULKCAT_API_KEY)"})
+			}
+			if !slices.Contains(except, f.Name) {
+				options = append(options, pythonOption{strings.ReplaceAll(f.Name, "-", "_"), pythonType(f), pythonHelp(f)})
+			}
+		})
+	}
+	return options
 }
 
 const pythonHead = `# Written by go test ./cmd/bulkcat -run TestPythonOptions -update from the flags of the program.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
@@ -16,6 +17,7 @@ func resumeCommand(session *pipeline.Session, err error) string {
 	}
 	// The URL is a secret, and standard error may be kept in a file.
 	args, hidden := without("--notify", os.Args)
+	args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--"+untilStdinEnds })
 	if shard := session.Shard().String(); shard != "" { // the environment of another task may have another shard
 		args, _ = without("--shard", args)
 		args = append(args, "--shard", shard)

@@ -52,6 +52,9 @@ type runFlags struct {
 	report         string // the file of the report; "" for none
 }
 
+// untilStdinEnds is the name of the hidden flag for the programs that start this one.
+const untilStdinEnds = "until-stdin-ends"
+
 // newRunCommand makes the command of a kind.
 func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 	f := &runFlags{SessionOptions: pipeline.SessionOptions{Kind: kind}, streams: s, started: time.Now()}
@@ -115,8 +118,8 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "time for requests in flight after the run is interrupted")
 	flags.StringVar(&f.report, "report", "", "write a report on the run to `FILE`: .html, .md or .json")
 	f.log.bind(flags)
-	flags.BoolVar(&f.untilStdinEnds, "until-stdin-ends", false, "stop, resumable, when standard input ends, for the program that has started this one")
-	flags.Lookup("until-stdin-ends").Hidden = true
+	flags.BoolVar(&f.untilStdinEnds, untilStdinEnds, false, "stop, resumable, when standard input ends, for the program that has started this one")
+	flags.Lookup(untilStdinEnds).Hidden = true
 	f.profiling.bind(flags)
 }
 

@@ -141,7 +141,7 @@ func TestEndOfStdinStops(t *testing.T) {
 	}
 	wantStatus(t, p, exitInterrupted)
 	close(service.release)
-	if want := "  resume    bulkcat product in.txt -o out.csv --workers 1"; !strings.Contains(p.Log(), want) {
+	if want := "  resume    bulkcat product in.txt -o out.csv --workers 1 --grace 0\n"; !strings.Contains(p.Log(), want) {
 		t.Errorf("got %q, want %q in it", p.Log(), want)
 	}
 }

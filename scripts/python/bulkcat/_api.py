@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bulkcat import _flags, _options
@@ -62,7 +62,7 @@ class _Call(NamedTuple):
 
     kind: str
     column: Any
-    output: str | None
+    output: Any  # a path as a text, once it is checked, or None
     prefix: str
     dry_run: bool
     progress: bool | None
@@ -82,7 +82,7 @@ def websites(
     **options: Unpack[_options.WebsiteOptions],
 ) -> Any:
     """Categorize websites: URLs or bare domains. See `products`."""
-    return _categorize(data, _Call("website", column, _path(output), prefix, dry_run, progress, resume, _flags.seal(options)))
+    return _categorize(data, _Call("website", column, output, prefix, dry_run, progress, resume, _flags.seal(options)))
 
 
 def products(
@@ -111,11 +111,14 @@ def products(
     With an output nothing is loaded: the result is a Run. An output that the same call has begun is continued, unless
     resume is False. dry_run=True asks nothing, and returns a Forecast.
 
-    progress shows a bar of tqdm; by default in terminals and notebooks.
+    progress shows a bar, of tqdm if it is installed; by default in terminals, and with tqdm in notebooks.
+
+    Ctrl-C and the stop button of a notebook end the requests in flight and return what is there, with a warning: the
+    other rows have the status "pending". With an output they raise Stopped, and no output is written.
 
     Raises Stopped, Misconfigured, UsageError or Error. Rows without an answer are no error: see their status.
     """
-    return _categorize(data, _Call("product", column, _path(output), prefix, dry_run, progress, resume, _flags.seal(options)))
+    return _categorize(data, _Call("product", column, output, prefix, dry_run, progress, resume, _flags.seal(options)))
 
 
 def website(text: str, **options: Unpack[_options.WebsiteOptions]) -> Categories:
@@ -132,10 +135,6 @@ for _function in (websites, products, website, product):
     _table = _flags.TABLES[_function.__name__.rstrip("s")]
     if _function.__doc__:  # not with python -OO
         _function.__doc__ += "\n\n    Options:\n" + "".join(f"        {n} ({t}): {text}\n" for n, (t, text) in _table.items())
-
-
-def _path(output: str | os.PathLike[str] | None) -> str | None:
-    return None if output is None else os.fspath(output)
 
 
 def _ask(kind: str, text: str, options: dict[str, Any]) -> Categories:
@@ -156,7 +155,11 @@ def _categorize(data: Any, call: _Call) -> Any:
 
     _namespaces.register()
     _one.close()
-    call = call._replace(options=_flags.check(call.kind, call.options))
+    output = None if call.output is None else _flags.passable("the output", os.fspath(call.output))
+    call = call._replace(options=_flags.check(call.kind, call.options), output=output)
+    _flags.passable("the prefix", call.prefix, is_path=False)
+    if isinstance(call.column, (list, tuple)) and not call.column:
+        raise UsageError("column=[] names no column; without column= the only column is taken")
     if isinstance(data, (str, os.PathLike)):
         return _categorize_files(os.fspath(data), call)
     frame = _frames.frame_of(data)
@@ -174,7 +177,8 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
     _refuse(call.options, frozenset({"log_format"}), "a function")
     columns = call.column if isinstance(call.column, (list, tuple)) else [call.column] if call.column is not None else []
     operand = os.path.join(os.curdir, path) if path.startswith("-") else path  # which is no flag
-    arguments = [call.kind, operand, *(f"--column={name}" for name in columns)]
+    arguments = [call.kind, _flags.passable("the path", operand)]
+    arguments += [_flags.passable("the column", f"--column={name}") for name in columns]
     if call.dry_run:
         return _forecast(arguments + ([f"--output={call.output}"] if call.output else []), call, frozenset())
     if not call.output:
@@ -217,8 +221,7 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
         if len(_classifications(call)) > 1:
             raise UsageError("texts have one classification at a time")
     form = _frames.format_for(frame)
-    with Work("store" in call.options, _flags.is_hosted(call.options)) as work:
-        path = _input_path(call, work.path("input." + form))
+    with Work("store" in call.options, _flags.is_hosted(call.options)) as work, _input_path(call, work.path("input." + form)) as path:
         names = _frames.send(frame, columns, path)
         arguments = [call.kind, path, *(f"--column={name}" for name in names), f"--input-format={form}"]
         if call.dry_run:
@@ -227,20 +230,36 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
             return _run_frame(frame, call, work, arguments)
         except Stopped as stopped:
             stopped._again = lambda partial: _categorize_frame(frame, _with_partial(call, partial))
-            raise
-        finally:
-            with contextlib.suppress(FileNotFoundError):  # another call with this output has removed it
-                os.remove(path)
+            if not stopped.interrupted or call.output:
+                raise
+            interrupted = stopped
+    return _what_is_there(interrupted, call)
 
 
-def _input_path(call: _Call, path: str) -> str:
+def _what_is_there(interrupted: Stopped, call: _Call) -> Any:
+    """The result of a call that Ctrl-C has ended."""
+    from bulkcat import _run
+
+    if call.options.get("partial"):  # which reads what is there; Ctrl-C ended that, too
+        raise KeyboardInterrupt from interrupted
+    _run.warn(['interrupted: rows without an answer have the status "pending"; the same call asks for them'], interrupted)
+    return interrupted.result()
+
+
+@contextlib.contextmanager
+def _input_path(call: _Call, path: str) -> Iterator[str]:
     """The path of the rows of a frame: the same for each call with an output, since a run is continued with its input."""
-    if not call.output or "://" in call.output:
-        return path
-    folder, name = os.path.split(os.path.abspath(call.output))
+    from bulkcat import _claim
+
+    if call.dry_run or not call.output or "://" in call.output:
+        yield path
+        return
+    folder, name = os.path.split(_flags.passable("the output", os.path.abspath(call.output), is_path=False))  # for pyarrow
     if not os.path.isdir(folder):
         raise UsageError(f"the folder of {call.output} is not there")
-    return os.path.join(folder, f".{name}.{os.path.basename(path).split('.', 1)[1]}")
+    path = os.path.join(folder, f".{name}.{os.path.basename(path).split('.', 1)[1]}")
+    with _claim.claimed(path, call.output):
+        yield path
 
 
 def _columns(frame: Frame, call: _Call) -> list[Any]:
@@ -250,7 +269,7 @@ def _columns(frame: Frame, call: _Call) -> list[Any]:
         if len(names) != 1:
             raise UsageError(f"which column has the {call.kind}s? The columns are: {', '.join(map(str, names))}")
         return names
-    wanted = call.column if isinstance(call.column, list) else [call.column]
+    wanted: list[Any] = call.column if isinstance(call.column, list) else [call.column]
     for name in wanted:
         if names.count(name) != 1:
             number = "several columns" if name in names else "no column"
@@ -345,7 +364,7 @@ def top(output: str | os.PathLike[str], **options: Any) -> Any:
 
 def report(output: str | os.PathLike[str]) -> Any:
     """Report on an output and its run."""
-    return _call("report", [output], {"format": "json"}, asks_json=False)
+    return _call("report", [output], {}, "--format=json")
 
 
 def explain(kind: str, text: str, **options: Any) -> Any:
@@ -355,16 +374,16 @@ def explain(kind: str, text: str, **options: Any) -> Any:
 
 def usage(**options: Any) -> Any:
     """Return the plan and the quota left."""
-    return _call("usage", [], _flags.check("product", _flags.seal(options)))
+    return _call("usage", [], options)
 
 
-def _call(command: str, operands: list[Any], options: dict[str, Any], asks_json: bool = True) -> Any:
+def _call(command: str, operands: list[Any], options: dict[str, Any], form: str = "--json") -> Any:
+    """The JSON that a command prints. Its options are its flags with underscores."""
     from bulkcat import _run
 
-    operands = [os.fspath(operand) for operand in operands]
-    _flags.seal(options)
-    flags = _flags.flags(options) + (["--json"] if asks_json else [])
-    return _run.call([command, *flags, "--", *operands], options)
+    options = _flags.check(command, _flags.seal(options))
+    operands = [_flags.passable("an argument", os.fspath(operand)) for operand in operands]
+    return _run.call([*command.split(), *_flags.flags(options), form, "--", *operands], options)
 
 
 class Store:
@@ -385,7 +404,7 @@ class Store:
 
     def stats(self) -> Any:
         """Count the answers, and say how old they are."""
-        return _call("store", ["stats", self.path], {})
+        return _call("store stats", [self.path], {})
 
     def delete(self, *inputs: str) -> None:
         """Delete the answers for inputs, or the whole store."""
@@ -393,7 +412,7 @@ class Store:
 
         _one.close()
         if inputs:
-            _run.command(["store", "delete", "--", self.path, *inputs])
+            _run.command(["store", "delete", "--", *(_flags.passable("an argument", text) for text in (self.path, *inputs))])
         elif os.path.isdir(self.path):
             import shutil
 

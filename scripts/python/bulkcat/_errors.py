@@ -25,6 +25,7 @@ class Stopped(Error):
         super().__init__(message)
         self.account = account
         self.counts: dict[str, Any] = account.get("counts", {})
+        self.interrupted = False  # by Ctrl-C, or by the stop button of a notebook
         self._again: Callable[[bool], Any] | None = None
 
     def resume(self) -> Any:

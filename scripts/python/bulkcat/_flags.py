@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bulkcat._errors import UsageError
-from bulkcat._options import PRODUCT, WEBSITE
+from bulkcat._options import COMMANDS, PRODUCT, WEBSITE
 
-TABLES = {"website": WEBSITE, "product": PRODUCT}
+TABLES = {"website": WEBSITE, "product": PRODUCT, **COMMANDS}
 
 # Options that may hold secrets, which other users of the machine could read on the command line.
 _ENVIRONMENT = {"api_key": "BULKCAT_API_KEY", "notify": "BULKCAT_NOTIFY", "base_url": "BULKCAT_BASE_URL"}
@@ -27,7 +27,7 @@ class Secret(str):
 def seal(options: Any) -> Any:
     """Make secrets of the values that may be some, in place: the arguments of a function are in its traceback."""
     for name, value in options.items():
-        if name in ("api_key", "header", "notify") or name not in {**WEBSITE, **PRODUCT}:  # or a misspelt one of these
+        if name in (*_ENVIRONMENT, "header") or not any(name in table for table in TABLES.values()):  # or a misspelt one of these
             if isinstance(value, str):
                 options[name] = Secret(value)
             elif isinstance(value, (list, tuple, bytes)):
@@ -35,19 +35,42 @@ def seal(options: Any) -> Any:
     return options
 
 
-def check(kind: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that are given, and refuse unknown ones."""
-    for name in options:
-        if name not in TABLES[kind]:
-            raise UsageError(f"there is no option {name!r}{_nearest(name, TABLES[kind])}")
+def check(command: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that are given, and refuse unknown ones, and texts that no program can be given."""
+    known = TABLES.get(command, {})
+    for name, value in options.items():
+        if name not in known:
+            raise UsageError(f"there is no option {name!r}{_nearest(name, command, known)}")
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(item, (str, os.PathLike)):
+                passable(f"the option {name!r}", os.fspath(item), is_path=name != "header")
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _nearest(name: str, known: Mapping[str, object]) -> str:
+def _nearest(name: str, command: str, known: Mapping[str, object]) -> str:
     import difflib
 
     near = difflib.get_close_matches(name.replace("-", "_"), known, 1, 0.5)
-    return f": did you mean {near[0]!r}?" if near else "; help(bulkcat) lists all"
+    if near:
+        return f": did you mean {near[0]!r}?"
+    return "; help(bulkcat) lists all" if command in ("website", "product") else f"; there are: {', '.join(known) or 'none'}"
+
+
+def passable(what: str, text: Any, is_path: bool = True) -> Any:
+    """Return a text that the program can be given. A path may have bytes that are no UTF-8, as Python spells them."""
+    try:
+        encoded = os.fsencode(text) if is_path else text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{what} has half of a pair of surrogates, or bytes that are no UTF-8: {text!r}") from None
+    if b"\0" in encoded:
+        raise UsageError(f"{what} has a NUL character: {text!r}")
+    return text
+
+
+def encodable(what: str, text: str) -> None:
+    """Refuse half of a pair of surrogates in an input."""
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+        raise UsageError(f"{what} has half of a pair of surrogates: {text!r}")
 
 
 def flags(options: Mapping[str, Any]) -> list[str]:
@@ -76,10 +99,8 @@ def environment(options: Mapping[str, Any], without: frozenset[str] = frozenset(
     """Return the variables of this process, except for those of some options, and the options that may hold secrets."""
     refused = {"BULKCAT_" + name.upper() for name in without}
     variables = {name: value for name, value in os.environ.items() if name not in refused}
-    for name, variable in _ENVIRONMENT.items():
-        if name in options or variable in variables:
-            variables[variable] = Secret(options.get(name, variables.get(variable)))
-    return variables
+    variables |= {variable: options[name] for name, variable in _ENVIRONMENT.items() if name in options}
+    return {name: Secret(value) for name, value in variables.items()}  # any of which may be one
 
 
 def is_hosted(options: Mapping[str, Any]) -> bool:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from bulkcat._categories import Categories
 from bulkcat._errors import Error, UsageError
+from bulkcat._flags import encodable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -260,7 +262,17 @@ def format_for(frame: Frame) -> str:
 
 
 def send(frame: Frame, columns: list[Any], path: str) -> list[str]:
-    """Write the input columns to a file, and return their names there."""
+    """Write the input columns to a file, and return their names there. A program that reads the file before keeps its rows."""
+    draft = path + ".draft"
+    names = _write(frame, columns, draft)
+    try:
+        os.replace(draft, path)
+    except PermissionError:  # on Windows
+        raise Error(f"another run still reads {path}: try again when it has ended") from None
+    return names
+
+
+def _write(frame: Frame, columns: list[Any], path: str) -> list[str]:
     names = [f"input_{i + 1}" for i in range(len(columns))]
     batches = [(start, min(start + _BATCH, frame.length())) for start in range(0, max(frame.length(), 1), _BATCH)]
     if format_for(frame) == "jsonl":
@@ -285,7 +297,7 @@ def _strings(column: Any, start: int, values: Any) -> pa.ChunkedArray:
 
     try:
         array = pa.array(values, from_pandas=True) if not isinstance(values, (pa.Array, pa.ChunkedArray)) else values
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # objects of several types
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):  # objects of several types, and texts that are none
         return pa.chunked_array([pa.array(_texts(column, start, list(values)), pa.large_string())])
     if array.null_count == len(array):  # of any type: pandas has doubles for a column without values
         return pa.chunked_array([pa.nulls(len(array), pa.large_string())])
@@ -303,6 +315,7 @@ def _texts(column: Any, start: int, values: list[Any]) -> list[str | None]:
     texts: list[str | None] = []
     for i, value in enumerate(values):
         if isinstance(value, str):
+            encodable(f"the column {column!r}, row {start + i},", value)
             texts.append(value)
         elif value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # NA compares as NA
             texts.append(None)
@@ -325,8 +338,13 @@ def receive(frame: Frame, path: str) -> Columns:
     schema = pq.read_schema(path)
     names = [name for name in schema.names if name != "input"]
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
-    table = pq.read_table(path, columns=names, read_dictionary=texts).unify_dictionaries()
-    return {name: table.column(name) for name in names}
+    # Column by column, in one thread: reading all at once takes twice their memory.
+    return {
+        name: pq.read_table(path, columns=[name], read_dictionary=texts, use_threads=False, pre_buffer=False)
+        .unify_dictionaries()
+        .column(name)
+        for name in names
+    }
 
 
 def where(columns: Columns, name: str, value: str) -> Columns:

@@ -33,14 +33,14 @@ def ask(kind: str, text: str, options: dict[str, Any], without: frozenset[str]) 
     """
     if not isinstance(text, str):
         raise TypeError(f"want the text of one {kind}, not {type(text).__name__}")
-    text.encode()  # refuses half of a pair of surrogates
+    _flags.encodable("the input", text)
     if _flags.is_hosted(options) or "store" in options:
         asker = _Asker(kind, options, without)
         try:
             return asker.ask(text, last=True)
         finally:
             asker.close()
-    key = (kind, json.dumps(options, sort_keys=True, default=str))
+    key = (kind, _flags.Secret(json.dumps(options, sort_keys=True, default=str)))
     with _lock:
         asker = _waiting.pop(key) if key in _waiting else _Asker(kind, options, without)
         try:

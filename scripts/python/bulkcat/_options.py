@@ -7,162 +7,94 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypedDict
 
-    class WebsiteOptions(TypedDict, total=False):
+    class RunOptions(TypedDict, total=False):
+        """The options for websites and products."""
+
+        join: str
+        input_format: str
+        sheet: str
+        delimiter: str
+        no_header: bool
+        strict_csv: bool
+        encoding: str
+        classification: str | list[str]
+        ask_placeholders: bool
+        output_format: str
+        part_rows: int
+        levels: int
+        carry: str | list[str]
+        language: str
+        source_columns: bool
+        shape: str
+        top: int
+        min_confidence: float
+        escape_formulas: bool
+        overwrite: bool
+        base_url: str
+        api_key: str
+        api_key_file: str
+        header: str | list[str]
+        header_file: str
+        ca_file: str
+        website_param: str
+        product_param: str
+        param_in: str
+        member: str
+        timeout: str | float
+        profile: str
+        fetch: str
+        fetch_rate: str
+        allow_private: bool
+        rate: str
+        burst: int
+        workers: int
+        max_attempts: int
+        max_retry_wait: str | float
+        max_outage: str | float
+        max_requests: int
+        reserve: int
+        wait_for_quota: bool
+        finish_by: str
+        store: str
+        max_age: str
+        refresh_budget: int
+        retry_rejected: bool
+        store_backup: str
+        store_backup_every: str | float
+        limit: int
+        shard: str
+        strict: bool
+        keep_going: bool
+        no_spool: bool
+        partial: bool
+        offline: bool
+        grace: str | float
+        report: str
+        log_format: str
+        quiet: bool
+        debug: bool
+        notify: str
+        notify_url_file: str
+        notify_on: str | list[str]
+        notify_format: str
+        lineage: str
+        on_end: str
+        listen: str
+        listen_host: str | list[str]
+
+    class WebsiteOptions(RunOptions, total=False):
         """The options for websites."""
 
-        api_key: str
-        join: str
-        input_format: str
-        sheet: str
-        delimiter: str
-        no_header: bool
-        strict_csv: bool
-        encoding: str
-        classification: str | list[str]
-        ask_placeholders: bool
         scheme: str
         dedupe: str
-        output_format: str
-        part_rows: int
-        levels: int
-        carry: str | list[str]
-        language: str
-        source_columns: bool
-        shape: str
-        top: int
-        min_confidence: float
-        escape_formulas: bool
-        overwrite: bool
-        base_url: str
-        api_key_file: str
-        header: str | list[str]
-        header_file: str
-        ca_file: str
-        website_param: str
-        product_param: str
-        param_in: str
-        member: str
-        timeout: str | float
-        profile: str
-        fetch: str
-        fetch_rate: str
-        allow_private: bool
-        rate: str
-        burst: int
-        workers: int
-        max_attempts: int
-        max_retry_wait: str | float
-        max_outage: str | float
-        max_requests: int
-        reserve: int
-        wait_for_quota: bool
-        finish_by: str
-        store: str
-        max_age: str
-        refresh_budget: int
-        retry_rejected: bool
-        store_backup: str
-        store_backup_every: str | float
-        limit: int
-        shard: str
-        strict: bool
-        keep_going: bool
-        no_spool: bool
-        partial: bool
-        offline: bool
-        grace: str | float
-        report: str
-        log_format: str
-        quiet: bool
-        debug: bool
-        notify: str
-        notify_url_file: str
-        notify_on: str | list[str]
-        notify_format: str
-        lineage: str
-        on_end: str
-        listen: str
-        listen_host: str | list[str]
 
-    class ProductOptions(TypedDict, total=False):
+    class ProductOptions(RunOptions, total=False):
         """The options for products."""
 
-        api_key: str
-        join: str
-        input_format: str
-        sheet: str
-        delimiter: str
-        no_header: bool
-        strict_csv: bool
-        encoding: str
-        classification: str | list[str]
-        ask_placeholders: bool
-        output_format: str
-        part_rows: int
-        levels: int
-        carry: str | list[str]
-        language: str
-        source_columns: bool
-        shape: str
-        top: int
-        min_confidence: float
-        escape_formulas: bool
-        overwrite: bool
-        base_url: str
-        api_key_file: str
-        header: str | list[str]
-        header_file: str
-        ca_file: str
-        website_param: str
-        product_param: str
-        param_in: str
-        member: str
-        timeout: str | float
-        profile: str
-        fetch: str
-        fetch_rate: str
-        allow_private: bool
         taxonomy: str | list[str]
-        rate: str
-        burst: int
-        workers: int
-        max_attempts: int
-        max_retry_wait: str | float
-        max_outage: str | float
-        max_requests: int
-        reserve: int
-        wait_for_quota: bool
-        finish_by: str
-        store: str
-        max_age: str
-        refresh_budget: int
-        retry_rejected: bool
-        store_backup: str
-        store_backup_every: str | float
-        limit: int
-        shard: str
-        strict: bool
-        keep_going: bool
-        no_spool: bool
-        partial: bool
-        offline: bool
-        grace: str | float
-        report: str
-        log_format: str
-        quiet: bool
-        debug: bool
-        notify: str
-        notify_url_file: str
-        notify_on: str | list[str]
-        notify_format: str
-        lineage: str
-        on_end: str
-        listen: str
-        listen_host: str | list[str]
 
 # name: (type, meaning)
-WEBSITE = {
-    "api_key": ("str", "the key of the hosted service (default: BULKCAT_API_KEY)"),
+_RUN = {
     "join": ("str", "the TEXT between the values of several input columns (default  )"),
     "input_format": ("str", "csv, jsonl, txt, parquet or xlsx (default: by name and content)"),
     "sheet": ("str", "the SHEET of an Excel file (default: the first)"),
@@ -170,10 +102,7 @@ WEBSITE = {
     "no_header": ("bool", "the CSV has no header: its columns are 1, 2, ..."),
     "strict_csv": ("bool", "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding"),
     "encoding": ("str", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)"),
-    "classification": ("str | list[str]", "the classification: taxonomy_v3 or naics, or several with a comma between, each with its own requests and rows (default taxonomy_v3)"),
     "ask_placeholders": ("bool", "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise"),
-    "scheme": ("str", "of bare domains, and with --dedupe site of all websites: https or http (default https)"),
-    "dedupe": ("str", "one request for all spellings of a website (site), or for each spelling (exact) (default site)"),
     "output_format": ("str", "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)"),
     "part_rows": ("int", "rows of a part, at least, in a folder (default 1000000)"),
     "levels": ("int", "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels (default -1)"),
@@ -186,6 +115,7 @@ WEBSITE = {
     "escape_formulas": ("bool", "for spreadsheets: a ' before the text of CSV cells that may be formulas"),
     "overwrite": ("bool", "replace an output that another run has written"),
     "base_url": ("str", "the hosted service's URL; without it the embedded service answers"),
+    "api_key": ("str", "the key of the hosted service (default: BULKCAT_API_KEY)"),
     "api_key_file": ("str", "read the API key from FILE instead of BULKCAT_API_KEY"),
     "header": ("str | list[str]", "send another header, 'Name: value', with every request; may be given several times"),
     "header_file": ("str", "more headers from FILE, one on a line: for secrets, which are never printed"),
@@ -237,78 +167,69 @@ WEBSITE = {
     "listen_host": ("str | list[str]", "serve the page also under the NAME of a host; other names than localhost and that of --listen are refused, because a foreign page could read this one under a name of its own; may be given several times"),
 }
 
-# name: (type, meaning)
+WEBSITE = {
+    **_RUN,
+    "classification": ("str | list[str]", "the classification: taxonomy_v3 or naics, or several with a comma between, each with its own requests and rows (default taxonomy_v3)"),
+    "scheme": ("str", "of bare domains, and with --dedupe site of all websites: https or http (default https)"),
+    "dedupe": ("str", "one request for all spellings of a website (site), or for each spelling (exact) (default site)"),
+}
+
 PRODUCT = {
-    "api_key": ("str", "the key of the hosted service (default: BULKCAT_API_KEY)"),
-    "join": ("str", "the TEXT between the values of several input columns (default  )"),
-    "input_format": ("str", "csv, jsonl, txt, parquet or xlsx (default: by name and content)"),
-    "sheet": ("str", "the SHEET of an Excel file (default: the first)"),
-    "delimiter": ("str", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)"),
-    "no_header": ("bool", "the CSV has no header: its columns are 1, 2, ..."),
-    "strict_csv": ("bool", "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding"),
-    "encoding": ("str", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)"),
+    **_RUN,
     "classification": ("str | list[str]", "the classification: product_taxonomy or product_taxonomy_custom_NAME, or several with a comma between, each with its own requests and rows (default product_taxonomy)"),
-    "ask_placeholders": ("bool", "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise"),
-    "output_format": ("str", "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)"),
-    "part_rows": ("int", "rows of a part, at least, in a folder (default 1000000)"),
-    "levels": ("int", "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels (default -1)"),
-    "carry": ("str | list[str]", "columns of the input to carry along: all, none or a,b (default all)"),
-    "language": ("str", "add the column value_local, the path of the category in a LANGUAGE such as de (product_taxonomy)"),
-    "source_columns": ("bool", "add the columns source and answered_at, which differ from run to run"),
-    "shape": ("str", "SHAPE of the rows: long (a row per category), top (one row per record, with its first category) or nested (one row per record, with a list of its categories; Parquet and JSONL) (default long)"),
-    "top": ("int", "the first N categories of each record; 0 for all (default 0)"),
-    "min_confidence": ("float", "only categories with a confidence of X or more; a record without such a category has the status empty (default 0)"),
-    "escape_formulas": ("bool", "for spreadsheets: a ' before the text of CSV cells that may be formulas"),
-    "overwrite": ("bool", "replace an output that another run has written"),
-    "base_url": ("str", "the hosted service's URL; without it the embedded service answers"),
-    "api_key_file": ("str", "read the API key from FILE instead of BULKCAT_API_KEY"),
-    "header": ("str | list[str]", "send another header, 'Name: value', with every request; may be given several times"),
-    "header_file": ("str", "more headers from FILE, one on a line: for secrets, which are never printed"),
-    "ca_file": ("str", "trust the certificate authorities in FILE (PEM) in addition to the system's"),
-    "website_param": ("str", "name of the website operation's input (default url)"),
-    "product_param": ("str", "name of the product operation's input (default query)"),
-    "param_in": ("str", "place of the parameters: query, form or json (default query)"),
-    "member": ("str", "the PATH of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})"),
-    "timeout": ("str | float", "for one request, with its answer (default 30s)"),
-    "profile": ("str", "ask the service as the profile in FILE says, which bulkcat probe has written; other flags override the profile"),
-    "fetch": ("str", "whether the embedded service reads the pages of websites: auto, always or never (default auto)"),
-    "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
-    "allow_private": ("bool", "also read pages at addresses of the local network"),
     "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, as the classification product_taxonomy_custom_NAME, and ask for it unless --classification is given; may be given several times"),
-    "rate": ("str", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit (default auto)"),
-    "burst": ("int", "requests at once within --rate, after a pause (default 1)"),
-    "workers": ("int", "requests in flight at most; 0 for as many as rate and latency need (default 0)"),
-    "max_attempts": ("int", "attempts of a request, before its records are failed (default 8)"),
-    "max_retry_wait": ("str | float", "longest wait after a response, whatever its Retry-After says (default 15m0s)"),
-    "max_outage": ("str | float", "stop, resumable, when the service is out for longer than this (default 6h0m0s)"),
-    "max_requests": ("int", "stop, resumable, after N requests; 0 for no bound (default 0)"),
-    "reserve": ("int", "stop, resumable, while N requests of the quota are left; -1 for no bound (default -1)"),
-    "wait_for_quota": ("bool", "when the quota is used up, wait until there is quota again, instead of stopping"),
-    "finish_by": ("str", "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h"),
-    "store": ("str", "keep answers in DIR, which runs may share one after the other (default bulkcat.answers beside the output; with -o - and a hosted service, in the state folder of the user)"),
-    "max_age": ("str", "ask again for answers older than this, such as 30d or 12h; 0 for any age (default 0)"),
-    "refresh_budget": ("int", "ask again for N stored answers of the input, those that are most likely to have changed (default 0)"),
-    "retry_rejected": ("bool", "ask again for inputs that the service rejected"),
-    "store_backup": ("str", "copy the store to URL, such as s3://bucket/backup, or to a folder while it changes, and begin from this copy if there is no store"),
-    "store_backup_every": ("str | float", "the time between copies: a lost machine loses the answers of this time (default 1m0s)"),
-    "limit": ("int", "read only the first N records (default 0)"),
-    "shard": ("str", "ask only for the K/Nth part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish"),
-    "strict": ("bool", "stop at the first invalid record"),
-    "keep_going": ("bool", "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered"),
-    "no_spool": ("bool", "keep no copy of standard input beside the output during the run"),
-    "partial": ("bool", "ask nothing: write the answers so far, and the other records as pending"),
-    "offline": ("bool", "ask nothing: write the answers of a finished run again, in another format or with other columns"),
-    "grace": ("str | float", "time for requests in flight after the run is interrupted (default 20s)"),
-    "report": ("str", "write a report on the run to FILE: .html, .md or .json"),
-    "log_format": ("str", "of all lines on standard error: text or json (default text)"),
-    "quiet": ("bool", "print only warnings and errors"),
-    "debug": ("bool", "also log every failed attempt"),
-    "notify": ("str", "post a message to this URL when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret"),
-    "notify_url_file": ("str", "read the URL of --notify from FILE"),
-    "notify_on": ("str | list[str]", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between (default end,stop)"),
-    "notify_format": ("str", "of messages: json or slack (default json)"),
-    "lineage": ("str", "tell a catalogue what the run reads and writes: post events of OpenLineage to a URL, or append them to a file"),
-    "on_end": ("str", "run CMD in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys"),
-    "listen": ("str", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on HOST:PORT, such as 127.0.0.1:9464; port 0 takes a free one. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet"),
-    "listen_host": ("str | list[str]", "serve the page also under the NAME of a host; other names than localhost and that of --listen are refused, because a foreign page could read this one under a name of its own; may be given several times"),
+}
+
+COMMANDS = {
+    "verify": {
+        "column": ("str | list[str]", "the input's column, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path; given several times, the input is the values that are not blank, in this order"),
+        "join": ("str", "the TEXT between the values of several input columns (default  )"),
+        "input_format": ("str", "csv, jsonl, txt, parquet or xlsx (default: by name and content)"),
+        "sheet": ("str", "the SHEET of an Excel file (default: the first)"),
+        "delimiter": ("str", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)"),
+        "no_header": ("bool", "the CSV has no header: its columns are 1, 2, ..."),
+        "strict_csv": ("bool", "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding"),
+        "encoding": ("str", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)"),
+        "store": ("str", "the DIR of the stored answers (default bulkcat.answers beside the output, if it is there)"),
+    },
+    "diff": {
+        "output": ("str", "write the changes as rows to FILE, or - for standard output"),
+        "output_format": ("str", "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)"),
+        "overwrite": ("bool", "replace a file that exists"),
+        "feed": ("bool", "write rows with valid_from and valid_to: one that ends the old version, and one that begins the new one; the times are those of the answers (answered_at) or of the runs"),
+        "matrix": ("bool", "print the moves between categories as a matrix"),
+        "level": ("int", "the level N of the categories of the moves (default 1)"),
+        "exit_code": ("bool", "end with the status 1 if anything changed, and with 0 if nothing did"),
+    },
+    "top": {
+        "level": ("int", "the level N of the categories, from 1; a record whose category has fewer levels counts for that category (default 1)"),
+        "most": ("int", "the N largest categories of each classification; 0 for all (default 20)"),
+    },
+    "explain": {
+        "classification": ("str", "the name of the classification (default taxonomy_v3 or product_taxonomy)"),
+        "fetch": ("str", "whether the embedded service reads the pages of websites: auto, always or never (default auto)"),
+        "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
+        "allow_private": ("bool", "also read pages at addresses of the local network"),
+        "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, as the classification product_taxonomy_custom_NAME, and ask for it unless --classification is given; may be given several times"),
+        "log_format": ("str", "of all lines on standard error: text or json (default text)"),
+        "quiet": ("bool", "print only warnings and errors"),
+        "debug": ("bool", "also log every failed attempt"),
+    },
+    "usage": {
+        "base_url": ("str", "the hosted service's URL; without it the embedded service answers"),
+        "api_key": ("str", "the key of the hosted service (default: BULKCAT_API_KEY)"),
+        "api_key_file": ("str", "read the API key from FILE instead of BULKCAT_API_KEY"),
+        "header": ("str | list[str]", "send another header, 'Name: value', with every request; may be given several times"),
+        "header_file": ("str", "more headers from FILE, one on a line: for secrets, which are never printed"),
+        "ca_file": ("str", "trust the certificate authorities in FILE (PEM) in addition to the system's"),
+        "website_param": ("str", "name of the website operation's input (default url)"),
+        "product_param": ("str", "name of the product operation's input (default query)"),
+        "param_in": ("str", "place of the parameters: query, form or json (default query)"),
+        "member": ("str", "the PATH of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})"),
+        "timeout": ("str | float", "for one request, with its answer (default 30s)"),
+        "profile": ("str", "ask the service as the profile in FILE says, which bulkcat probe has written; other flags override the profile"),
+        "log_format": ("str", "of all lines on standard error: text or json (default text)"),
+        "quiet": ("bool", "print only warnings and errors"),
+        "debug": ("bool", "also log every failed attempt"),
+    },
 }

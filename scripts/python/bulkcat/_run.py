@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 # The exit statuses of the program.
 _COMPLETE, _USAGE, _UNANSWERED = 0, 2, 3
-_STOPPED = (75, 130, 143)
+_INTERRUPTED = 130
+_STOPPED = (75, _INTERRUPTED, 143)
 
 _NONE: frozenset[str] = frozenset()
 _Messages = list[dict[str, Any]]  # the lines on standard error
@@ -30,6 +31,7 @@ def start(arguments: list[str], options: Mapping[str, Any], stderr: IO[bytes], *
     import subprocess
 
     variables = _flags.environment(options, pipes.pop("without", frozenset()))
+    variables.setdefault("GOGC", "50")  # the program collects garbage earlier, since the frames of the caller need the memory
     if os.name == "nt":
         pipes["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     else:
@@ -88,12 +90,13 @@ def run(
         with process:
             _wait(process, progress)
         messages = _messages(log)
-    if warns:
-        _warn(messages)
     account = _json_of(beside(output, "run.json")) or {}
     pending = process.returncode in _STOPPED and account.get("ending") == "complete"  # of --partial
-    if process.returncode not in (_COMPLETE, _UNANSWERED) and not pending:
-        raise _error(process.returncode, messages, account)
+    is_error = process.returncode not in (_COMPLETE, _UNANSWERED) and not pending
+    error = _error(process.returncode, messages, account) if is_error else None
+    warn([_text(m) for m in messages if warns and m.get("level") == "WARN"], error)
+    if error is not None:
+        raise error
     if "counts" not in account:
         raise Error(f"the program ended without the account {beside(output, 'run.json')}: see BULKCAT_BINARY")
     return account
@@ -125,6 +128,7 @@ def _wait(process: subprocess.Popen[bytes], progress: Progress) -> None:
             process.wait()
         except KeyboardInterrupt:
             process.kill()
+            process.wait()
             raise
     except BaseException:
         process.stdin.close()
@@ -178,7 +182,8 @@ def _messages(log: IO[bytes]) -> _Messages:
     return messages
 
 
-def _warn(messages: _Messages) -> None:
+def warn(texts: list[str], error: Error | None) -> None:
+    """Warn the caller of the package. Where warnings are errors, the error of the run is raised all the same."""
     import warnings
 
     here = os.path.dirname(os.path.abspath(__file__))
@@ -186,8 +191,13 @@ def _warn(messages: _Messages) -> None:
     frame = sys._getframe()
     while frame.f_back is not None and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == here:
         frame, depth = frame.f_back, depth + 1
-    for text in dict.fromkeys(_text(m) for m in messages if m.get("level") == "WARN"):
-        warnings.warn("bulkcat: " + text, stacklevel=depth)
+    try:
+        for text in dict.fromkeys(texts):
+            warnings.warn("bulkcat: " + text, stacklevel=depth)
+    except Warning as warning:
+        if error is None:
+            raise
+        raise error from warning
 
 
 def _text(message: Mapping[str, Any]) -> str:
@@ -206,7 +216,9 @@ def _error(status: int, messages: _Messages, account: dict[str, Any]) -> Error:
     if status == _USAGE:
         return UsageError(text)
     if status in _STOPPED:
-        return Stopped(text or f"stopped early: {account.get('ending', 'interrupted')}", account)
+        stopped = Stopped(text or f"stopped early: {account.get('ending', 'interrupted')}", account)
+        stopped.interrupted = status == _INTERRUPTED
+        return stopped
     if any(m.get("misconfigured") for m in errors):
         return Misconfigured(text)
     if status < 0:

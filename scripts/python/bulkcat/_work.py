@@ -11,6 +11,8 @@ import sys
 import time
 from typing import Any
 
+from bulkcat import _flags
+
 _PREFIX = "python-"
 _DAY = 24 * 3600.0
 
@@ -34,7 +36,7 @@ class Work:
 
     def __init__(self, store_named: bool, hosted: bool) -> None:
         self._temporary = ""
-        self.folder = state_folder()
+        self.folder = _flags.passable("the state folder", state_folder(), is_path=False)  # for pyarrow
         if store_named or (not _usable(self.folder) and not hosted):  # without the folder nothing may be charged
             import tempfile
 

@@ -2,7 +2,10 @@
 
 import json
 import os
+import random
+import select
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -13,6 +16,7 @@ import pytest
 from conftest import KEY
 
 import bulkcat
+from bulkcat import _binary, _progress
 
 TITLES = [f"steel drill {i}" for i in range(20)]
 FRAME = pd.DataFrame({"title": TITLES})
@@ -114,23 +118,79 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
-def test_interrupt(hosted, state, interruptible):
-    hosted.hold_after = 5
+def interrupt(hosted, folder, times=1):
+    """Interrupt this process after five answers; the run is finishing when the service answers again."""
 
-    def interrupt():
+    def press():
         hosted.held.wait(30)
         os.kill(os.getpid(), signal.SIGINT)
-        until(lambda: any('"finishing"' in path.read_text() for path in state.glob("python-*.status.json")))
-        hosted.release.set()
+        until(lambda: any('"finishing"' in path.read_text() for path in folder.glob("*.status.json")))
+        if times == 1:
+            hosted.release.set()
+        else:
+            os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
+    hosted.hold_after = 5
+    threading.Thread(target=press).start()
+
+
+INTERRUPTED = {
+    "a frame": (FRAME, lambda result: statuses(result)),
+    "texts": (TITLES, lambda result: {s: [a.status for a in result].count(s) for s in ("ok", "pending")}),
+}
+
+
+@pytest.mark.parametrize("kind", INTERRUPTED)
+def test_interrupt_returns_what_is_there(kind, hosted, state, interruptible):
+    data, count = INTERRUPTED[kind]
+    interrupt(hosted, state)
+    with pytest.warns(UserWarning, match="interrupted: rows without an answer") as caught:
+        result = bulkcat.products(data, workers=1)
+    assert [w.filename for w in caught] == [__file__]
+    paid = len(hosted.asked)
+    assert 5 <= paid < 20 and count(result) == {"ok": paid, "pending": 20 - paid}
+    assert count(bulkcat.products(data))["ok"] == 20
+    assert sorted(hosted.asked) == sorted(TITLES)
+
+
+def test_interrupt_with_an_output(hosted, tmp_path, interruptible):
+    interrupt(hosted, tmp_path)
+    with pytest.raises(bulkcat.Stopped, match="interrupted") as caught:
+        bulkcat.products(FRAME, output=tmp_path / "out.parquet", workers=1)
+    assert caught.value.interrupted and not (tmp_path / "out.parquet").exists()
+    assert caught.value.resume().counts["ok"] == 20
+    assert sorted(hosted.asked) == sorted(TITLES)
+
+
+def test_interrupt_where_warnings_are_errors(hosted, state, interruptible):
+    interrupt(hosted, state)
     with pytest.raises(bulkcat.Stopped, match="interrupted") as caught:
         bulkcat.products(FRAME, workers=1)
-    paid = len(hosted.asked)
-    assert caught.value.counts["ok"] == paid < 20
-    assert statuses(caught.value.result())["ok"] == paid
-    assert statuses(caught.value.resume()) == {"ok": 20}
-    assert sorted(hosted.asked) == sorted(TITLES)
+    assert isinstance(caught.value.__cause__, UserWarning)
+    assert statuses(caught.value.result())["ok"] == len(hosted.asked)
+
+
+def test_second_interrupt_kills_the_run(hosted, state, interruptible):
+    interrupt(hosted, state, times=2)
+    with pytest.raises(KeyboardInterrupt):
+        bulkcat.products(FRAME, workers=1)
+    hosted.release.set()
+    assert statuses(bulkcat.products(FRAME)) == {"ok": 20}
+
+
+def test_interrupt_of_what_is_there(monkeypatch):
+    stopped = bulkcat.Stopped("interrupted", {})
+    stopped.interrupted = True
+    monkeypatch.setattr(bulkcat._run, "run", lambda *_, **__: (_ for _ in ()).throw(stopped))
+    with pytest.raises(KeyboardInterrupt):
+        bulkcat.products(FRAME, partial=True)
+
+
+def test_stopped_where_warnings_are_errors(hosted):
+    hosted.quota = 7
+    with pytest.raises(bulkcat.Stopped, match="quota") as caught:
+        bulkcat.products(FRAME)
+    assert "the quota is not enough" in str(caught.value.__cause__) and not caught.value.interrupted
 
 
 def stored(state):
@@ -278,6 +338,49 @@ def test_progress(hosted, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
+def test_progress_without_tqdm(hosted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    hosted.hold_after = 10
+    ours, theirs = os.openpty()
+    told = [b""]
+
+    def read():
+        while b" requests, quota " not in told[0] and select.select([ours], [], [], 30)[0]:
+            told[0] += os.read(ours, 1 << 16)
+        hosted.release.set()
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    with open(theirs, "w") as stream, monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", stream)
+        bulkcat.products(FRAME)
+        thread.join()
+        told[0] += os.read(ours, 1 << 16)
+    os.close(ours)
+    assert told[0].startswith(b"\r") and b" records, " in told[0] and told[0].endswith(b"\r\x1b[K")
+
+
+def test_no_progress_without_a_terminal_and_tqdm(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    bulkcat.products(FRAME, progress=True)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "want"),
+    [
+        ({}, "1,000 records, 5 requests"),
+        ({"total": 4000}, " 25% [#####               ] 1,000/4,000 records, 5 requests"),
+        ({"total": 900}, "100% [####################] 1,000/900 records, 5 requests"),
+        ({"records_per_second": 49.7, "seconds_left": 3723.4}, "1,000 records, 50/s, 1:02:03 left, 5 requests"),
+        ({"quota_left": 0, "state": "quota_pause"}, "1,000 records, 5 requests, quota 0, quota_pause"),
+    ],
+)
+def test_line_of_progress(more, want):
+    assert _progress.line({"records": 1000, "requests": 5, "state": "asking", **more}) == want
+
+
 def test_unusable_state_folder(monkeypatch, service, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
@@ -300,7 +403,15 @@ def test_program_without_an_account(monkeypatch):
         bulkcat.products(FRAME)
 
 
+URL_WITH_A_KEY = "http://user:" + KEY + "@127.0.0.1:9/?key=" + KEY
+
 WITH_A_KEY = {
+    "an address": lambda url: bulkcat.products(FRAME, base_url=URL_WITH_A_KEY, rate="fast"),
+    "an address for texts": lambda url: bulkcat.product("drill", base_url=URL_WITH_A_KEY, api_key="x", profile="none"),
+    "an address of a command": lambda url: bulkcat.usage(base_url=URL_WITH_A_KEY, api_key="x", profile="none"),
+    "an address in a misspelt place": lambda url: bulkcat.top("out.csv", **{"base_url": URL_WITH_A_KEY}),
+    "a key without an address": lambda url: bulkcat.product("drill", api_key=KEY, rate="fast"),
+    "half of a pair": lambda url: bulkcat.products(FRAME, api_key=KEY + "\ud800"),
     "a misspelt option": lambda url: bulkcat.products(FRAME, **{"apikey": KEY}),
     "a misspelt header": lambda url: bulkcat.product("drill", **{"headers": ["x-api-key: " + KEY]}),
     "a misspelt option of a command": lambda url: bulkcat.usage(base_url=url, **{"apikey": KEY}),
@@ -338,3 +449,163 @@ def test_another_call_with_the_same_output(hosted, tmp_path):
     thread.start()
     assert bulkcat.products(FRAME, output=output, workers=1).counts["ok"] == 20
     thread.join()
+    assert [path.name for path in tmp_path.glob(".*")] == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="uses the shell")
+def test_another_call_before_the_first_has_read_its_rows(tmp_path, monkeypatch):
+    started, go, program = (tmp_path / name for name in ("started", "go", "program"))
+    os.mkfifo(started)
+    os.mkfifo(go)
+    program.write_text(f'#!/bin/sh\necho > {started}\nread line < {go}\nexec {_binary.find()} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BULKCAT_BINARY", str(program))
+    output = tmp_path / "out.parquet"
+
+    def other():
+        started.read_text()
+        try:
+            with pytest.raises(bulkcat.Error, match="another call is writing"):
+                bulkcat.products(FRAME[:3], output=output)
+        finally:
+            go.write_text("\n")
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert bulkcat.products(FRAME, output=output).counts["ok"] == 20
+    thread.join()
+
+
+@linux
+def test_kill_of_python_with_an_output(hosted, tmp_path, start, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    hosted.hold_after = 5
+    process = start(CALL.replace("workers=1", "workers=1, output='out.parquet'"))
+    assert hosted.held.wait(60)
+    program = child_of(process.pid)
+    process.kill()
+    process.wait()
+    hosted.release.set()
+    until(lambda: not os.path.exists(f"/proc/{program}/fd/0"))
+    assert (tmp_path / ".out.parquet.input.parquet.lock").exists()
+    assert bulkcat.products(FRAME, output="out.parquet").counts["ok"] == 20
+    assert sorted(hosted.asked) == sorted(TITLES)
+    assert [path.name for path in tmp_path.glob(".*")] == []
+
+
+MISSPELT = {
+    "verify": (lambda o: bulkcat.verify("out.csv", **o), "colum", "'column'"),
+    "diff": (lambda o: bulkcat.diff("a.csv", "b.csv", **o), "overwite", "'overwrite'"),
+    "top": (lambda o: bulkcat.top("out.csv", **o), "mosts", "'most'"),
+    "top without a near name": (lambda o: bulkcat.top("out.csv", **o), "zzzzzz", "there are: level, most"),
+    "explain": (lambda o: bulkcat.explain("product", "drill", **o), "taxonomi", "'taxonomy'"),
+    "usage": (lambda o: bulkcat.usage(**o), "timout", "'timeout'"),
+    "usage with an option of runs": (lambda o: bulkcat.usage(**o), "max_requests", "there is no option"),
+}
+
+
+@pytest.mark.parametrize("case", MISSPELT)
+def test_misspelt_options_of_commands(case, monkeypatch):
+    monkeypatch.setenv("BULKCAT_BINARY", "/bin/false")  # is not run
+    call, name, message = MISSPELT[case]
+    with pytest.raises(bulkcat.UsageError, match=message):
+        call({name: KEY})
+
+
+HALF = "half \ud800"
+
+UNENCODABLE = {
+    "a text": lambda: bulkcat.products(["a", HALF]),
+    "one text": lambda: bulkcat.product(HALF),
+    "an object": lambda: bulkcat.products(pd.DataFrame({"t": pd.Series(["a", HALF], dtype="object")})),
+    "an option": lambda: bulkcat.products(FRAME, rate=HALF),
+    "an option in a list": lambda: bulkcat.products(FRAME, classification=["a", HALF]),
+    "a header": lambda: bulkcat.products(FRAME, header=HALF),
+    "a prefix": lambda: bulkcat.products(FRAME, prefix=HALF),
+    "an output": lambda: bulkcat.products(FRAME, output=HALF + ".csv"),
+    "a path": lambda: bulkcat.products(HALF + ".csv", output="out.csv"),
+    "a column of a file": lambda: bulkcat.products("in.csv", HALF, output="out.csv"),
+    "an operand": lambda: bulkcat.verify(HALF + ".csv"),
+    "an option of a command": lambda: bulkcat.explain("product", "drill", classification=HALF),
+    "an input of the store": lambda: bulkcat.store("answers").delete(HALF),
+    "a NUL in an option": lambda: bulkcat.products(FRAME, rate="\0"),
+    "a NUL in a path": lambda: bulkcat.products(FRAME, output="out\0.csv"),
+    "a NUL in a key": lambda: bulkcat.products(FRAME, api_key="\0"),
+}
+
+
+@pytest.mark.parametrize("case", UNENCODABLE)
+def test_texts_that_no_program_can_be_given(case):
+    with pytest.raises(bulkcat.UsageError, match=r"half of a pair of surrogates|a NUL character"):
+        UNENCODABLE[case]()
+
+
+@linux
+def test_folders_whose_names_are_no_utf8(tmp_path, monkeypatch):
+    folder = os.path.join(tmp_path, os.fsdecode(b"\xff"))
+    monkeypatch.setenv("XDG_STATE_HOME", folder)
+    for data in (FRAME, TITLES):
+        with pytest.raises(bulkcat.UsageError, match=r"the state folder .* no UTF-8"):
+            bulkcat.products(data)
+    assert not os.path.exists(folder)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    os.mkdir(folder)
+    with pytest.raises(bulkcat.UsageError, match=r"the output .* no UTF-8"):
+        bulkcat.products(FRAME, output=folder + "/out.parquet")
+    FRAME.to_csv(folder + "/in.csv", index=False)
+    assert bulkcat.products(folder + "/in.csv", output=folder + "/out.csv").counts["ok"] == 20
+
+
+@pytest.mark.parametrize("data", [FRAME, "titles.csv"])
+def test_empty_list_of_columns(data):
+    with pytest.raises(bulkcat.UsageError, match=r"^column=\[\] names no column"):
+        bulkcat.products(data, [], output="out.csv")
+
+
+@pytest.fixture
+def mount(tmp_path):
+    """Mounts a file system in memory in a new folder, with options of mount."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("mount needs root on Linux")
+    folders = []
+
+    def mounted(options):
+        folder = tmp_path / f"disk{len(folders)}"
+        folder.mkdir()
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True)
+        if made.returncode != 0:
+            pytest.skip("mount is refused: " + made.stderr.strip())
+        folders.append(folder)
+        return folder
+
+    yield mounted
+    for folder in folders:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("place", ["of the state", "of the output"])
+def test_full_disk(place, hosted, mount, tmp_path, monkeypatch):
+    disk = mount("size=256k")
+    if place == "of the state":
+        monkeypatch.setenv("XDG_STATE_HOME", str(disk))
+    options = {"output": disk / "out.parquet", "store": tmp_path / "answers"} if place == "of the output" else {}
+    titles = pd.DataFrame({"title": [f"steel drill {i} {random.Random(i).randbytes(2000).hex()}" for i in range(200)]})
+    with pytest.raises((OSError, bulkcat.Error), match=r"[Nn]o space left"):
+        bulkcat.products(titles, **options)
+    assert not (disk / "out.parquet").exists() and not list(disk.glob("*/python-*"))
+    subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+    result = bulkcat.products(titles, **options)
+    assert (result.counts["ok"] if options else statuses(result)["ok"]) == 200
+    assert sorted(hosted.asked) == sorted(titles["title"])
+
+
+def test_read_only_home(service, mount, monkeypatch):
+    home = mount("size=64k,ro")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_STATE_HOME")
+    assert statuses(bulkcat.products(FRAME)) == {"ok": 20}  # nothing is paid, and nothing is kept
+    with pytest.raises(OSError, match="Read-only file system"):
+        bulkcat.products(FRAME, base_url=service.url, api_key=KEY)
+    assert service.asked == []
+    result = bulkcat.products(FRAME, base_url=service.url, api_key=KEY, store=home.parent / "answers")
+    assert statuses(result) == {"ok": 20}

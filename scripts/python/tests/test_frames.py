@@ -239,6 +239,18 @@ def test_no_file_is_left(state):
     assert [p.name for p in state.iterdir() if p.name.lstrip(".").startswith("python")] == []
 
 
+def test_own_taxonomy(tmp_path):
+    (tmp_path / "acme.csv").write_text("id,path\nt1,Workshop > Drills\nk1,Kitchen > Skillets\n")
+    own = {"taxonomy": f"product_taxonomy_custom_acme={tmp_path / 'acme.csv'}"}
+    result = bulkcat.products(pd.DataFrame({"title": TITLES}), classification="product_taxonomy_custom_acme", **own)
+    assert list(result["status"]) == STATUSES
+    assert list(result["category"][[0, 3]]) == ["Workshop > Drills", "Kitchen > Skillets"]
+    assert list(result["category_id"][[0, 3]]) == ["t1", "k1"] and list(result["level_1"][[0, 3]]) == ["Workshop", "Kitchen"]
+    assert bulkcat.product("steel drill", **own).path == "Workshop > Drills"
+    with pytest.raises(bulkcat.UsageError, match=r"none\.csv"):
+        bulkcat.products(["steel drill"], taxonomy="product_taxonomy_custom_acme=none.csv")
+
+
 TAKEN = {
     "a first level of columns": pd.DataFrame([["a", 1]], columns=pd.MultiIndex.from_tuples([("t", ""), ("status", "x")])),
     "an empty second level": pd.DataFrame([["a", 1]], columns=pd.MultiIndex.from_tuples([("t", ""), ("status", "")])),
