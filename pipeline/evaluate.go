@@ -20,6 +20,7 @@ import (
 type Evaluation struct {
 	Kind           client.Kind
 	Classification string
+	Editions       []taxonomy.Edition // that replace the default ones of their classifications
 	Taxonomies     []*taxonomy.Custom // of custom classifications, beside the published ones
 	Categorizer    client.Categorizer
 	Input          reader.Options // Columns is required
@@ -41,7 +42,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	if place < 0 {
 		return evaluate.Report{}, &OptionError{Option: "LabelColumn", Err: fmt.Errorf("the input has no column %q; it has: %s", e.LabelColumn, strings.Join(input.Columns(), ", "))}
 	}
-	o := SessionOptions{Taxonomies: e.Taxonomies}
+	o := SessionOptions{Taxonomies: e.Taxonomies, Editions: e.Editions}
 	tally := evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))
 	parts := flow.Parts{Source: input, Categorizer: e.Categorizer, Each: func(r reader.Record, entries []client.Entry, err error) error {
 		if flow.StatusOf(err) == writer.StatusInvalid {

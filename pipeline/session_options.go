@@ -28,6 +28,7 @@ import (
 type SessionOptions struct {
 	Kind            client.Kind
 	Classifications []string           // what each record is asked for; default DefaultClassifications
+	Editions        []taxonomy.Edition // that replace the default ones of their classifications
 	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
 	Scheme          string             // of bare domains: "https" (the default) or "http"
 	AskPlaceholders bool               // ask for texts that stand for a missing value, such as NULL, which are invalid otherwise
@@ -244,6 +245,9 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies)
+		if versions := o.versions(); versions != "" {
+			o.Service.Name += "+" + versions
+		}
 	}
 	if !o.Service.Hosted && o.Limits.Rate == 0 {
 		o.Limits.Rate = math.Inf(1)

@@ -16,10 +16,16 @@ type classification struct {
 	engine func() *engine
 }
 
-// published are the classifications of a kind that every service has.
-func published(kind client.Kind) (list []*classification) {
+// published are the classifications of a kind that every service has, in their default editions or in some others.
+func published(kind client.Kind, others []taxonomy.Edition) (list []*classification) {
 	for _, name := range client.Classifications(kind) {
-		if e, ok := taxonomy.EditionOf(name); ok {
+		e, ok := taxonomy.EditionOf(name)
+		for _, other := range others {
+			if other.Name == name {
+				e = other
+			}
+		}
+		if ok {
 			list = append(list, &classification{name, e.Entries, lazily(e)})
 		}
 	}

@@ -46,6 +46,8 @@ type Options struct {
 	// Custom are further classifications of products. Each has the name of its taxonomy, by
 	// convention product_taxonomy_custom_NAME.
 	Custom []*taxonomy.Taxonomy
+	// Editions replace the default editions of their classifications.
+	Editions []taxonomy.Edition
 	// WebsiteParam is the name of the website operation's input. Default "url".
 	WebsiteParam string
 	// ProductParam is the name of the product operation's input. Default "query".
@@ -94,14 +96,14 @@ type operation struct {
 // New returns a Service. It builds its engines when they are first needed; see [Service.WarmUp].
 func New(opts Options) *Service {
 	opts = opts.applyDefaults()
-	products := published(client.Product)
+	products := published(client.Product, opts.Editions)
 	s := &Service{opts: opts, keys: newAPIKeys(opts), anonymous: anonymous(opts.Plan)}
 	s.operations = map[string]*operation{
 		UsagePath: {name: "usage"},
 		WebsitePath: {
 			name:            "website",
 			input:           opts.WebsiteParam,
-			classifications: published(client.Website),
+			classifications: published(client.Website, opts.Editions),
 			predict:         s.predictWebsite,
 		},
 		ProductPath: {

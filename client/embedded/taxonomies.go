@@ -33,7 +33,7 @@ const shownLink = 0.05
 // LinkTaxonomy returns, for each category of a custom taxonomy, the paths of the categories of product_taxonomy that it is
 // linked to, each with its weight behind "=".
 func LinkTaxonomy(c *taxonomy.Custom) [][]string {
-	e := linked(&c.Taxonomy, published(client.Product)[0].engine)
+	e := linked(&c.Taxonomy, published(client.Product, nil)[0].engine)
 	all := make([][]string, len(c.Categories))
 	for i := range all {
 		for _, link := range e.Links(i) {

@@ -56,6 +56,7 @@ asked, so nothing is charged; with --fetch never no network is needed.`,
 		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
 		f.service.fetch.bind(flags)
 		f.service.taxonomies.bind(flags)
+		f.service.taxonomies.bindEdition(flags)
 	})
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.BoolVar(&f.asJSON, "json", false, "one line of JSON")
@@ -87,7 +88,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 		return &usageError{err}
 	}
 	report, err := pipeline.Evaluate(ctx, pipeline.Evaluation{
-		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Categorizer: svc.Categorizer,
+		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Editions: f.service.taxonomies.editions, Categorizer: svc.Categorizer,
 		Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
 	})
 	if err != nil {

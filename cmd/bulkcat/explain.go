@@ -43,6 +43,7 @@ the service is below the table. The answers of hosted services cannot be explain
 		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
 		f.fetch.bind(flags)
 		f.taxonomies.bind(flags)
+		f.taxonomies.bindEdition(flags)
 	})
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.BoolVar(&f.asJSON, "json", false, "one line of JSON, with all contributions")
@@ -63,7 +64,7 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	if err := f.taxonomies.has(request.Classification); err != nil {
 		return &usageError{err}
 	}
-	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
+	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Editions: f.taxonomies.editions, Logger: log})
 	explanation, err := service.Explain(ctx, request)
 	if err == nil {
 		err = f.streams.print(explanation, f.asJSON)

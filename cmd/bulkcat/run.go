@@ -79,6 +79,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		f.service.bind(flags)
 		f.service.fetch.bind(flags)
+		f.service.taxonomies.bindEdition(flags)
 		if kind == client.Product {
 			f.service.taxonomies.bind(flags)
 		}
@@ -229,8 +230,17 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 		return svc, err
 	}
 	f.Taxonomies = f.service.taxonomies.loaded
+	if err := f.service.taxonomies.loadEditions(); err != nil { // also those of hosted services
+		return service{}, err
+	}
+	f.Editions = f.service.taxonomies.editions
 	if !classificationGiven {
 		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies)
+	}
+	for _, e := range f.Editions {
+		if !slices.Contains(f.Classifications, e.Name) {
+			return service{}, &usageError{fmt.Errorf("--edition: %s is an edition of %s, which the run does not ask for", e.Version, e.Name)}
+		}
 	}
 	if !svc.Hosted {
 		for _, name := range f.Classifications {

@@ -77,6 +77,7 @@ func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage, and none of a gateway. Without FILE a restart loses all; a gateway has the default used.ledger in its store")
 	f.fetch.bind(flags)
 	f.taxonomies.bind(flags)
+	f.taxonomies.bindEdition(flags)
 }
 
 func (f *serveFlags) bindLimits(flags *pflag.FlagSet) {
@@ -130,7 +131,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
+	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Editions: f.taxonomies.editions, Logger: log})
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
 	err = service.Serve(ctx, limited, options, f.grace)
 	if ledger != nil {

@@ -203,6 +203,7 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	s := embedded.New(embedded.Options{
 		Fetch:        f.fetch.fetcher(log),
 		Custom:       f.taxonomies.taxonomies(),
+		Editions:     f.taxonomies.editions,
 		WebsiteParam: f.WebsiteParam,
 		ProductParam: f.ProductParam,
 		Logger:       log,

@@ -183,7 +183,9 @@ func openTaxonomy(name string) (*taxonomy.Custom, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		var names []string
 		for _, e := range taxonomy.Editions() {
-			names = append(names, e.Name)
+			if e.IsDefault() {
+				names = append(names, e.Name)
+			}
 		}
 		return nil, &usageError{fmt.Errorf("%q is no taxonomy and no file: choose %s, or name a file of paths", name, strings.Join(names, ", "))}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,6 +19,31 @@ import (
 type customFlags struct {
 	given  []string // NAME=FILE
 	loaded []*taxonomy.Custom
+
+	versions []string
+	editions []taxonomy.Edition
+}
+
+func (f *customFlags) bindEdition(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.versions, "edition", nil, "another `EDITION` of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times")
+}
+
+// loadEditions finds the editions of the versions. The errors are usage errors.
+func (f *customFlags) loadEditions() error {
+	f.editions = nil
+	for _, version := range f.versions {
+		var known []string
+		for _, e := range taxonomy.Editions() {
+			if e.Version == version {
+				f.editions = append(f.editions, e)
+			}
+			known = append(known, e.Version+" of "+e.Name)
+		}
+		if !slices.ContainsFunc(f.editions, func(e taxonomy.Edition) bool { return e.Version == version }) {
+			return &usageError{fmt.Errorf("--edition: there is no edition %q: choose %s", version, strings.Join(known, ", "))}
+		}
+	}
+	return nil
 }
 
 func (f *customFlags) bind(flags *pflag.FlagSet) {
@@ -26,6 +52,9 @@ func (f *customFlags) bind(flags *pflag.FlagSet) {
 
 // load reads the files, once, and logs in which form each was read. The errors are usage errors.
 func (f *customFlags) load(log *slog.Logger) error {
+	if err := f.loadEditions(); err != nil {
+		return err
+	}
 	if len(f.loaded) == len(f.given) {
 		return nil
 	}

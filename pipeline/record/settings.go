@@ -19,6 +19,7 @@ import (
 type Settings struct {
 	Kind            string      `json:"kind"`
 	Classification  string      `json:"classification"`        // names with a comma between
+	Edition         string      `json:"edition,omitempty"`     // versions of taxonomies that are not the default ones, with a comma between
 	Inputs          []string    `json:"inputs"`                // as named on the command line
 	InputPaths      []string    `json:"input_paths,omitempty"` // relative to the folder of the output
 	Columns         ColumnNames `json:"column,omitempty"`

@@ -2,6 +2,7 @@ package taxonomy
 
 import (
 	"embed"
+	"errors"
 	"strings"
 	"sync"
 )
@@ -9,25 +10,29 @@ import (
 // Edition is a published taxonomy that the embedded service answers in.
 type Edition struct {
 	Name      string // of the classification, such as "naics"
+	Version   string // such as "3.1"
 	Published string // the publisher's name and version of the taxonomy
 	Entries   int    // the most of an answer: websites have several topics, companies few industries
 	Load      func() *Taxonomy
 	Names     func() map[string]map[string]string // of the categories in other languages, as in [Names]; nil if there are none
 }
 
-// editions are all published taxonomies. A new one is an entry here, an outline, and an entry of package client.
+// editions are all published taxonomies, the default of a classification before its other editions. A new taxonomy is an entry
+// here, an outline, and an entry of package client; a new edition is an entry and a file of changes.
 var editions = []Edition{
-	edition("taxonomy_v3", "IAB Tech Lab Content Taxonomy 3.0", 10, "iab.txt"),
-	edition("naics", "North American Industry Classification System 2022", 3, "naics.txt"),
-	edition("product_taxonomy", "Google product taxonomy, version 2019-07-10", 3, "products.txt").with(Names),
+	edition("taxonomy_v3", "3.0", "IAB Tech Lab Content Taxonomy 3.0", 10, "iab.txt"),
+	edition("taxonomy_v3", "3.1", "IAB Tech Lab Content Taxonomy 3.1", 10, "iab.txt", "iab.3.1.txt"),
+	edition("naics", "2022", "North American Industry Classification System 2022", 3, "naics.txt"),
+	edition("product_taxonomy", "2019-07-10", "Google product taxonomy, version 2019-07-10", 3, "products.txt").with(Names),
+	edition("product_taxonomy", "2021-09-21", "Google product taxonomy, version 2021-09-21", 3, "products.txt", "products.2021.txt").with(Names),
 }
 
 //go:embed *.txt
 var outlines embed.FS
 
 // edition returns a taxonomy that is loaded when it is first needed.
-func edition(name, published string, entries int, file string) Edition {
-	return Edition{Name: name, Published: published, Entries: entries, Load: sync.OnceValue(func() *Taxonomy { return load(name, file) })}
+func edition(name, version, published string, entries int, file string, changes ...string) Edition {
+	return Edition{Name: name, Version: version, Published: published, Entries: entries, Load: sync.OnceValue(func() *Taxonomy { return load(name, file, changes...) })}
 }
 
 // with returns the edition with the names of its categories in other languages.
@@ -36,9 +41,9 @@ func (e Edition) with(names func() map[string]map[string]string) Edition {
 	return e
 }
 
-// load parses an outline and its overlay, if there is one. Both are part of the program and tested, so an error is
-// a fault of the build.
-func load(name, file string) *Taxonomy {
+// load parses an outline and its overlay, if there is one, and makes the changes of a later edition. All are part of the
+// program and tested, so an error is a fault of the build.
+func load(name, file string, changes ...string) *Taxonomy {
 	outline, err := outlines.ReadFile(file)
 	if err != nil {
 		panic(err)
@@ -47,6 +52,12 @@ func load(name, file string) *Taxonomy {
 	aliases := strings.TrimSuffix(file, ".txt") + ".aliases.txt"
 	if overlay, missing := outlines.ReadFile(aliases); err == nil && missing == nil {
 		err = addAliases(categories, aliases, string(overlay))
+	}
+	for _, file := range changes {
+		text, missing := outlines.ReadFile(file)
+		if err = errors.Join(err, missing); err == nil {
+			categories, err = change(categories, file, string(text))
+		}
 	}
 	if err != nil {
 		panic(err)
@@ -65,6 +76,22 @@ func EditionOf(classification string) (Edition, bool) {
 		}
 	}
 	return Edition{}, false
+}
+
+// Version returns an edition of a classification by its version; false if there is none.
+func Version(classification, version string) (Edition, bool) {
+	for _, e := range editions {
+		if e.Name == classification && e.Version == version {
+			return e, true
+		}
+	}
+	return Edition{}, false
+}
+
+// IsDefault reports whether the edition is that of EditionOf.
+func (e Edition) IsDefault() bool {
+	first, _ := EditionOf(e.Name)
+	return first.Version == e.Version
 }
 
 // Published returns the categories of EditionOf; nil if there is none.

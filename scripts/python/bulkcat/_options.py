@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         fetch: str
         fetch_rate: str
         allow_private: bool
+        edition: str | list[str]
         rate: str
         burst: int
         workers: int
@@ -129,6 +130,7 @@ _RUN = {
     "fetch": ("str", "whether the embedded service reads the pages of websites: auto, always or never (default auto)"),
     "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
     "allow_private": ("bool", "also read pages at addresses of the local network"),
+    "edition": ("str | list[str]", "another EDITION of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times"),
     "rate": ("str", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit (default auto)"),
     "burst": ("int", "requests at once within --rate, after a pause (default 1)"),
     "workers": ("int", "requests in flight at most; 0 for as many as rate and latency need (default 0)"),
@@ -211,6 +213,7 @@ COMMANDS = {
         "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
         "allow_private": ("bool", "also read pages at addresses of the local network"),
         "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, as the classification product_taxonomy_custom_NAME, and ask for it unless --classification is given; may be given several times"),
+        "edition": ("str | list[str]", "another EDITION of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times"),
         "log_format": ("str", "of all lines on standard error: text or json (default text)"),
         "quiet": ("bool", "print only warnings and errors"),
         "debug": ("bool", "also log every failed attempt"),

@@ -1,0 +1,61 @@
+package taxonomy
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEditions(t *testing.T) {
+	for _, c := range []struct {
+		classification, version string
+		categories              int
+		has, hasNot             string
+	}{
+		{"taxonomy_v3", "3.0", 703, "Politics > Political Issues & policy", "Genres > Thriller"},
+		{"taxonomy_v3", "3.1", 704, "Genres > Thriller", "Politics > Political Issues & policy"},
+		{"product_taxonomy", "2019-07-10", 5582, "Sporting Goods > Athletics > Football > Footballs", "Apparel & Accessories > Clothing > Skirts > Mini Skirts"},
+		{"product_taxonomy", "2021-09-21", 5595, "Sporting Goods > Athletics > American Football > American Footballs", "Sporting Goods > Athletics > Football > Footballs"},
+	} {
+		e, ok := Version(c.classification, c.version)
+		if !ok {
+			t.Fatalf("no edition %s of %s", c.version, c.classification)
+		}
+		tree := e.Load()
+		if len(tree.Categories) != c.categories {
+			t.Errorf("%s %s: %d categories, want %d", c.classification, c.version, len(tree.Categories), c.categories)
+		}
+		paths, ids := make(map[string]bool), make(map[string]bool)
+		for i, category := range tree.Categories {
+			if paths[category.Path] || category.ID != "" && ids[category.ID] {
+				t.Errorf("%s %s: %s (%s) is there twice", c.classification, c.version, category.Path, category.ID)
+			}
+			paths[category.Path], ids[category.ID] = true, true
+			if p := category.Parent; p >= i || p >= 0 && category.Path != tree.Categories[p].Path+PathSeparator+category.Name {
+				t.Errorf("%s %s: %s is under %d", c.classification, c.version, category.Path, p)
+			}
+		}
+		if !paths[c.has] || paths[c.hasNot] {
+			t.Errorf("%s %s: has %q: %v, has %q: %v", c.classification, c.version, c.has, paths[c.has], c.hasNot, paths[c.hasNot])
+		}
+	}
+}
+
+func TestChangeErrors(t *testing.T) {
+	base, err := Parse("base.txt", "A #1\n\tB #2\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"# only\n+\tA > C\tD #3\n": `new.txt:2: no category "A > C"`,
+		"=\t7\tD\n":                `new.txt:1: no category "7"`,
+		"=\t1\n":                   "new.txt:1: write +",
+		"?\t1\tD\n":                `new.txt:1: no category "1"`,
+	} {
+		if _, err := change(base, "new.txt", text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+	if base[0].Name != "A" || len(base) != 2 {
+		t.Error("the base has changed")
+	}
+}
