@@ -6,6 +6,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -14,13 +15,14 @@ type classification struct {
 	name   string
 	most   int // entries in one answer
 	engine func() *engine
+	model  *learn.Model // nil: the engine answers alone
 }
 
 // published are the classifications of a kind that every service has.
 func published(kind client.Kind) (list []*classification) {
 	for _, name := range client.Classifications(kind) {
 		if e, ok := taxonomy.EditionOf(name); ok {
-			list = append(list, &classification{name, e.Entries, lazily(e.Load, e.Names)})
+			list = append(list, &classification{name: name, most: e.Entries, engine: lazily(e.Load, e.Names)})
 		}
 	}
 	return list
@@ -30,7 +32,7 @@ func published(kind client.Kind) (list []*classification) {
 func customs(taxonomies []*taxonomy.Taxonomy) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
-		list[i] = &classification{t.Name, 3, lazily(func() *taxonomy.Taxonomy { return t }, nil)}
+		list[i] = &classification{name: t.Name, most: 3, engine: lazily(func() *taxonomy.Taxonomy { return t }, nil)}
 	}
 	return list
 }
@@ -55,6 +57,12 @@ func lazily(load func() *taxonomy.Taxonomy, names func() map[string]map[string]s
 	})
 }
 
+// builtin is the engine of the product taxonomy. What it knows about products helps models of custom taxonomies.
+var builtin = sync.OnceValue(func() *classify.Engine {
+	e, _ := taxonomy.EditionOf(client.ProductTaxonomy)
+	return lazily(e.Load, e.Names)().Engine
+})
+
 // untilConfidence encodes the entry of a category up to its last member, the confidence. Paths have no title.
 func untilConfidence(c taxonomy.Category) []byte {
 	object := marshal(struct {
@@ -71,6 +79,7 @@ type prediction struct {
 
 	host   string               // a website's host name
 	path   []string             // the words of a website's path
+	title  string               // of a product
 	fields []classify.Field     // the fields of a website's page; nil without a page
 	titles []classify.TitlePart // the titles of a product's URL; nil for a product title
 }

@@ -61,8 +61,11 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	if err := f.taxonomies.has(request.Classification); err != nil {
 		return &usageError{err}
 	}
+	if err := f.taxonomies.models.used(request.Kind, []string{request.Classification}); err != nil {
+		return err
+	}
 	log := f.log.logger(f.streams.err)
-	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Logger: log})
+	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Models: f.taxonomies.models.loaded, Logger: log})
 	explanation, err := service.Explain(ctx, request)
 	if err == nil {
 		err = f.streams.print(explanation, f.asJSON)

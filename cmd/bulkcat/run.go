@@ -76,6 +76,8 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 		f.service.fetch.bind(flags)
 		if kind == client.Product {
 			f.service.taxonomies.bind(flags)
+		} else {
+			f.service.taxonomies.models.bind(flags)
 		}
 	})
 	addGroup(cmd, "Pace", f.bindPace)
@@ -219,9 +221,12 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 	if err != nil {
 		return svc, err
 	}
-	f.Taxonomies = f.service.taxonomies.loaded
+	f.Taxonomies, f.Models = f.service.taxonomies.loaded, f.service.taxonomies.models.loaded
 	if !classificationGiven {
-		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies)
+		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies, f.Models)
+	}
+	if err := f.service.taxonomies.models.used(f.Kind, f.Classifications); err != nil {
+		return svc, err
 	}
 	if !svc.Hosted {
 		for _, name := range f.Classifications {

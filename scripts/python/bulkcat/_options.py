@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         fetch: str
         fetch_rate: str
         allow_private: bool
+        model: str | list[str]
         rate: str
         burst: int
         workers: int
@@ -122,6 +123,7 @@ if TYPE_CHECKING:
         fetch_rate: str
         allow_private: bool
         taxonomy: str | list[str]
+        model: str | list[str]
         rate: str
         burst: int
         workers: int
@@ -197,6 +199,7 @@ WEBSITE = {
     "fetch": ("str", "whether the embedded service reads the pages of websites: auto, always or never (default auto)"),
     "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
     "allow_private": ("bool", "also read pages at addresses of the local network"),
+    "model": ("str | list[str]", "let the embedded service answer with the model in FILE, which bulkcat learn has made, and ask for its classification unless --classification is given; may be given several times"),
     "rate": ("str", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit (default auto)"),
     "burst": ("int", "requests at once within --rate, after a pause (default 1)"),
     "workers": ("int", "requests in flight at most; 0 for as many as rate and latency need (default 0)"),
@@ -272,6 +275,7 @@ PRODUCT = {
     "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
     "allow_private": ("bool", "also read pages at addresses of the local network"),
     "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, where NAME is product_taxonomy_custom_..., and ask for it unless --classification is given; may be given several times"),
+    "model": ("str | list[str]", "let the embedded service answer with the model in FILE, which bulkcat learn has made, and ask for its classification unless --classification is given; may be given several times"),
     "rate": ("str", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit (default auto)"),
     "burst": ("int", "requests at once within --rate, after a pause (default 1)"),
     "workers": ("int", "requests in flight at most; 0 for as many as rate and latency need (default 0)"),
