@@ -6,19 +6,28 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 )
 
-// DefaultClassifications are what records of a kind are asked for unless the user says otherwise: for
-// products the custom taxonomies, if there are any, and else the first classification of the kind.
-func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom) []string {
-	if kind != client.Product || len(custom) == 0 {
-		return client.Classifications(kind)[:1]
-	}
+// DefaultClassifications are what records of a kind are asked for unless the user says otherwise: the custom taxonomies,
+// which are of products, and the classifications of the models, if there are any, and else the first classification of
+// the kind.
+func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom, models []*learn.Model) []string {
 	var names []string
 	for _, t := range custom {
-		names = append(names, t.Name)
+		if kind == client.Product {
+			names = append(names, t.Name)
+		}
+	}
+	for _, m := range models {
+		if m.Kind == kind && !slices.Contains(names, m.Classification) {
+			names = append(names, m.Classification)
+		}
+	}
+	if names == nil {
+		return client.Classifications(kind)[:1]
 	}
 	return names
 }
@@ -58,14 +67,19 @@ func (o *SessionOptions) versions() string {
 	return strings.Join(versions, ",")
 }
 
-// fingerprints is the part of the service's name that changes with each custom taxonomy, so that neither stored
-// answers nor the parts of an output outlive a change of the taxonomy.
-func fingerprints(classifications []string, custom []*taxonomy.Custom) string {
+// fingerprints is the part of the service's name that changes with each custom taxonomy and each model, so that neither
+// stored answers nor the parts of an output outlive a change of these.
+func fingerprints(classifications []string, custom []*taxonomy.Custom, models []*learn.Model) string {
 	text := ""
 	for _, name := range classifications {
 		for _, t := range custom {
 			if t.Name == name {
 				text += "+" + t.Fingerprint()
+			}
+		}
+		for _, m := range models {
+			if m.Classification == name {
+				text += "+" + m.Fingerprint()
 			}
 		}
 	}
@@ -109,7 +123,7 @@ func (o *SessionOptions) deepest() int {
 func (o *SessionOptions) languages() (list []string) {
 	classifications := o.Classifications
 	if len(classifications) == 0 {
-		classifications = DefaultClassifications(o.Kind, o.Taxonomies)
+		classifications = DefaultClassifications(o.Kind, o.Taxonomies, o.Models)
 	}
 	for _, name := range classifications {
 		if edition, ok := o.editionOf(name); ok {

@@ -2,14 +2,10 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -31,17 +27,11 @@ type Evaluation struct {
 // Evaluate asks for all records, and compares the answers with the labels. Nothing is stored or written.
 // The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open and those of [flow.Run].
 func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
-	e.Input.Context, e.Input.Missing = ctx, normalize.Normalizer{}.IsMissing
-	e.Input.ExtraColumns = []string{e.LabelColumn}
-	input, err := reader.Open(e.Input)
+	input, place, err := openLabelled(ctx, e.Input, e.LabelColumn)
 	if err != nil {
 		return evaluate.Report{}, err
 	}
 	defer input.Close() // only read from
-	place := slices.Index(input.Columns(), e.LabelColumn)
-	if place < 0 {
-		return evaluate.Report{}, &OptionError{Option: "LabelColumn", Err: fmt.Errorf("the input has no column %q; it has: %s", e.LabelColumn, strings.Join(input.Columns(), ", "))}
-	}
 	o := SessionOptions{Taxonomies: e.Taxonomies, Editions: e.Editions}
 	tally := evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))
 	parts := flow.Parts{Source: input, Categorizer: e.Categorizer, Each: func(r reader.Record, entries []client.Entry, err error) error {
@@ -53,11 +43,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 		for i, entry := range entries {
 			answers[i] = evaluate.Answer{Value: entry.Value, Confidence: entry.Confidence}
 		}
-		label := ""
-		if place < len(r.Fields) {
-			label = strings.ToValidUTF8(r.Fields[place], "\uFFFD")
-		}
-		tally.Add(label, answers)
+		tally.Add(labelOf(r, place), answers)
 		return nil
 	}}
 	_, err = flow.Run(ctx, parts, flow.Options{

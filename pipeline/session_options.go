@@ -14,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/normalize"
@@ -30,6 +31,7 @@ type SessionOptions struct {
 	Classifications []string           // what each record is asked for; default DefaultClassifications
 	Editions        []taxonomy.Edition // that replace the default ones of their classifications
 	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
+	Models          []*learn.Model     // with which the embedded service answers
 	Scheme          string             // of bare domains: "https" (the default) or "http"
 	AskPlaceholders bool               // ask for texts that stand for a missing value, such as NULL, which are invalid otherwise
 	Dedupe          string             // which websites are one request: DedupeSite (the default) or DedupeExact
@@ -214,7 +216,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 		o.Output, o.noOutput = OutputOptions{Path: "-"}, true
 	}
 	if len(o.Classifications) == 0 {
-		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies)
+		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies, o.Models)
 	}
 	if o.Kind == client.Website && o.Scheme == "" {
 		o.Scheme = "https"
@@ -244,7 +246,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	o.Input.Missing = o.normalizer().IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
-		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies)
+		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)
 		if versions := o.versions(); versions != "" {
 			o.Service.Name += "+" + versions
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -14,6 +15,7 @@ type classification struct {
 	name   string
 	most   int // entries in one answer
 	engine func() *engine
+	model  *learn.Model // nil: the engine answers alone
 }
 
 // published are the classifications of a kind that every service has, in their default editions or in some others.
@@ -26,7 +28,7 @@ func published(kind client.Kind, others []taxonomy.Edition) (list []*classificat
 			}
 		}
 		if ok {
-			list = append(list, &classification{name, e.Entries, lazily(e)})
+			list = append(list, &classification{name: name, most: e.Entries, engine: lazily(e)})
 		}
 	}
 	return list
@@ -36,7 +38,7 @@ func published(kind client.Kind, others []taxonomy.Edition) (list []*classificat
 func customs(taxonomies []*taxonomy.Taxonomy, base func() *engine) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
-		list[i] = &classification{t.Name, 3, sync.OnceValue(func() *engine { return linked(t, base) })}
+		list[i] = &classification{name: t.Name, most: 3, engine: sync.OnceValue(func() *engine { return linked(t, base) })}
 	}
 	return list
 }
@@ -73,6 +75,12 @@ func newEngine(t *taxonomy.Taxonomy) *engine {
 	return e
 }
 
+// builtin is the engine of the product taxonomy. What it knows about products helps models of custom taxonomies.
+var builtin = sync.OnceValue(func() *classify.Engine {
+	e, _ := taxonomy.EditionOf(client.ProductTaxonomy)
+	return lazily(e)().Engine
+})
+
 // untilConfidence encodes the entry of a category up to its last member, the confidence. Paths have no title.
 func untilConfidence(c taxonomy.Category) []byte {
 	object := marshal(struct {
@@ -89,6 +97,7 @@ type prediction struct {
 
 	host   string               // a website's host name
 	path   []string             // the words of a website's path
+	title  string               // of a product
 	fields []classify.Field     // the fields of a website's page; nil without a page
 	titles []classify.TitlePart // the titles of a product's URL; nil for a product title
 }

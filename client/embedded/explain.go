@@ -25,10 +25,11 @@ type Contribution struct {
 	Value   string `json:"value"`   // the entry's value
 	Speaker string `json:"speaker"` // the value of the category that has these words: the entry's, an ancestor's, a child's if the
 	// entry stands for equal children, or one of product_taxonomy that a custom category is linked to
-	Words  string   `json:"words"`  // as in their first place in the input, in lower case and without accents
-	Fields []string `json:"fields"` // the parts of the input that have the words: title, host, description, ...
-	Weight float64  `json:"weight"` // the part of the entry's score
-	Share  float64  `json:"share"`  // the same as a share of the score, 0 to 1
+	Words  string   `json:"words"`          // as in their first place in the input, in lower case and without accents
+	Fields []string `json:"fields"`         // the parts of the input that have the words: title, host, description, ...
+	Weight float64  `json:"weight"`         // the part of the entry's score
+	Share  float64  `json:"share"`          // the same as a share of the score, 0 to 1
+	Seen   int      `json:"seen,omitempty"` // with a model: the inputs with this word and this label that the model was made of
 }
 
 // websiteFieldNames are the names of a page's fields, in the order of websiteFields.
@@ -51,11 +52,16 @@ func (s *Service) Explain(ctx context.Context, r client.Request) (Explanation, e
 	if err := ctx.Err(); err != nil {
 		return Explanation{}, err
 	}
-	matches, contributions := c.explain(j, r.Input)
-	j.matches = matches
+	var list []Contribution
+	if c.model != nil {
+		j.matches, list = c.explainModel(j)
+	} else {
+		matches, contributions := c.explain(j, r.Input)
+		j.matches, list = matches, c.contributions(contributions)
+	}
 	return Explanation{
 		Kind: r.Kind, Input: r.Input, PageRead: j.cost == CostPage,
-		Answer: c.append(nil, j), Contributions: c.contributions(contributions), classification: c.name,
+		Answer: c.append(nil, j), Contributions: list, classification: c.name,
 	}, nil
 }
 

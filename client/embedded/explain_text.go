@@ -60,6 +60,9 @@ func (e Explanation) writeContributions(w io.Writer, value string) {
 		if c.Speaker != c.Value {
 			category += "  (through " + c.Speaker + ")"
 		}
+		if c.Seen > 0 {
+			category += fmt.Sprintf("  (labelled inputs with both: %d)", c.Seen)
+		}
 		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.0f%%\t%s\n", c.Words, strings.Join(c.Fields, ", "), c.Weight, 100*c.Share, category)
 	}
 	if more > 0 {

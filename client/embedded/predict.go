@@ -22,7 +22,7 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 		j.cost = CostPage
 		j.fields = websiteFields(p)
 	}
-	j.matches = c.engine().Website(j.host, j.path, j.fields, c.most)
+	j.matches = c.matches(j)
 	return j, nil
 }
 
@@ -30,7 +30,9 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 // its page and the words of its path.
 func (s *Service) predictProduct(ctx context.Context, c *classification, input string) (prediction, *apiError) {
 	if !isURL(input) {
-		return prediction{matches: c.engine().Title(input), cost: CostNone}, nil
+		j := prediction{cost: CostNone, title: input}
+		j.matches = c.matches(j)
+		return j, nil
 	}
 	u, problem := parseURL(input)
 	if problem != nil {
@@ -42,7 +44,8 @@ func (s *Service) predictProduct(ctx context.Context, c *classification, input s
 		j.titles = productTitles(p)
 	}
 	j.titles = append(j.titles, classify.TitlePart{Name: "path", Text: slugTitle(u.Path)})
-	j.matches = c.engine().Title(classify.Join(j.titles))
+	j.title = classify.Join(j.titles)
+	j.matches = c.matches(j)
 	return j, nil
 }
 

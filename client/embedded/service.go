@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
@@ -48,6 +49,9 @@ type Options struct {
 	Custom []*taxonomy.Taxonomy
 	// Editions replace the default editions of their classifications.
 	Editions []taxonomy.Edition
+	// Models answer in their classifications, instead of the engine alone. A model of a custom taxonomy needs the
+	// taxonomy in Custom.
+	Models []*learn.Model
 	// WebsiteParam is the name of the website operation's input. Default "url".
 	WebsiteParam string
 	// ProductParam is the name of the product operation's input. Default "query".
@@ -113,6 +117,11 @@ func New(opts Options) *Service {
 			standard:        client.ProductTaxonomy,
 			predict:         s.predictProduct,
 		},
+	}
+	for _, op := range s.operations {
+		for _, c := range op.classifications {
+			c.model = modelOf(opts.Models, c.name)
+		}
 	}
 	return s
 }

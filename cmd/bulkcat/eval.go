@@ -82,6 +82,9 @@ func (f *evalFlags) run(ctx context.Context) error {
 	if err := f.service.taxonomies.has(f.classification); err != nil {
 		return &usageError{err}
 	}
+	if err := f.service.taxonomies.models.used(kind, []string{f.classification}); err != nil {
+		return err
+	}
 	f.input.Log = log
 	input, err := f.input.options(f.streams.in)
 	if err != nil {
@@ -112,6 +115,8 @@ func (f *evalFlags) check() (client.Kind, error) {
 		return "", errors.New("no labels: name their column with --label-column")
 	case kind == "" && client.CheckClassification(client.Website, f.classification) == nil:
 		kind = client.Website
+	case kind == "" && len(f.service.taxonomies.models.loaded) > 0:
+		kind = f.service.taxonomies.models.loaded[0].Kind
 	case kind == "":
 		kind = client.Product
 	case !kind.Known():

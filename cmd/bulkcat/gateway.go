@@ -49,6 +49,11 @@ func (f *gatewayFlags) bind(flags *pflag.FlagSet) {
 }
 
 func (f *gatewayFlags) check(taxonomies customFlags) error {
+	if f.upstream != "" {
+		if err := taxonomies.checkHosted(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case (f.upstream == "") != (f.store == ""):
 		return errors.New("a gateway needs both --upstream and --store")
@@ -56,8 +61,6 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 		return errors.New("--store-backup: only a gateway has a store: give --upstream and --store")
 	case f.backup.Every < time.Second:
 		return errors.New("--store-backup-every: must be at least 1s")
-	case f.upstream != "" && len(taxonomies.given) > 0:
-		return errHostedTaxonomy
 	}
 	return atLeast("--burst", f.limits.Burst, 1)
 }

@@ -76,7 +76,7 @@ Every answer is stored on disk: a run that is started again asks only for the re
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newWebsite(s), newProduct(s), newRun(s), newUsage(s), newProbe(s), newVerify(s), newFinish(s), newTop(s), newReport(s), newDiff(s), newStore(s), newTaxonomy(s), newExplain(s), newEval(s), newServe(s), newDemo(s), newVersion(s))
+	root.AddCommand(newWebsite(s), newProduct(s), newRun(s), newUsage(s), newProbe(s), newVerify(s), newFinish(s), newTop(s), newReport(s), newDiff(s), newStore(s), newTaxonomy(s), newExplain(s), newEval(s), newLearn(s), newServe(s), newDemo(s), newVersion(s))
 	root.SetUsageFunc(usageText)
 	root.SetHelpFunc(helpText)
 	return root

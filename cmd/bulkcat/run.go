@@ -82,6 +82,8 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 		f.service.taxonomies.bindEdition(flags)
 		if kind == client.Product {
 			f.service.taxonomies.bind(flags)
+		} else {
+			f.service.taxonomies.models.bind(flags)
 		}
 	})
 	addGroup(cmd, "Pace", f.bindPace)
@@ -229,13 +231,16 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 	if err != nil {
 		return svc, err
 	}
-	f.Taxonomies = f.service.taxonomies.loaded
+	f.Taxonomies, f.Models = f.service.taxonomies.loaded, f.service.taxonomies.models.loaded
 	if err := f.service.taxonomies.loadEditions(); err != nil { // also those of hosted services
 		return service{}, err
 	}
 	f.Editions = f.service.taxonomies.editions
 	if !classificationGiven {
-		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies)
+		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies, f.Models)
+	}
+	if err := f.service.taxonomies.models.used(f.Kind, f.Classifications); err != nil {
+		return svc, err
 	}
 	for _, e := range f.Editions {
 		if !slices.Contains(f.Classifications, e.Name) {

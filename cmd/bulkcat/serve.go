@@ -131,7 +131,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Editions: f.taxonomies.editions, Logger: log})
+	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Editions: f.taxonomies.editions, Models: f.taxonomies.models.loaded, Logger: log})
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
 	err = service.Serve(ctx, limited, options, f.grace)
 	if ledger != nil {

@@ -85,8 +85,8 @@ func (f *serviceFlags) open(ctx context.Context, connections int, log *slog.Logg
 	if f.BaseURL == "" {
 		return f.openEmbedded(options, log)
 	}
-	if len(f.taxonomies.given) > 0 {
-		return service{}, &usageError{errHostedTaxonomy}
+	if err := f.taxonomies.checkHosted(); err != nil {
+		return service{}, &usageError{err}
 	}
 	if options.APIKey, err = f.apiKey(ctx); err != nil && !f.keyless {
 		return service{}, err
@@ -204,6 +204,7 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 		Fetch:        f.fetch.fetcher(log),
 		Custom:       f.taxonomies.taxonomies(),
 		Editions:     f.taxonomies.editions,
+		Models:       f.taxonomies.models.loaded,
 		WebsiteParam: f.WebsiteParam,
 		ProductParam: f.ProductParam,
 		Logger:       log,

@@ -15,13 +15,16 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// customFlags are custom taxonomies, which the embedded service answers in beside the published ones.
+// customFlags are custom taxonomies, which the embedded service answers in beside the published ones, and the models of
+// both kinds of taxonomies.
 type customFlags struct {
 	given  []string // NAME=FILE
 	loaded []*taxonomy.Custom
 
 	versions []string
 	editions []taxonomy.Edition
+
+	models modelFlags
 }
 
 func (f *customFlags) bindEdition(flags *pflag.FlagSet) {
@@ -48,6 +51,7 @@ func (f *customFlags) loadEditions() error {
 
 func (f *customFlags) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a custom product taxonomy, `NAME=FILE`, as the classification "+client.CustomPrefix+"NAME, and ask for it unless --classification is given; may be given several times")
+	f.models.bind(flags)
 }
 
 // load reads the files, once, and logs in which form each was read. The errors are usage errors.
@@ -55,7 +59,7 @@ func (f *customFlags) load(log *slog.Logger) error {
 	if err := f.loadEditions(); err != nil {
 		return err
 	}
-	if len(f.loaded) == len(f.given) {
+	if len(f.loaded) >= len(f.given) && len(f.models.loaded) == len(f.models.given) {
 		return nil
 	}
 	f.loaded = nil
@@ -70,12 +74,15 @@ func (f *customFlags) load(log *slog.Logger) error {
 			log.Warn(custom.File + ": " + warning)
 		}
 	}
+	if err := f.loadModels(); err != nil {
+		return &usageError{fmt.Errorf("--model: %w", err)}
+	}
 	return nil
 }
 
-// files are the files of the taxonomies.
+// files are the files of the taxonomies and of the models.
 func (f *customFlags) files() []string {
-	var files []string
+	files := slices.Clone(f.models.given)
 	for _, given := range f.given {
 		if _, file, ok := strings.Cut(given, "="); ok {
 			files = append(files, file)
@@ -138,11 +145,20 @@ func (f *customFlags) taxonomies() []*taxonomy.Taxonomy {
 	return list
 }
 
-var errHostedTaxonomy = errors.New("--taxonomy is for the embedded service: a hosted one has its own; leave out --taxonomy or the base URL")
+// checkHosted refuses taxonomies and models for a hosted service.
+func (f *customFlags) checkHosted() error {
+	switch {
+	case len(f.given) > 0:
+		return errors.New("--taxonomy is for the embedded service: a hosted one has its own; leave out --taxonomy or the base URL")
+	case len(f.models.given) > 0:
+		return errors.New("--model is for the embedded service: leave out --model or the base URL")
+	}
+	return nil
+}
 
 // fallback is the classification without --classification.
 func (f *customFlags) fallback(kind client.Kind) string {
-	return strings.Join(pipeline.DefaultClassifications(kind, f.loaded), ",")
+	return strings.Join(pipeline.DefaultClassifications(kind, f.loaded, f.models.loaded), ",")
 }
 
 // has refuses a custom classification whose taxonomy was not given.

@@ -12,7 +12,7 @@ import (
 
 func everything(string) bool { return true }
 
-var codeLevels = levelsOf(taxonomy.NAICS())
+var codeLevels = LevelsOf(taxonomy.NAICS())
 
 func TestLevels(t *testing.T) {
 	for _, tt := range []struct {

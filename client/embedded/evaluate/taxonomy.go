@@ -10,7 +10,7 @@ import (
 
 // ForTaxonomy compares answers in a taxonomy.
 func ForTaxonomy(t *taxonomy.Taxonomy) *Comparison {
-	levels := levelsOf(t)
+	levels := LevelsOf(t)
 	known := make(map[string]bool, len(t.Categories))
 	for i := range t.Categories {
 		known[strings.Join(levels(t.Categories[i].Path), taxonomy.PathSeparator)] = true
@@ -18,9 +18,9 @@ func ForTaxonomy(t *taxonomy.Taxonomy) *Comparison {
 	return newComparison(levels, func(value string) bool { return known[value] })
 }
 
-// levelsOf returns the levels of the values of a taxonomy, which are codes or paths. The first level of a code is the
+// LevelsOf returns the levels of the values of a taxonomy, which are codes or paths. The first level of a code is the
 // category of the top level that spans its number: "311111" has "31-33", "311", "3111", "31111" and "311111".
-func levelsOf(t *taxonomy.Taxonomy) Levels {
+func LevelsOf(t *taxonomy.Taxonomy) Levels {
 	split := client.Codes()[t.Name]
 	if split == nil {
 		return pathLevels

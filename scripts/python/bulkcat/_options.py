@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         fetch_rate: str
         allow_private: bool
         edition: str | list[str]
+        model: str | list[str]
         rate: str
         burst: int
         workers: int
@@ -131,6 +132,7 @@ _RUN = {
     "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
     "allow_private": ("bool", "also read pages at addresses of the local network"),
     "edition": ("str | list[str]", "another EDITION of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times"),
+    "model": ("str | list[str]", "let the embedded service answer with the model in FILE, which bulkcat learn has made, and ask for its classification unless --classification is given; may be given several times"),
     "rate": ("str", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit (default auto)"),
     "burst": ("int", "requests at once within --rate, after a pause (default 1)"),
     "workers": ("int", "requests in flight at most; 0 for as many as rate and latency need (default 0)"),
@@ -213,6 +215,7 @@ COMMANDS = {
         "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
         "allow_private": ("bool", "also read pages at addresses of the local network"),
         "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, as the classification product_taxonomy_custom_NAME, and ask for it unless --classification is given; may be given several times"),
+        "model": ("str | list[str]", "let the embedded service answer with the model in FILE, which bulkcat learn has made, and ask for its classification unless --classification is given; may be given several times"),
         "edition": ("str | list[str]", "another EDITION of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times"),
         "log_format": ("str", "of all lines on standard error: text or json (default text)"),
         "quiet": ("bool", "print only warnings and errors"),

@@ -10,6 +10,11 @@ const (
 
 // answer returns the best of the ranked categories.
 func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
+	return e.candidates(s, limit, fit, leastConfidence)
+}
+
+// candidates returns the best of the ranked categories that have at least a confidence.
+func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float64) []Match {
 	leaders := e.leaders(s)
 	var buf [maxLeaders]Match
 	matches := buf[:0]
@@ -17,7 +22,7 @@ func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
 	for i := range leaders[:max(0, min(limit, len(leaders)))] {
 		// No entry has a higher confidence than the entry before it.
 		ceiling = min(ceiling, fit.confidence(e.evidence(s, leaders, i)))
-		if ceiling < leastConfidence {
+		if ceiling < least {
 			break
 		}
 		matches = append(matches, Match{int(leaders[i].category), ceiling})

@@ -1,0 +1,109 @@
+package learn
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// The variables of a confidence.
+const (
+	trustBase   = iota // 1
+	trustChance        // the log odds of the candidate by the utilities
+	trustKin           // the log odds of the candidate with its ancestors and descendants
+	trustMargin        // the distance of the utility to the best candidate of another branch, -5 to 5
+	trustEngine        // the confidence of the engine in the candidate, an ancestor or a descendant
+	trustKnown         // the share of the words that the examples have
+	trusts
+)
+
+// confidences holds the coefficients of a logistic function.
+type confidences [trusts]float64
+
+const (
+	mostMargin      = 5
+	leastConfidence = 0.08 // as of the engine: below it fewer than one entry in ten is right
+	entriesFitted   = 3    // of an answer
+	laterEntries    = 0.5  // the weight of an entry after the first
+	ridge           = 1
+)
+
+// evidence returns the variables of the first entries of ranked candidates, at most limit.
+func evidence(t *taxonomy.Taxonomy, list []candidate, known float64, limit int) [][trusts]float64 {
+	chances := make([]float64, len(list))
+	for i, c := range list {
+		chances[i] = c.utility
+	}
+	softmax(chances)
+	all := make([][trusts]float64, min(limit, len(list)))
+	for i := range all {
+		c := &list[i]
+		kin, margin, isAlone := 0.0, 0.0, true
+		for j, other := range list {
+			if isUnder(t, c.category, other.category) || isUnder(t, other.category, c.category) {
+				kin += chances[j]
+			} else if isAlone {
+				margin, isAlone = c.utility-other.utility, false
+			}
+		}
+		if isAlone {
+			margin = mostMargin
+		}
+		v := c.variables
+		all[i] = [trusts]float64{
+			1, logOdds(chances[i]), logOdds(kin), min(max(margin, -mostMargin), mostMargin),
+			max(v[useEngine], v[useBelow], v[useAbove]), known,
+		}
+	}
+	return all
+}
+
+// of is the confidence of an entry, rounded to four decimals as those of the engine.
+func (c *confidences) of(v [trusts]float64) float64 {
+	return math.Round(1e4*logistic(dot(c[:], v[:]))) / 1e4
+}
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// judged is the evidence of an entry, and whether the entry is right.
+type judged struct {
+	evidence [trusts]float64
+	isRight  bool
+	weight   float64
+}
+
+// fitConfidences fits the coefficients by logistic regression, with a weak penalty.
+func fitConfidences(entries []judged) confidences {
+	var c confidences
+	c[trustChance] = 1
+	n := float64(max(len(entries), 1))
+	var squares confidences
+	for range fitSteps {
+		var gradient confidences
+		for _, e := range entries {
+			d := logistic(dot(c[:], e.evidence[:]))
+			if e.isRight {
+				d--
+			}
+			for k, x := range e.evidence {
+				gradient[k] += e.weight * d * x
+			}
+		}
+		for k := range c {
+			g := gradient[k]
+			if k != trustBase {
+				g += ridge * c[k]
+			}
+			g /= n
+			squares[k] += g * g
+			c[k] -= fitRate * g / (math.Sqrt(squares[k]) + tinyGradient)
+		}
+	}
+	return c
+}
+
+// isRight reports whether a category is one of the allowed, or lies below one.
+func isRight(t *taxonomy.Taxonomy, category int32, allowed []int32) bool {
+	return slices.ContainsFunc(allowed, func(a int32) bool { return isUnder(t, category, a) })
+}

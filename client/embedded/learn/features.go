@@ -1,0 +1,183 @@
+package learn
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+)
+
+// Sample is an input as a model reads it.
+type Sample struct {
+	Host    string           // of a website
+	Fields  []classify.Field // the title of a product, or the fields of a page
+	Matches []classify.Match // the candidates of the engine in the model's taxonomy, the best first
+	Builtin []classify.Match // the candidates of the engine in the product taxonomy, if the model's is a custom one
+}
+
+// The kinds of features are the upper bits of their ids.
+const (
+	kindWord = iota
+	kindPair
+	kindGram
+	kindHost
+	kindEngine
+	kindBuiltin
+	kinds
+)
+
+const (
+	hashBits = 21
+	idBits   = hashBits + 3
+
+	shortText   = 60 // words: letters of longer texts say nothing that their words do not say
+	leastLetter = 3  // of a gram
+	mostLetter  = 5
+	maxWords    = 20_000 // as many as the engine reads
+)
+
+// kindWeights are the lengths of the vectors of the kinds of features, whatever the number of the features.
+var kindWeights = [kinds]float64{kindWord: 1, kindPair: 0.7, kindGram: 1, kindHost: 1, kindEngine: 0.6, kindBuiltin: 0.6}
+
+// feature is a feature of an input with its value.
+type feature struct {
+	id    uint32
+	value float32
+}
+
+// id makes an id of a kind and a hash.
+func id(kind int, h uint32) uint32 {
+	h ^= h >> 16
+	h *= 0x85ebca6b
+	h ^= h >> 13
+	h *= 0xc2b2ae35
+	h ^= h >> 16 // the last step of MurmurHash3: all bits depend on all
+	return uint32(kind)<<hashBits | h>>(32-hashBits)
+}
+
+const (
+	hashBase  = 2166136261 // FNV-1a
+	hashPrime = 16777619
+)
+
+func hash(h uint32, text []byte) uint32 {
+	for _, c := range text {
+		h = (h ^ uint32(c)) * hashPrime
+	}
+	return h
+}
+
+// counted are the features of a sample with their counts, sorted by id, and the number of its words.
+type counted struct {
+	features []feature
+	words    int
+	text     uint64 // a hash of the words in their order
+}
+
+// count lists the features of a sample.
+func count(s Sample) counted {
+	var c counted
+	length := 0
+	for _, f := range s.Fields {
+		classify.Words(f.Text, func([]byte) { length++ })
+	}
+	if s.Host != "" {
+		c.addGrams(kindHost, []byte(s.Host), 1)
+		c.mix(hash(hashBase, []byte(s.Host)))
+	}
+	for _, f := range s.Fields {
+		c.addField(f, length <= shortText)
+	}
+	if len(s.Matches) == 0 {
+		c.add(id(kindEngine, 0), 1)
+	}
+	c.addMatches(kindEngine, s.Matches)
+	c.addMatches(kindBuiltin, s.Builtin)
+	c.features = slices.Clone(merged(c.features)) // 100,000 of them are in memory
+	return c
+}
+
+func (c *counted) add(id uint32, value float32) { c.features = append(c.features, feature{id, value}) }
+
+func (c *counted) mix(h uint32) { c.text = (c.text ^ uint64(h)) * 1099511628211 }
+
+// addField adds the words, pairs and grams of a field.
+func (c *counted) addField(f classify.Field, grams bool) {
+	weight := float32(f.Weight)
+	previous, isFirst := uint32(0), true
+	classify.Words(f.Text, func(word []byte) {
+		if c.words++; c.words > maxWords {
+			return
+		}
+		h := hash(hashBase, word)
+		c.mix(h)
+		c.add(id(kindWord, h), weight)
+		if !isFirst {
+			c.add(id(kindPair, hash(previous, word)), weight)
+		}
+		previous, isFirst = h, false
+		if grams {
+			c.addGrams(kindGram, word, weight)
+		}
+	})
+}
+
+// addGrams adds the grams of a word between marks of its start and its end.
+func (c *counted) addGrams(kind int, word []byte, weight float32) {
+	marked := append(append([]byte{'<'}, word...), '>')
+	for i := range marked {
+		h := uint32(hashBase)
+		for n, letter := range marked[i:min(i+mostLetter, len(marked))] {
+			h = (h ^ uint32(letter)) * hashPrime
+			if n+1 >= leastLetter {
+				c.add(id(kind, h), weight)
+			}
+		}
+	}
+}
+
+func (c *counted) addMatches(kind int, matches []classify.Match) {
+	for _, m := range matches {
+		c.add(matchID(kind, m), float32(m.Confidence))
+	}
+}
+
+func matchID(kind int, m classify.Match) uint32 { return id(kind, uint32(m.Category)+1) }
+
+// merged sorts features, and adds up the values of equal ids.
+func merged(list []feature) []feature {
+	slices.SortFunc(list, func(a, b feature) int { return cmp.Compare(a.id, b.id) })
+	out := list[:0]
+	for _, f := range list {
+		if n := len(out); n > 0 && out[n-1].id == f.id {
+			out[n-1].value += f.value
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// weigh turns counts into values, in place: rare features weigh more, repetitions of a word add little, and each kind
+// of features has a length of its own. idf gives the weight of a rare feature.
+func (c *counted) weigh(idf func(id uint32) float32) {
+	for rest := c.features; len(rest) > 0; {
+		kind := int(rest[0].id >> hashBits)
+		n, sum := 0, 0.0
+		for ; n < len(rest) && int(rest[n].id>>hashBits) == kind; n++ {
+			if kind < kindEngine {
+				rest[n].value = max(1+float32(math.Log(float64(rest[n].value))), 0.3) * idf(rest[n].id)
+				sum += float64(rest[n].value) * float64(rest[n].value)
+			}
+		}
+		scale := kindWeights[kind]
+		if kind < kindEngine {
+			scale /= math.Sqrt(sum)
+		}
+		for i := range rest[:n] {
+			rest[i].value *= float32(scale)
+		}
+		rest = rest[n:]
+	}
+}

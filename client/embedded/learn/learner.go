@@ -1,0 +1,306 @@
+package learn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// LeastLabels is the fewest examples that a model is made of. With fewer, a model can be worse than the engine alone.
+const LeastLabels = 50
+
+const (
+	fewExamples = 5_000 // up to it cross-validation has manyFolds, and rare features count
+	manyFolds   = 5
+	fewFolds    = 2
+	leastCount  = 2 // inputs with a feature, if there are many examples
+)
+
+// TooFewError is the error of fewer than LeastLabels examples.
+type TooFewError struct{ Labels int }
+
+func (e *TooFewError) Error() string {
+	return fmt.Sprintf("%d labelled inputs are too few to learn from: with fewer than %d a model can be worse than the built-in engine; label more inputs", e.Labels, LeastLabels)
+}
+
+// TooLargeError is the error of a taxonomy that leaves no place for a model in MaxFile bytes.
+type TooLargeError struct{ Categories int }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("a model has at most %d bytes, which are too few for a taxonomy of %d categories with its aliases: leave out categories that are not used", MaxFile, e.Categories)
+}
+
+// Learner gathers examples, and makes a model of them. It is not safe for concurrent use.
+type Learner struct {
+	kind     client.Kind
+	taxonomy *taxonomy.Custom
+	levels   evaluate.Levels
+	byLevels map[string]int32 // by the levels of a category, joined
+	classes  []Class
+	byClass  map[string]int32 // by the categories of a class
+	examples []example
+	texts    map[uint64]int // by the hash of the words: the first example with it
+	findings []Finding
+	byTerms  map[string]string // by the terms of a path: the path
+}
+
+type example struct {
+	counted
+	Row
+	class   int32
+	matches []classify.Match
+}
+
+// Row is where an input stands.
+type Row struct {
+	File  string
+	Line  int64
+	Input string
+}
+
+// Features are the features of a sample, which take less memory than its text.
+type Features struct {
+	counted
+	matches []classify.Match
+}
+
+// FeaturesOf returns the features of a sample.
+func FeaturesOf(s Sample) Features { return Features{count(s), s.Matches} }
+
+// NewLearner returns a Learner of inputs of a kind, and of labels in a taxonomy. A published taxonomy has no File.
+func NewLearner(kind client.Kind, t *taxonomy.Custom) *Learner {
+	l := &Learner{
+		kind: kind, taxonomy: t, levels: evaluate.LevelsOf(&t.Taxonomy), byLevels: make(map[string]int32),
+		byClass: make(map[string]int32), texts: make(map[uint64]int),
+	}
+	for i := range t.Categories {
+		l.byLevels[l.key(t.Categories[i].Path)] = int32(i)
+	}
+	return l
+}
+
+func (l *Learner) key(value string) string {
+	return strings.Join(l.levels(value), taxonomy.PathSeparator)
+}
+
+// Add adds an input with its label. Inputs without a label, and labels without a category of
+// the taxonomy, are left out; the latter are findings.
+func (l *Learner) Add(row Row, f Features, label string) {
+	if strings.TrimSpace(label) == "" {
+		return
+	}
+	var allowed []int32
+	for value := range strings.SplitSeq(label, "|") {
+		if key := l.key(value); key == "" {
+			continue
+		} else if c, ok := l.byLevels[key]; ok {
+			allowed = append(allowed, c)
+		} else {
+			l.unknown(row, value)
+		}
+	}
+	if len(allowed) == 0 {
+		return
+	}
+	slices.Sort(allowed)
+	class := l.class(slices.Compact(allowed))
+	if _, ok := l.texts[f.text]; ok {
+		f.features = slices.Clone(f.features) // Train changes them, and equal inputs share them
+	}
+	l.compare(row, f.text, class)
+	l.classes[class].Labels++
+	l.examples = append(l.examples, example{f.counted, row, class, f.matches})
+}
+
+// class returns the class of the allowed categories.
+func (l *Learner) class(allowed []int32) int32 {
+	key := fmt.Sprint(allowed)
+	class, ok := l.byClass[key]
+	if !ok {
+		class = int32(len(l.classes))
+		l.byClass[key] = class
+		c := Class{categories: allowed}
+		for _, k := range allowed {
+			c.Values = append(c.Values, l.taxonomy.Categories[k].Path)
+		}
+		l.classes = append(l.classes, c)
+	}
+	return class
+}
+
+// Examples is the number of examples so far.
+func (l *Learner) Examples() int { return len(l.examples) }
+
+// Train makes a model of the examples, which cannot be added to any more. The error is a *[TooFewError] or
+// a *[TooLargeError].
+func (l *Learner) Train() (*Model, []Suspect, error) {
+	if len(l.examples) < LeastLabels {
+		return nil, nil, &TooFewError{len(l.examples)}
+	}
+	least := 1
+	if len(l.examples) > fewExamples {
+		least = leastCount
+	}
+	rare := l.weigh()
+	m := &Model{taxonomy: &l.taxonomy.Taxonomy, About: About{
+		Kind: l.kind, Classification: l.taxonomy.Name, Edition: l.taxonomy.Fingerprint(),
+		Labels: len(l.examples), Classes: l.classes,
+	}}
+	if l.taxonomy.File != "" {
+		m.Tree = treeText(&l.taxonomy.Taxonomy)
+	}
+	suspects := l.validate(m, rare, least)
+	m.linear = trained(l.vectors(func(int) bool { return true }), len(l.classes), least, rare)
+	body := m.body()
+	for least := 2; len(body)+headerLength > MaxFile; least++ {
+		if least > mostWeight {
+			return nil, nil, &TooLargeError{len(l.taxonomy.Categories)}
+		}
+		m.linear.drop(least)
+		m.linear.sort(rare)
+		body = m.body()
+	}
+	m.digest = digest(body)
+	return m, suspects, nil
+}
+
+// weigh counts the inputs with each feature, and turns the counts of all examples into values.
+func (l *Learner) weigh() *rarities {
+	rare := &rarities{inputs: len(l.examples), counts: make(map[uint32]int32)}
+	for i := range l.examples {
+		for _, f := range l.examples[i].features {
+			rare.counts[f.id]++
+		}
+	}
+	for i := range l.examples {
+		l.examples[i].weigh(func(id uint32) float32 { return idfOf(rare.of(id)) })
+	}
+	return rare
+}
+
+// vectors are the examples that are chosen by their place in the order of folds.
+func (l *Learner) vectors(chosen func(i int) bool) []vector {
+	var list []vector
+	for i := range l.examples {
+		if chosen(i) {
+			list = append(list, vector{l.examples[i].features, l.examples[i].class})
+		}
+	}
+	return list
+}
+
+// held is an example with the candidates of a model of other examples.
+type held struct {
+	list  []candidate
+	known float64 // the share of its words
+}
+
+// validate answers each example by a model of other examples, and fits the utility, the confidences and the report of
+// m to these answers.
+func (l *Learner) validate(m *Model, rare *rarities, least int) []Suspect {
+	held := l.hold(rare, least)
+	t := m.taxonomy
+	var choices []choice
+	for i, h := range held {
+		c := choice{list: h.list}
+		for _, candidate := range h.list {
+			c.right = append(c.right, isRight(t, candidate.category, l.allowed(i)))
+		}
+		if slices.Contains(c.right, true) {
+			choices = append(choices, c)
+		}
+	}
+	m.Utility = fitUtility(choices)
+	var entries []judged
+	for i := range held {
+		m.Utility.rank(held[i].list)
+		if len(entries) > mostFitted {
+			continue
+		}
+		for rank, v := range evidence(t, held[i].list, held[i].known, entriesFitted) {
+			weight := laterEntries
+			if rank == 0 {
+				weight = 1
+			}
+			entries = append(entries, judged{v, isRight(t, held[i].list[rank].category, l.allowed(i)), weight})
+		}
+	}
+	m.Confidence = fitConfidences(entries)
+	comparison := evaluate.ForTaxonomy(t)
+	var suspects []Suspect
+	for i, h := range held {
+		matches := m.answer(h.list, h.known, entriesFitted)
+		answers := make([]evaluate.Answer, len(matches))
+		for k, match := range matches {
+			answers[k] = evaluate.Answer{Value: t.Categories[match.Category].Path, Confidence: match.Confidence}
+		}
+		label := strings.Join(l.classes[l.examples[i].class].Values, "|")
+		comparison.Add(label, answers)
+		if own := l.examples[i].matches; len(own) > 0 && isRight(t, int32(own[0].Category), l.allowed(i)) {
+			m.Engine += 1 / float64(len(held))
+		}
+		if len(answers) > 0 && answers[0].Confidence >= leastSuspicion && !isRight(t, int32(matches[0].Category), l.allowed(i)) {
+			suspects = append(suspects, Suspect{l.examples[i].Row, label, answers[0].Value, answers[0].Confidence})
+		}
+	}
+	m.Report = comparison.Report()
+	sortSuspects(suspects)
+	return suspects
+}
+
+func (l *Learner) allowed(example int) []int32 {
+	return l.classes[l.examples[example].class].categories
+}
+
+// hold answers each example by a model of other examples.
+func (l *Learner) hold(rare *rarities, least int) []held {
+	folds := manyFolds
+	if len(l.examples) > fewExamples {
+		folds = fewFolds
+	}
+	fold := make([]int, len(l.examples))
+	for place, i := range rand.New(rand.NewPCG(3, 4)).Perm(len(fold)) {
+		fold[i] = place % folds
+	}
+	for i, e := range l.examples {
+		fold[i] = fold[l.texts[e.text]] // a repeated input tells nothing about new ones
+	}
+	all := make([]held, len(l.examples))
+	shares := make([]float64, len(l.classes))
+	for k := range folds {
+		part := l.vectors(func(i int) bool { return fold[i] != k })
+		classes := l.classesOf(part)
+		linear := trained(part, len(classes), least, rare)
+		tree := newTree(&l.taxonomy.Taxonomy, classes)
+		for i, e := range l.examples {
+			if fold[i] == k {
+				h := &all[i]
+				h.known = linear.shares(e.features, shares[:len(classes)])
+				h.list = tree.candidates(classes, shares[:len(classes)], e.matches)
+			}
+		}
+	}
+	return all
+}
+
+// classesOf numbers the classes of some vectors anew, in place: other classes are unknown to a model of these.
+func (l *Learner) classesOf(part []vector) []Class {
+	number := make(map[int32]int32)
+	var classes []Class
+	for i, v := range part {
+		n, ok := number[v.class]
+		if !ok {
+			n = int32(len(classes))
+			number[v.class] = n
+			classes = append(classes, l.classes[v.class])
+		}
+		part[i].class = n
+	}
+	return classes
+}

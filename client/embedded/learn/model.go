@@ -1,0 +1,109 @@
+package learn
+
+import (
+	"sync"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// Model answers in the categories of a taxonomy. It is safe for concurrent use.
+type Model struct {
+	About
+	taxonomy *taxonomy.Taxonomy
+	linear   *linear
+	working  sync.Pool // of *working
+	digest   [32]byte  // of the file
+}
+
+// About is what the file of a model says of it.
+type About struct {
+	Kind           client.Kind `json:"kind"`
+	Classification string      `json:"classification"`
+	Edition        string      `json:"edition"`        // the fingerprint of the taxonomy
+	Tree           string      `json:"tree,omitempty"` // a custom taxonomy as CSV; "" for a published one
+
+	Labels  int     `json:"labels"` // examples
+	Classes []Class `json:"classes"`
+
+	Engine float64         `json:"engine_top_1"`     // the share of the examples to which the engine alone gives a right first answer
+	Report evaluate.Report `json:"cross_validation"` // of the examples: each answered by a model of others
+
+	Utility    utility     `json:"utility"`
+	Confidence confidences `json:"confidence"`
+}
+
+// Class is the allowed categories of a label.
+type Class struct {
+	Values []string `json:"values"` // paths or codes
+	Labels int      `json:"labels"` // examples with this label
+
+	categories []int32 // indexes in the taxonomy, sorted
+}
+
+// working is the memory of one prediction.
+type working struct {
+	tree   *tree
+	shares []float64
+}
+
+func (m *Model) borrow() *working {
+	if w, ok := m.working.Get().(*working); ok {
+		return w
+	}
+	return &working{newTree(m.taxonomy, m.Classes), make([]float64, len(m.Classes))}
+}
+
+// Taxonomy returns the taxonomy that the model answers in.
+func (m *Model) Taxonomy() *taxonomy.Taxonomy { return m.taxonomy }
+
+// Custom returns the custom taxonomy in the model; nil if the model is of a published one. file is the name of the model
+// in errors.
+func (m *Model) Custom(file string) *taxonomy.Custom {
+	if m.Tree == "" {
+		return nil
+	}
+	return &taxonomy.Custom{Taxonomy: *m.taxonomy, File: file, Lines: make([]int, len(m.taxonomy.Categories))}
+}
+
+// Predict returns at most limit categories of an input, the best first.
+func (m *Model) Predict(s Sample, limit int) []classify.Match {
+	w := m.borrow()
+	defer m.working.Put(w)
+	_, list, known := m.ranked(w, s)
+	return m.answer(list, known, limit)
+}
+
+// ranked returns the features and the candidates of an input, the best first.
+func (m *Model) ranked(w *working, s Sample) (counted, []candidate, float64) {
+	c := count(s)
+	c.weigh(m.linear.idf)
+	known := m.linear.shares(c.features, w.shares)
+	list := w.tree.candidates(m.Classes, w.shares, s.Matches)
+	m.Utility.rank(list)
+	return c, list, known
+}
+
+func (m *linear) idf(id uint32) float32 {
+	if i, ok := m.index[id]; ok {
+		return idfOf(m.rarity[i])
+	}
+	return idfOf(m.unknown)
+}
+
+// answer gives the entries of ranked candidates.
+func (m *Model) answer(list []candidate, known float64, limit int) []classify.Match {
+	var matches []classify.Match
+	ceiling := 1.0
+	for i, v := range evidence(m.taxonomy, list, known, limit) {
+		// No entry has a higher confidence than the entry before it.
+		ceiling = min(ceiling, m.Confidence.of(v))
+		if ceiling < leastConfidence {
+			break
+		}
+		matches = append(matches, classify.Match{Category: int(list[i].category), Confidence: ceiling})
+	}
+	return matches
+}

@@ -1,0 +1,143 @@
+package learn
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+var (
+	samples = flag.String("samples", "", "measure models of the labelled samples in `DIR`, which are no part of the project")
+	sets    = flag.String("sets", "product_feeds,product_flipkart,web_pages,web_news,web_domains,naics_companies", "the `NAMES` of the sets: NAME.tsv has the columns text and label")
+	draws   = flag.Int("draws", 10, "measure `N` random draws of labels")
+)
+
+// labelled is a text with its label.
+type labelled struct {
+	features Features
+	sample   Sample
+	label    string
+}
+
+// readSamples reads a set of samples. A title is a text; a page is "URL ||| text", a company "name ||| text".
+func readSamples(t *testing.T, name string) (*taxonomy.Custom, client.Kind, []labelled) {
+	text, err := os.ReadFile(filepath.Join(*samples, name+".tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, published := client.Website, taxonomy.IAB()
+	switch {
+	case strings.HasPrefix(name, "product"):
+		kind, published = client.Product, taxonomy.Products()
+	case strings.HasPrefix(name, "naics"):
+		published = taxonomy.NAICS()
+	}
+	engine := classify.New(published)
+	var list []labelled
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")[1:]
+	for i, line := range lines {
+		text, label, _ := strings.Cut(line, "\t")
+		list = append(list, labelled{sample: sampleOf(engine, kind, name, i, text), label: label})
+		list[i].features = FeaturesOf(list[i].sample)
+	}
+	return &taxonomy.Custom{Taxonomy: *published}, kind, list
+}
+
+func sampleOf(engine *classify.Engine, kind client.Kind, name string, number int, text string) Sample {
+	head, body, inTwo := strings.Cut(text, " ||| ")
+	s := Sample{Host: fmt.Sprintf("%s-%d.example", strings.ReplaceAll(name, "_", "-"), number), Fields: []classify.Field{{Text: text, Weight: 1}}}
+	switch {
+	case kind == client.Product:
+		s.Host, s.Matches = "", engine.TitleCandidates(text)
+		return s
+	case strings.HasSuffix(name, "domains"):
+		s.Host, s.Fields = text, nil
+	case inTwo && strings.Contains(head, "://"):
+		_, s.Host, _ = strings.Cut(head, "://")
+		s.Host, _, _ = strings.Cut(s.Host, "/")
+		s.Fields = []classify.Field{{Text: body, Weight: 1}}
+	case inTwo:
+		s.Fields = []classify.Field{{Text: head, Weight: 3}, {Text: body, Weight: 1}}
+	}
+	s.Matches = engine.WebsiteCandidates(s.Host, nil, s.Fields)
+	return s
+}
+
+// result is the share of right answers of the engine and of a model to the inputs that the model was not made of, and
+// the mean confidence of the model.
+type result struct{ engine, model, confidence float64 }
+
+func draw(t *testing.T, tree *taxonomy.Custom, kind client.Kind, list []labelled, labels, seed int) (result, *Model) {
+	order := rand.New(rand.NewPCG(uint64(seed), 7)).Perm(len(list))
+	l := NewLearner(kind, tree)
+	for _, i := range order[:labels] {
+		f := list[i].features
+		f.features = append([]feature(nil), f.features...) // Train changes them
+		l.Add(Row{Line: int64(i)}, f, list[i].label)
+	}
+	m, _, err := l.Train()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r result
+	one := 1 / float64(len(order)-labels)
+	for _, i := range order[labels:] {
+		var allowed []int32
+		for value := range strings.SplitSeq(list[i].label, "|") {
+			if c, ok := l.byLevels[l.key(value)]; ok {
+				allowed = append(allowed, c)
+			}
+		}
+		if m := list[i].sample.Matches; len(m) > 0 && isRight(&tree.Taxonomy, int32(m[0].Category), allowed) {
+			r.engine += one
+		}
+		if m := m.Predict(list[i].sample, 1); len(m) > 0 {
+			r.confidence += one * m[0].Confidence
+			if isRight(&tree.Taxonomy, int32(m[0].Category), allowed) {
+				r.model += one
+			}
+		}
+	}
+	return r, m
+}
+
+// The shares of right answers of models of 50, 200 and two thirds of the labels to the other inputs.
+func TestSamples(t *testing.T) {
+	if *samples == "" {
+		t.Skip("needs -samples")
+	}
+	fmt.Printf("| set | labels | engine | model: mean | least | most | worst beside the engine | confidence | file |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	for _, name := range strings.Split(*sets, ",") {
+		tree, kind, list := readSamples(t, name)
+		thirds := 2 * len(list) / 3
+		for _, labels := range []int{50, min(200, thirds), thirds} {
+			var mean result
+			least, most, worst, size := 1.0, 0.0, 1.0, 0
+			for seed := range *draws {
+				r, m := draw(t, tree, kind, list, labels, seed)
+				mean.engine += r.engine / float64(*draws)
+				mean.model += r.model / float64(*draws)
+				mean.confidence += r.confidence / float64(*draws)
+				least, most, worst = min(least, r.model), max(most, r.model), min(worst, r.model-r.engine)
+				var file bytes.Buffer
+				if _, err := m.WriteTo(&file); err != nil {
+					t.Fatal(err)
+				}
+				size = max(size, file.Len())
+				if testing.Verbose() {
+					t.Logf("%s %d %.2f %.2f", name, labels, m.Utility, m.Confidence)
+				}
+			}
+			fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %+.3f | %.3f | %d |\n", name, labels, mean.engine, mean.model, least, most, worst, mean.confidence, size)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package learn
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// The variables of a candidate's utility.
+const (
+	useShare    = iota // the logarithm of the candidate's share
+	useEngine          // the confidence of the engine in the candidate
+	useOdds            // the same as log odds, from 0 to 1
+	useFirst           // 1 for the first answer of the engine
+	useAbove           // the confidence of the engine in an ancestor
+	useBelow           // the confidence of the engine in a descendant
+	useNew             // 1 for a candidate of the engine that no label names
+	useNewBest         // for such a candidate the best share
+	useParents         // the shares of the ancestors
+	useChildren        // the shares of the descendants
+	uses
+)
+
+// utility holds the weights of the variables.
+type utility [uses]float64
+
+// shipped are the weights of the mean of the samples for which the engine was made. Few examples change them little.
+var shipped = utility{
+	useShare: 0.9, useEngine: 1.3, useOdds: 1.5, useFirst: 0.4, useAbove: 0.3, useBelow: 0.2,
+	useNew: 0.7, useNewBest: 0, useParents: 0.4, useChildren: -0.2,
+}
+
+const (
+	mostShared   = 10   // candidates of labels
+	leastShare   = 1e-4 // of a candidate that the engine does not answer
+	shareFloor   = 1e-3 // a share below it is no evidence against a candidate
+	shrinkage    = 3    // examples that the shipped weights count
+	fitSteps     = 300
+	fitRate      = 0.5
+	mostFitted   = 20_000 // examples: more do not change a dozen weights
+	leastOdds    = 0.01   // confidences of the engine beyond it, and beyond 1 less it, are alike
+	tinyGradient = 1e-9
+)
+
+// candidate is a category that may be the answer.
+type candidate struct {
+	category  int32
+	share     float64 // of the classes that allow the category
+	variables [uses]float64
+	utility   float64
+}
+
+// tree is a taxonomy with working memory by category. All of it is zero between uses.
+type tree struct {
+	*taxonomy.Taxonomy
+	share []float64 // of the classes that allow the category
+	under []float64 // the same with those of the descendants
+	place []int32   // the place in the list of candidates, from 1
+	named []bool    // a label names the category; this one stays
+}
+
+func newTree(t *taxonomy.Taxonomy, classes []Class) *tree {
+	n := len(t.Categories)
+	tr := &tree{t, make([]float64, n), make([]float64, n), make([]int32, n), make([]bool, n)}
+	for _, c := range classes {
+		for _, k := range c.categories {
+			tr.named[k] = true
+		}
+	}
+	return tr
+}
+
+// isUnder reports whether two categories are the same, or the first is a descendant of the second.
+func isUnder(t *taxonomy.Taxonomy, a, b int32) bool {
+	for c := int(a); c >= int(b); c = t.Categories[c].Parent { // parents come before their children
+		if c == int(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates lists the candidates of an input, those of the labels first.
+func (t *tree) candidates(classes []Class, shares []float64, matches []classify.Match) []candidate {
+	var likely []int32
+	for c, share := range shares {
+		if share < leastShare {
+			continue
+		}
+		for _, k := range classes[c].categories {
+			if t.share[k] == 0 {
+				likely = append(likely, k)
+			}
+			t.share[k] += share
+		}
+	}
+	for _, k := range likely {
+		for a := int(k); a >= 0; a = t.Categories[a].Parent {
+			t.under[a] += t.share[k]
+		}
+	}
+	ordered := slices.Clone(likely)
+	slices.SortFunc(ordered, func(a, b int32) int { return cmp.Or(cmp.Compare(t.share[b], t.share[a]), cmp.Compare(a, b)) })
+	var list []candidate
+	add := func(k int32) {
+		if t.place[k] == 0 {
+			list = append(list, candidate{category: k, share: t.share[k]})
+			t.place[k] = int32(len(list))
+		}
+	}
+	for _, k := range ordered[:min(len(ordered), mostShared)] {
+		add(k)
+	}
+	for _, m := range matches {
+		add(int32(m.Category))
+		for a := m.Category; a >= 0; a = t.Categories[a].Parent {
+			if t.named[a] {
+				add(int32(a))
+			}
+		}
+	}
+	best := 0.0
+	if len(ordered) > 0 {
+		best = t.share[ordered[0]]
+	}
+	for i := range list {
+		t.describe(&list[i], best, matches)
+	}
+	for _, k := range likely {
+		t.share[k] = 0
+		for a := int(k); a >= 0; a = t.Categories[a].Parent {
+			t.under[a] = 0
+		}
+	}
+	for _, c := range list {
+		t.place[c.category] = 0
+	}
+	return list
+}
+
+// describe sets the variables of a candidate.
+func (t *tree) describe(c *candidate, best float64, matches []classify.Match) {
+	v := &c.variables
+	v[useShare] = math.Log(c.share + shareFloor)
+	if c.share == 0 && !t.named[c.category] {
+		v[useNew], v[useNewBest] = 1, best
+	}
+	v[useChildren] = max(t.under[c.category]-c.share, 0)
+	for a := t.Categories[c.category].Parent; a >= 0; a = t.Categories[a].Parent {
+		v[useParents] += t.share[a]
+	}
+	for rank, m := range matches {
+		switch k := int32(m.Category); {
+		case k == c.category:
+			v[useEngine], v[useOdds] = m.Confidence, (logOdds(m.Confidence)-logOdds(0))/(logOdds(1)-logOdds(0))
+			if rank == 0 {
+				v[useFirst] = 1
+			}
+		case isUnder(t.Taxonomy, k, c.category):
+			v[useBelow] = max(v[useBelow], m.Confidence)
+		case isUnder(t.Taxonomy, c.category, k):
+			v[useAbove] = max(v[useAbove], m.Confidence)
+		}
+	}
+}
+
+// logOdds is the logarithm of p/(1-p), with p kept from 0 and 1.
+func logOdds(p float64) float64 {
+	p = min(max(p, leastOdds), 1-leastOdds)
+	return math.Log(p / (1 - p))
+}
+
+// rank sets the utilities of the candidates, and sorts these, the best first.
+func (u *utility) rank(list []candidate) {
+	for i := range list {
+		list[i].utility = dot(u[:], list[i].variables[:])
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.utility, a.utility), cmp.Compare(a.category, b.category))
+	})
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+// choice is the candidates of an example, of which at least one is right.
+type choice struct {
+	list  []candidate
+	right []bool
+}
+
+// fitUtility maximizes the probability of right candidates, a softmax of the utilities, less the penalty of a distance
+// to the shipped weights.
+func fitUtility(choices []choice) utility {
+	u := shipped
+	choices = choices[:min(len(choices), mostFitted)]
+	if len(choices) == 0 {
+		return u
+	}
+	return minimize(u, float64(len(choices)), func(u, gradient *utility) {
+		for _, c := range choices {
+			p := make([]float64, len(c.list))
+			right := 0.0
+			for i := range c.list {
+				p[i] = dot(u[:], c.list[i].variables[:])
+			}
+			softmax(p)
+			for i, isRight := range c.right {
+				if isRight {
+					right += p[i]
+				}
+			}
+			for i := range c.list {
+				d := p[i]
+				if c.right[i] && right > 0 {
+					d -= p[i] / right
+				}
+				for k, x := range c.list[i].variables {
+					gradient[k] += d * x
+				}
+			}
+		}
+	})
+}
+
+// minimize takes steps against the gradient of a loss of n examples, and of the penalty.
+func minimize(start utility, n float64, loss func(u, gradient *utility)) utility {
+	u, squares := start, utility{}
+	for range fitSteps {
+		var gradient utility
+		loss(&u, &gradient)
+		for k := range u {
+			g := (gradient[k] + shrinkage*(u[k]-start[k])) / n
+			squares[k] += g * g
+			u[k] -= fitRate * g / (math.Sqrt(squares[k]) + tinyGradient)
+		}
+	}
+	return u
+}

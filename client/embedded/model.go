@@ -1,0 +1,84 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
+)
+
+// modelOf returns the model of a classification; nil if there is none.
+func modelOf(models []*learn.Model, classification string) *learn.Model {
+	for _, m := range models {
+		if m.Classification == classification {
+			return m
+		}
+	}
+	return nil
+}
+
+// matches returns the entries of an answer.
+func (c *classification) matches(j prediction) []classify.Match {
+	switch {
+	case c.model != nil:
+		return c.model.Predict(c.sample(j), c.most)
+	case j.host != "":
+		return c.engine().Website(j.host, j.path, j.fields, c.most)
+	}
+	return c.engine().Title(j.title)
+}
+
+// sample returns what a model reads of an input.
+func (c *classification) sample(j prediction) learn.Sample {
+	if j.host != "" {
+		return learn.Sample{Host: j.host, Fields: j.fields, Matches: c.engine().WebsiteCandidates(j.host, j.path, j.fields)}
+	}
+	s := learn.Sample{Fields: []classify.Field{{Text: j.title, Weight: 1}}, Matches: c.engine().TitleCandidates(j.title)}
+	if client.IsCustom(c.name) {
+		s.Builtin = builtin().TitleCandidates(j.title)
+	}
+	return s
+}
+
+// Features reads an input as a model of the request's classification does. It uses no quota. The error says what is
+// wrong with the request.
+func (s *Service) Features(ctx context.Context, r client.Request) (learn.Features, error) {
+	op := s.operation(r.Kind)
+	c, problem := op.classification(r.Classification)
+	if problem != nil {
+		return learn.Features{}, errors.New(problem.Message)
+	}
+	j, problem := op.predict(ctx, c, r.Input)
+	if problem != nil {
+		return learn.Features{}, rejection(problem)
+	}
+	if ctx.Err() != nil { // the page was not fetched
+		return learn.Features{}, context.Cause(ctx)
+	}
+	return learn.FeaturesOf(c.sample(j)), nil
+}
+
+// The fields of the contributions with a model: words that labelled inputs have, and what the engine alone says.
+const (
+	labelField  = "labels"
+	engineField = "engine"
+)
+
+// explainModel returns the entries of an answer, and the contributions of the words and of the engine to them.
+func (c *classification) explainModel(j prediction) ([]classify.Match, []Contribution) {
+	matches, found := c.model.Explain(c.sample(j), c.most)
+	categories := c.engine().Taxonomy().Categories
+	list := make([]Contribution, len(found))
+	for i, f := range found {
+		path := categories[f.Category].Path
+		list[i] = Contribution{
+			Value: path, Speaker: path, Words: f.Words, Fields: []string{labelField}, Weight: f.Weight, Share: f.Share, Seen: f.Seen,
+		}
+		if f.Words == "" {
+			list[i].Words, list[i].Fields = "(the words of its names)", []string{engineField}
+		}
+	}
+	return matches, list
+}

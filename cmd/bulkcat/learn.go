@@ -1,0 +1,317 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/places"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// learnFlags are the flags of `learn`.
+type learnFlags struct {
+	streams        streams
+	input          inputFlags
+	labelColumn    string
+	kind           string
+	classification string
+	tree           string // NAME=FILE or FILE
+	limit          int64
+	fetch          fetchFlags
+	output         string
+	suspects       string
+	replace        replaceFlag
+	asJSON         bool
+	log            logFlags
+}
+
+func newLearn(s streams) *cobra.Command {
+	f := &learnFlags{streams: s}
+	cmd := &cobra.Command{
+		Use:   "learn FILE... --input-column COLUMN --label-column COLUMN -o MODEL",
+		Short: "Make a model of labelled inputs, with which the embedded service answers better",
+		Long: `Make a model of labelled inputs, with which the embedded service answers better: --model
+of 'bulkcat website', 'product', 'serve', 'eval' and 'explain' uses it. At least 50 inputs
+must have a label, a category of the taxonomy; several allowed ones have '|' between. The
+model is on this machine alone, and the same inputs give the same file of at most 2 MB.
+
+The report is of a cross-validation: each input is answered by a model of other inputs.
+Labels that are not in the taxonomy or contradict each other, and repeated inputs, are
+listed with their lines; --suspects also lists the labels that are probably wrong.`,
+		Example: `  bulkcat learn labelled.csv --input-column title --label-column category -o shop.model
+  bulkcat product catalog.csv -o catalog.parquet --model shop.model
+  bulkcat learn labelled.csv --input-column title --label-column category -o shop.model --taxonomy shop.csv
+  bulkcat learn companies.csv --input-column url --label-column code --classification naics -o naics.model`,
+		Args: operands(1, 0, "no input: name a file of inputs and their labels"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.input.Paths = args
+			return f.run(cmd.Context())
+		},
+	}
+	addGroup(cmd, "Input", func(flags *pflag.FlagSet) {
+		f.input.bindColumns(flags, "input-column", "the `column` of the inputs; may be given several times")
+		flags.StringVar(&f.labelColumn, "label-column", "", "the `column` of the labels")
+		f.input.bindFormat(flags)
+		flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
+	})
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.StringVarP(&f.output, "output", "o", "", "write the model to `FILE`")
+		flags.StringVar(&f.suspects, "suspects", "", "write the labels that are wrong or probably wrong to `FILE`, as CSV, and the repeated inputs")
+		f.replace.bind(flags)
+		flags.BoolVar(&f.asJSON, "json", false, "one line of JSON")
+	})
+	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
+		flags.StringVar(&f.kind, "kind", "", "website or product (default: by the classification; product without one)")
+		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
+		flags.StringVar(&f.tree, "taxonomy", "", "the labels are categories of your own product taxonomy in `FILE`, which the model keeps; NAME=FILE gives its classification a name, "+client.CustomPrefix+"...")
+		f.fetch.bind(flags)
+	})
+	addGroup(cmd, "Run", f.log.bind)
+	return cmd
+}
+
+// memoryOfLearning is the heap in bytes from which on the garbage collector works harder: the features of 100,000
+// titles and a model of them take 300 MB.
+const memoryOfLearning = 400 << 20
+
+func (f *learnFlags) run(ctx context.Context) error {
+	kind, err := f.check()
+	if err != nil {
+		return &usageError{err}
+	}
+	custom, err := f.taxonomy()
+	if err != nil {
+		return &usageError{err}
+	}
+	if err := f.checkOutputs(custom); err != nil {
+		return err
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryOfLearning)
+	}
+	log := f.log.logger(f.streams.err)
+	options := embedded.Options{Fetch: f.fetch.fetcher(log), Logger: log}
+	if custom.File != "" {
+		options.Custom = []*taxonomy.Taxonomy{&custom.Taxonomy}
+	}
+	f.input.Log = log
+	input, err := f.input.options(f.streams.in)
+	if err != nil {
+		return &usageError{err}
+	}
+	started := time.Now()
+	learned, err := pipeline.Learn(ctx, pipeline.Learning{
+		Kind: kind, Taxonomy: custom, Features: embedded.New(options).Features, Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
+	})
+	f.tellFindings(learned.Findings)
+	if err != nil {
+		return err
+	}
+	log.Debug("the model is made", "seconds", time.Since(started).Seconds())
+	return f.write(learned)
+}
+
+// check finds the kind, and sets the default classification.
+func (f *learnFlags) check() (client.Kind, error) {
+	e := evalFlags{input: f.input, labelColumn: f.labelColumn, kind: f.kind, classification: f.classification, limit: f.limit, log: f.log}
+	if f.tree != "" {
+		if e.classification == "" {
+			e.classification = treeName(f.tree)
+		} else if e.classification != treeName(f.tree) {
+			return "", fmt.Errorf("--classification: %s is not the name of the taxonomy %s: leave it out", f.classification, treeName(f.tree))
+		}
+	}
+	kind, err := e.check()
+	f.classification = e.classification
+	switch {
+	case err != nil:
+		return "", err
+	case f.output == "":
+		return "", errors.New("no output: name a file for the model (-o shop.model)")
+	case f.output == "-":
+		return "", errors.New("--output: a model is no text: name a file")
+	}
+	return kind, nil
+}
+
+// treeName is the name of the classification by a custom taxonomy: NAME of NAME=FILE, or else of the file.
+func treeName(given string) string {
+	if name, file, ok := strings.Cut(given, "="); ok && file != "" {
+		return name
+	}
+	stem := strings.TrimSuffix(filepath.Base(given), filepath.Ext(given))
+	return client.CustomPrefix + strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '-' {
+			return r
+		}
+		return '_'
+	}, stem)
+}
+
+// taxonomy returns the taxonomy of the labels.
+func (f *learnFlags) taxonomy() (*taxonomy.Custom, error) {
+	if f.tree == "" {
+		t := taxonomy.Published(f.classification)
+		if t == nil {
+			return nil, fmt.Errorf("the embedded service does not have the classification %s: name a file of its categories with --taxonomy", f.classification)
+		}
+		return &taxonomy.Custom{Taxonomy: *t}, nil
+	}
+	custom, err := loadCustom(f.classification, f.treeFile())
+	if err != nil {
+		return nil, fmt.Errorf("--taxonomy: %w", err)
+	}
+	return custom, nil
+}
+
+func (f *learnFlags) treeFile() string {
+	if _, file, ok := strings.Cut(f.tree, "="); ok && file != "" {
+		return file
+	}
+	return f.tree
+}
+
+// checkOutputs checks that the model and the suspects can be written, and are no inputs.
+func (f *learnFlags) checkOutputs(custom *taxonomy.Custom) error {
+	if err := f.replace.check("--output", f.output, learn.IsModel); err != nil {
+		return err
+	}
+	if err := f.replace.check("--suspects", f.suspects, isSuspects); err != nil {
+		return err
+	}
+	written := []string{f.output}
+	if f.suspects != "" {
+		written = append(written, f.suspects)
+		if filepath.Clean(f.suspects) == filepath.Clean(f.output) {
+			return &usageError{errors.New("--suspects: is the file of the model: name another")}
+		}
+	}
+	read := f.input.Paths
+	if custom.File != "" {
+		read = append(read, custom.File)
+	}
+	if err := places.Protect(written, read); err != nil {
+		return &usageError{err}
+	}
+	return nil
+}
+
+// mostFindings are listed on standard error; --suspects writes all.
+const mostFindings = 20
+
+func (f *learnFlags) tellFindings(findings []learn.Finding) {
+	for i, finding := range findings {
+		if i == mostFindings {
+			fmt.Fprintf(f.streams.err, "and %d more lines: --suspects FILE writes all\n", len(findings)-i)
+			break
+		}
+		fmt.Fprintf(f.streams.err, "%s:%d: %s (%q, %q)\n", finding.File, finding.Line, finding.Problem, finding.Input, finding.Label)
+	}
+}
+
+// write publishes the files, and prints the report.
+func (f *learnFlags) write(learned pipeline.Learned) error {
+	var file bytes.Buffer
+	if _, err := learned.Model.WriteTo(&file); err != nil {
+		return err
+	}
+	if f.suspects != "" {
+		text, err := suspectsText(learned)
+		if err != nil {
+			return err
+		}
+		if err := f.replace.check("--suspects", f.suspects, isSuspects); err != nil { // another program may have written the file meanwhile
+			return err
+		}
+		if f.suspects == "-" {
+			if _, err := f.streams.out.Write(text); err != nil {
+				return err
+			}
+		} else if err := writer.PublishFile(f.suspects, text); err != nil {
+			return err
+		}
+	}
+	if err := f.replace.check("--output", f.output, learn.IsModel); err != nil {
+		return err
+	}
+	if err := writer.PublishFile(f.output, file.Bytes()); err != nil {
+		return err
+	}
+	m := learned.Model
+	return f.streams.print(learnedReport{
+		Model: f.output, Fingerprint: m.Fingerprint(), Bytes: file.Len(), Classification: m.Classification, Records: learned.Records,
+		Invalid: learned.Invalid, Unread: learned.Unread, Labels: m.Labels, Classes: len(m.Classes), Findings: len(learned.Findings), Suspects: len(learned.Suspects),
+		Engine: m.Engine, Report: m.Report,
+	}, f.asJSON)
+}
+
+const suspectsHeader = "file,line,input,label,problem,answer,confidence\n"
+
+func isSuspects(text []byte) bool { return bytes.HasPrefix(text, []byte(suspectsHeader)) }
+
+// suspectsText are the findings, and then the suspects, the most probable first.
+func suspectsText(learned pipeline.Learned) ([]byte, error) {
+	var text bytes.Buffer
+	text.WriteString(suspectsHeader)
+	w := csv.NewWriter(&text)
+	for _, f := range learned.Findings {
+		if err := w.Write([]string{f.File, strconv.FormatInt(f.Line, 10), f.Input, f.Label, f.Problem, "", ""}); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range learned.Suspects {
+		problem := "a model of the other inputs answers otherwise"
+		if err := w.Write([]string{s.File, strconv.FormatInt(s.Line, 10), s.Input, s.Label, problem, s.Answer, fmt.Sprintf("%.4f", s.Confidence)}); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return text.Bytes(), w.Error()
+}
+
+// learnedReport is the result of `learn`.
+type learnedReport struct {
+	Model          string `json:"model"`
+	Fingerprint    string `json:"fingerprint"`
+	Bytes          int    `json:"bytes"`
+	Classification string `json:"classification"`
+	Records        int64  `json:"records"`
+	Invalid        int64  `json:"invalid"`
+	Unread         int64  `json:"unread"`
+	Labels         int    `json:"labels"`
+	Classes        int    `json:"classes"`
+	Findings       int    `json:"findings"`
+	Suspects       int    `json:"suspects"`
+
+	Engine float64         `json:"engine_top_1"`
+	Report evaluate.Report `json:"cross_validation"`
+}
+
+// WriteText writes the report as text for a terminal.
+func (r learnedReport) WriteText(out io.Writer) error {
+	fmt.Fprintf(out, "model     %s (%d bytes, %s, fingerprint %s)\n", r.Model, r.Bytes, r.Classification, r.Fingerprint)
+	fmt.Fprintf(out, "records   %d: %d with a label, %d invalid, %d that could not be read\n", r.Records, r.Labels, r.Invalid, r.Unread)
+	fmt.Fprintf(out, "labels    %d different; %d lines to look at, %d labels that are probably wrong\n", r.Classes, r.Findings, r.Suspects)
+	fmt.Fprintf(out, "engine    %.1f%% top-1 without the model\n\nCross-validation: each input is answered by a model of other inputs.\n", 100*r.Engine)
+	return r.Report.WriteText(out)
+}

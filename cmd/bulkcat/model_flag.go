@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
+	"github.com/bulkcat/bulkcat/writer/regular"
+)
+
+// modelFlags are models, with which the embedded service answers.
+type modelFlags struct {
+	given  []string // files
+	loaded []*learn.Model
+}
+
+func (f *modelFlags) bind(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.given, "model", nil, "let the embedded service answer with the model in `FILE`, which bulkcat learn has made, and ask for its classification unless --classification is given; may be given several times")
+}
+
+// loadModels reads the models, and the taxonomies in them.
+func (f *customFlags) loadModels() error {
+	f.models.loaded = nil
+	for _, file := range f.models.given {
+		text, err := regular.Read(file, learn.MaxFile)
+		if err != nil {
+			return err
+		}
+		m, err := learn.Read(file, text)
+		if err != nil {
+			return err
+		}
+		for _, other := range f.models.loaded {
+			if other.Classification == m.Classification {
+				return fmt.Errorf("%s is a model of %s, as another is: choose one", file, m.Classification)
+			}
+		}
+		if err := f.addTree(m, file); err != nil {
+			return err
+		}
+		f.models.loaded = append(f.models.loaded, m)
+	}
+	return nil
+}
+
+// addTree adds the custom taxonomy of a model, unless the same is given.
+func (f *customFlags) addTree(m *learn.Model, file string) error {
+	if !client.IsCustom(m.Classification) {
+		return nil
+	}
+	given := f.find(m.Classification)
+	switch {
+	case given == nil:
+		f.loaded = append(f.loaded, m.Custom(file))
+	case given.Fingerprint() != m.Edition:
+		return fmt.Errorf("%s is a model of another taxonomy than %s: make it again with bulkcat learn, or leave out --taxonomy: the model has the taxonomy that it was made for", file, given.File)
+	}
+	return nil
+}
+
+// used refuses a model whose classification is not asked for.
+func (f *modelFlags) used(kind client.Kind, classifications []string) error {
+	asked := "," + strings.Join(classifications, ",") + ","
+	for i, m := range f.loaded {
+		if m.Kind != kind || !strings.Contains(asked, ","+m.Classification+",") {
+			return &usageError{fmt.Errorf("--model: %s is a model of %ss and of %s, which is not asked for: leave it out, or give --classification %s", f.given[i], m.Kind, m.Classification, m.Classification)}
+		}
+	}
+	return nil
+}

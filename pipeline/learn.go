@@ -1,0 +1,128 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Learning describes what a model is made of. All but Limit is required.
+type Learning struct {
+	Kind        client.Kind
+	Taxonomy    *taxonomy.Custom // of the labels; a published taxonomy has no File
+	Features    func(context.Context, client.Request) (learn.Features, error)
+	Input       reader.Options // Columns is required
+	LabelColumn string
+	Limit       int64 // records read at most; 0 for all
+}
+
+// Learned is a model, and what was found about its labels.
+type Learned struct {
+	Model    *learn.Model
+	Records  int64 // read
+	Invalid  int64 // of these: records that could not be asked
+	Unread   int64 // of these: inputs that could not be read
+	Findings []learn.Finding
+	Suspects []learn.Suspect
+}
+
+// Learn makes a model of labelled inputs. The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open,
+// of [flow.Run] and of learn.Learner.Train; with the latter the findings are complete.
+func Learn(ctx context.Context, o Learning) (Learned, error) {
+	input, place, err := openLabelled(ctx, o.Input, o.LabelColumn)
+	if err != nil {
+		return Learned{}, err
+	}
+	defer input.Close() // only read from
+	var learned Learned
+	learner := learn.NewLearner(o.Kind, o.Taxonomy)
+	readFeatures := &featureReader{features: o.Features, read: make(map[client.Request]learn.Features)}
+	options := flow.Options{
+		Kind: o.Kind, Classifications: []flow.Classification{{Name: o.Taxonomy.Name}}, Retry: client.DefaultRetryPolicy(), Limit: o.Limit,
+	}
+	_, err = flow.Run(ctx, flow.Parts{Source: input, Categorizer: readFeatures, Each: readFeatures.each(o, &learned, learner, place)}, options)
+	learned.Findings = learner.Findings()
+	if err != nil {
+		return learned, err
+	}
+	learned.Model, learned.Suspects, err = learner.Train()
+	return learned, err
+}
+
+// openLabelled opens an input with labels, and returns the place of their column in the fields of a record.
+func openLabelled(ctx context.Context, o reader.Options, column string) (*reader.Reader, int, error) {
+	o.Context, o.Missing = ctx, normalize.Normalizer{}.IsMissing
+	o.ExtraColumns = []string{column}
+	input, err := reader.Open(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	place := slices.Index(input.Columns(), column)
+	if place < 0 {
+		input.Close() // only read from
+		return nil, 0, &OptionError{Option: "LabelColumn", Err: fmt.Errorf("the input has no column %q; it has: %s", column, strings.Join(input.Columns(), ", "))}
+	}
+	return input, place, nil
+}
+
+// labelOf is the label of a record, "" without one.
+func labelOf(r reader.Record, place int) string {
+	if place >= len(r.Fields) {
+		return ""
+	}
+	return strings.ToValidUTF8(r.Fields[place], "\uFFFD")
+}
+
+// featureReader is a Categorizer that keeps the features of inputs, and answers nothing.
+type featureReader struct {
+	features func(context.Context, client.Request) (learn.Features, error)
+
+	mu   sync.Mutex
+	read map[client.Request]learn.Features
+}
+
+func (f *featureReader) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+	features, err := f.features(ctx, r)
+	if err != nil {
+		return client.Answer{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.read[r] = features
+	return client.Answer{Free: true, AnsweredAt: time.Now()}, nil
+}
+
+// each adds the records to the learner, in their order.
+func (f *featureReader) each(o Learning, learned *Learned, learner *learn.Learner, place int) Each {
+	return func(r reader.Record, _ []client.Entry, err error) error {
+		learned.Records++
+		if flow.StatusOf(err) == writer.StatusInvalid {
+			learned.Invalid++
+			return nil
+		}
+		request, err := normalize.Normalizer{}.Request(o.Kind, r.Input, o.Taxonomy.Name)
+		if err != nil {
+			return err
+		}
+		f.mu.Lock()
+		features, ok := f.read[request]
+		f.mu.Unlock()
+		if !ok {
+			learned.Unread++
+			return nil
+		}
+		learner.Add(learn.Row{File: r.File, Line: r.Line, Input: r.Input}, features, labelOf(r, place))
+		return nil
+	}
+}
