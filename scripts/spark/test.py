@@ -1,4 +1,4 @@
-"""Runs bulkcat_spark.categorize in Spark, with a separate process for each executor, kills an executor, and compares
+"""Runs bulkcat.spark.products of the wheel in Spark, with a separate process for each executor, kills an executor, and compares
 all rows with those of bulkcat alone.
 
     python test.py BULKCAT UPSTREAM [--rows 100000] [--executors 2]
@@ -23,12 +23,12 @@ import pyarrow.parquet
 import pyspark
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "engines")]
+sys.path.insert(0, str(HERE.parent / "engines"))
 os.environ |= {"SPARK_HOME": os.path.dirname(pyspark.__file__), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 from pyspark.sql import SparkSession  # noqa: E402 (the environment comes first)
 
-from bulkcat_spark import categorize  # noqa: E402
+import bulkcat.spark  # noqa: E402
 from servers import KEY, Servers  # noqa: E402
 
 
@@ -59,7 +59,6 @@ def title(i: int) -> str | None:
 def spark(servers: Servers, executors: int):
     """A session whose executors are processes with one core and 1 GiB each."""
     session = (SparkSession.builder.master(f"local-cluster[{executors},1,1024]").appName("bulkcat")
-               .config("spark.executorEnv.BULKCAT_BASE_URL", servers.gateway)
                .config("spark.executorEnv.BULKCAT_API_KEY", KEY)
                .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
                .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
@@ -67,7 +66,6 @@ def spark(servers: Servers, executors: int):
                .config("spark.sql.session.timeZone", "UTC")
                .getOrCreate())
     session.sparkContext.setLogLevel("ERROR")
-    session.sparkContext.addPyFile(str(HERE / "bulkcat_spark.py"))
     session.range(100_000).repartition(2 * executors).count()  # starts the executors
     try:
         yield session
@@ -75,11 +73,11 @@ def spark(servers: Servers, executors: int):
         session.stop()
 
 
-def job(session, servers: Servers, source: pathlib.Path, output: pathlib.Path, partitions: int, flags=()) -> float:
+def job(session, servers: Servers, source: pathlib.Path, output: pathlib.Path, partitions: int, **options) -> float:
     """Categorizes source into output, and returns the seconds."""
     began = time.monotonic()
     df = session.read.parquet(str(source)).repartition(partitions)
-    result = categorize(df, "title", kind="product", bulkcat=servers.bulkcat, flags=flags, temporary=str(servers.folder))
+    result = bulkcat.spark.products(df, "title", gateway=servers.gateway, temporary=str(servers.folder), **options)
     if result.schema.fields[:len(df.schema.fields)] != df.schema.fields:
         raise SystemExit(f"the types of columns have changed: {result.schema}")
     result.write.parquet(str(output))
@@ -175,7 +173,7 @@ def measure(options, folder: pathlib.Path):
             write_input(source, rows)
             with Servers(options.bulkcat, options.upstream, folder / f"servers-{name}") as servers:
                 with spark(servers, executors) as session:
-                    seconds = job(session, servers, source, folder / f"output-{name}", executors, ("--workers", workers))
+                    seconds = job(session, servers, source, folder / f"output-{name}", executors, workers=int(workers))
             print(f"| {executors} | {workers} | {rows / seconds:.0f} |", flush=True)
 
 
