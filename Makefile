@@ -18,7 +18,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-python bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
+.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -120,16 +120,22 @@ test-suites: ## read the test files of others in the folder SUITES, whole and da
 test-browser: build ## open the page of a run in Chromium (installs Chromium, and axe-core with npm)
 	scripts/browser/test.sh bin/bulkcat
 
-test-airflow: ## run the task of scripts/schedulers in Airflow (needs Python 3.10 or later and PyPI)
-	python3 -m venv bin/airflow && bin/airflow/bin/pip install -q apache-airflow
-	bin/airflow/bin/python scripts/schedulers/dag_test.py
+test-airflow: wheel ## run the operator in Airflow: success, rescheduled, deferred, killed (needs python3 3.10 or later, and PyPI)
+	scripts/python/engine.sh airflow airflow
+	cd scripts/python && ../../bin/airflow/bin/pytest -q -W default tests/engines/test_airflow.py
 
-test-spark: build ## categorize ROWS (100000) in Spark and kill an executor (needs python3, PyPI, Java 17)
+test-spark: wheel ## categorize ROWS (100000) in Spark and kill an executor (needs python3, PyPI, Java 17)
 	go build -o bin/upstream ./scripts/engines/upstream
-	rm -rf bin/wheels && python3 scripts/python/wheel.py bin/wheels
-	python3 -m venv bin/spark && bin/spark/bin/pip install -q -r scripts/spark/requirements.txt
-	bin/spark/bin/pip install -q --no-deps --force-reinstall bin/wheels/*.whl
-	bin/spark/bin/python scripts/spark/test.py bin/bulkcat bin/upstream --rows $(ROWS)
+	scripts/python/engine.sh spark spark
+	bin/spark/bin/python scripts/spark/test.py bin/spark/bin/bulkcat bin/upstream --rows $(ROWS)
+
+test-recipes: wheel ## run the recipes for Dagster, dbt and Prefect in these (needs python3 3.10 or later, and PyPI)
+	scripts/python/engine.sh recipes
+	cd scripts/python && ../../bin/recipes/bin/pytest -q -W default tests/engines/test_recipes.py
+
+test-notebook: wheel ## execute the notebook of a first use, and write bin/first-use.html (needs python3 3.10 or later, and PyPI)
+	scripts/python/engine.sh notebook pandas
+	scripts/python/notebook.sh bin/notebook/bin/python bin
 
 test-slurm: build ## ROWS records in a Slurm array, from S3 to S3: a task killed, one requeued, one wiped (needs python3, root, Debian's slurm packages and munge)
 	go build -o bin/upstream ./scripts/engines/upstream
@@ -137,19 +143,16 @@ test-slurm: build ## ROWS records in a Slurm array, from S3 to S3: a task killed
 	python3 scripts/slurm/test.py bin/bulkcat bin/upstream bin/versitygw --records $(ROWS)
 
 wheel: ## make the wheel of the Python package for this machine in bin/wheels (needs python3)
+	rm -rf bin/wheels
 	python3 scripts/python/wheel.py bin/wheels
 
 wheels: ## make the wheels for Linux, macOS and Windows on amd64 and arm64 in bin/wheels (needs python3)
 	python3 scripts/python/wheel.py bin/wheels --all
 
-test-python: ## install the wheel, and test the Python package with pandas, Polars, pyarrow and DuckDB (needs python3 3.10 or later, and PyPI)
-	rm -rf bin/wheels
-	python3 scripts/python/wheel.py bin/wheels
+test-python: wheel ## install the wheel, and test the Python package with pandas, Polars, pyarrow and DuckDB (needs python3 3.10 or later, and PyPI)
 	scripts/python/test.sh bin/wheels/*.whl
 
-bench-python: ## measure the marks of the Python package with pandas: time against the command line, and memory (needs Linux, python3, PyPI)
-	rm -rf bin/wheels
-	python3 scripts/python/wheel.py bin/wheels
+bench-python: wheel ## measure the marks of the Python package with pandas: time against the command line, and memory (needs Linux, python3, PyPI)
 	scripts/python/test.sh bin/wheels/*.whl --collect-only -q >/dev/null
 	XDG_STATE_HOME=$(CURDIR)/bin/marks bin/python/bin/python scripts/python/marks.py
 

@@ -140,28 +140,6 @@ func TestCronRecipe(t *testing.T) {
 	}
 }
 
-// TestAirflowRecipe runs the command of the task as BashOperator does. dag_test.py runs the task in Airflow.
-func TestAirflowRecipe(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("there is no bash")
-	}
-	dag := read(t, schedulers+"/bulkcat_dag.py")
-	command := regexp.MustCompile(`bash_command="([^"\n]+)"`).FindStringSubmatch(dag)
-	if command == nil || !strings.Contains(dag, fmt.Sprintf("skip_on_exit_code=%d,", exitStopped)) {
-		t.Fatal("the DAG has no command, or skips at another exit status")
-	}
-	s := newScheduled(t)
-	key := []string{"BULKCAT_API_KEY=" + testKey}
-	if out, status := s.run(key, "bash", "-c", command[1]); status != exitStopped {
-		t.Errorf("exit status %d\n%s", status, out)
-	}
-	s.write("granted", "")
-	if out, status := s.run(key, "bash", "-c", command[1]); status != exitComplete {
-		t.Errorf("exit status %d\n%s", status, out)
-	}
-	s.wantComplete()
-}
-
 // TestSystemdRecipe has systemd check the units, with the program at a path that exists here, and runs the
 // command of the service.
 func TestSystemdRecipe(t *testing.T) {

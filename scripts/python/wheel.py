@@ -32,8 +32,8 @@ EXTRAS = {
     "polars": ["polars>=1", "pyarrow>=15"],
     "arrow": ["pyarrow>=15"],
     "duckdb": ["duckdb>=1", "pyarrow>=15"],
-    "spark": ["pyspark>=3.5", "pandas>=2", "pyarrow>=15"],
-    "airflow": ["apache-airflow>=3"],
+    "spark": ["pyspark>=4", "pyarrow>=18", "pandas>=2.2"],
+    "airflow": ["apache-airflow>=3.3"],
     "progress": ["tqdm>=4.60"],
 }
 

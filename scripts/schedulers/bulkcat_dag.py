@@ -1,28 +1,30 @@
-"""Starts the jobs of a file at each hour of the night, until they are complete.
+"""Categorizes the lists of the day.
 
-Exit status 75 means "continue later": the task is skipped, and the run of the next hour continues. Any other
-failure fails the task at once. Tasks after this one run only when all jobs are complete.
+A run that stops early is rescheduled, and asks only for what is missing. Tasks after these run only when all lists are
+complete. The workers need bulkcat[airflow], and the Connection "bulkcat": its host is the URL of the service, and its
+password the key.
 """
 
 from datetime import datetime
 
-from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG
 
-FOLDER = "/srv/lists"  # of jobs.toml and of the paths in it
+from bulkcat.airflow import BulkcatOperator
+
+FOLDER = "/srv/lists"
 
 with DAG(
     dag_id="bulkcat",
-    schedule="0 22-23,0-5 * * *",
+    schedule="0 22 * * *",
     start_date=datetime(2026, 1, 1),
     catchup=False,
     max_active_runs=1,  # two runs cannot write one output
+    default_args={"conn_id": "bulkcat", "deferrable": True, "options": {"rate": "50/s"}},
 ) as dag:
-    BashOperator(
-        task_id="categorize",
-        # 3: complete, but some records have no answer. The key is in the environment of the worker.
-        bash_command="bulkcat run jobs.toml --quiet || { status=$?; [ $status = 3 ] || exit $status; }",
-        cwd=FOLDER,
-        skip_on_exit_code=75,
-        retries=0,
+    websites = BulkcatOperator(
+        task_id="websites", kind="website", input_path=f"{FOLDER}/domains.csv", output_path=f"{FOLDER}/domains.parquet"
     )
+    products = BulkcatOperator(
+        task_id="products", kind="product", input_path=f"{FOLDER}/feeds/*.csv", output_path=f"{FOLDER}/catalog/", column="title"
+    )
+    websites >> products  # runs in one folder share the store, one after the other

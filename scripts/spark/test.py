@@ -1,4 +1,4 @@
-"""Runs bulkcat.spark in Spark, with a separate process for each executor, kills an executor, and compares
+"""Runs bulkcat.spark.products of the wheel in Spark, with a separate process for each executor, kills an executor, and compares
 all rows with those of bulkcat alone.
 
     python test.py BULKCAT UPSTREAM [--rows 100000] [--executors 2]
@@ -23,7 +23,7 @@ import pyarrow.parquet
 import pyspark
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "engines")]
+sys.path.insert(0, str(HERE.parent / "engines"))
 os.environ |= {"SPARK_HOME": os.path.dirname(pyspark.__file__), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 from pyspark.sql import SparkSession  # noqa: E402 (the environment comes first)
@@ -73,11 +73,11 @@ def spark(servers: Servers, executors: int):
         session.stop()
 
 
-def job(session, servers: Servers, source: pathlib.Path, output: pathlib.Path, partitions: int, **more) -> float:
+def job(session, servers: Servers, source: pathlib.Path, output: pathlib.Path, partitions: int, **options) -> float:
     """Categorizes source into output, and returns the seconds."""
     began = time.monotonic()
     df = session.read.parquet(str(source)).repartition(partitions)
-    result = bulkcat.spark.products(df, "title", gateway=servers.gateway, temporary=str(servers.folder), **more)
+    result = bulkcat.spark.products(df, "title", gateway=servers.gateway, temporary=str(servers.folder), **options)
     if result.schema.fields[:len(df.schema.fields)] != df.schema.fields:
         raise SystemExit(f"the types of columns have changed: {result.schema}")
     result.write.parquet(str(output))

@@ -1,0 +1,172 @@
+"""The operator in Airflow: its task runner, scheduler logic, triggers and database."""
+
+import contextlib
+import datetime
+import importlib.util
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+HOME = tempfile.TemporaryDirectory(prefix="bulkcat-airflow-")  # Airflow reads it when it is imported
+os.environ |= {
+    "AIRFLOW_HOME": HOME.name,
+    "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+}
+
+from conftest import KEY  # noqa: E402 (AIRFLOW_HOME comes first)
+
+import bulkcat.airflow  # noqa: E402
+
+TITLES = [f"title {number}" for number in range(25)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def database():
+    """Airflow's database, which never holds the key."""
+    subprocess.run([sys.executable, "-m", "airflow", "db", "migrate"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    yield
+    for path in pathlib.Path(HOME.name).rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
+    HOME.cleanup()
+
+
+@pytest.fixture(autouse=True)
+def folder(service, tmp_path, monkeypatch):
+    """A list, and a Connection to the service."""
+    (tmp_path / "in.csv").write_text("title\n" + "\n".join(TITLES) + "\n")
+    connection = {"conn_type": "http", "host": service.url, "password": KEY}
+    monkeypatch.setenv("AIRFLOW_CONN_SHOP", json.dumps(connection))
+    return tmp_path
+
+
+DAG = """
+import datetime, json, pathlib
+from airflow.sdk import DAG, task
+from bulkcat.airflow import BulkcatOperator
+
+folder = pathlib.Path({folder!r})
+with DAG({name!r}, schedule=None, start_date=datetime.datetime(2026, 1, 1)) as dag:
+    operator = BulkcatOperator(
+        task_id="categorize",
+        kind="product",
+        input_path=str(folder / "in.csv"),
+        output_path=str(folder / "out.csv"),
+        conn_id="shop",
+        reschedule_after=datetime.timedelta(seconds=0.1),
+        **{arguments!r},
+    )
+
+    @task
+    def keep(account):
+        (folder / "account.json").write_text(json.dumps(account))
+
+    keep(operator.output)
+"""
+
+
+def dag_of(folder, name, **arguments):
+    """A DAG in a file of Airflow's folder. Its second task writes the account that the first has handed over."""
+    path = pathlib.Path(HOME.name, "dags", name + ".py")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(DAG.format(folder=str(folder), name=name, arguments=arguments))
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.dag
+
+
+def want_complete(run, service, folder):
+    assert run.state == "success"
+    assert json.loads((folder / "account.json").read_text())["counts"]["ok"] == len(TITLES)
+    assert sorted(service.asked) == sorted(TITLES)  # each once
+
+
+def test_success(service, folder):
+    want_complete(dag_of(folder, "success").test(), service, folder)
+
+
+def test_stopped_run_is_rescheduled(service, folder, monkeypatch):
+    starts = []
+    execute = bulkcat.airflow.BulkcatOperator.execute
+    monkeypatch.setattr(bulkcat.airflow.BulkcatOperator, "execute", lambda *a, **k: starts.append(len(service.asked)) or execute(*a, **k))
+    want_complete(dag_of(folder, "budget", options={"max_requests": 10, "workers": 1}).test(), service, folder)
+    assert starts == [0, 10, 20]
+
+
+def test_deferred_until_there_is_quota(service, folder, monkeypatch):
+    service.quota = 10
+    told, events = [], []
+    answer, resume = service.RequestHandlerClass.answer, bulkcat.airflow.BulkcatOperator.resume
+
+    def refill(handler, status, body):
+        told.append(body.get("remaining") or status)
+        if told[-2:] == ["0", "0"]:  # the trigger has asked again
+            service.quota = 1000
+        answer(handler, status, body)
+
+    monkeypatch.setattr(service.RequestHandlerClass, "answer", refill)
+    monkeypatch.setattr(bulkcat.airflow.BulkcatOperator, "resume", lambda *a, **k: events.append(k["event"]) or resume(*a, **k))
+    want_complete(dag_of(folder, "quota", deferrable=True).test(), service, folder)
+    assert events == [{"quota_left": "990"}]
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT], ids=["on_kill", "Ctrl-C"])
+def test_killed_task_stops_softly(service, folder, start, signal_number):
+    service.hold_after = 3
+    dag = dag_of(folder, "killed", options={"workers": 2})
+    process = start(f"import runpy, sys; sys.exit(runpy.run_path({dag.fileloc!r})['dag'].test().state)")
+    assert service.held.wait(60)
+    process.send_signal(signal_number)
+    while process.poll() is None and not finishing(folder):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)
+    service.release.set()
+    assert "failed" in process.communicate(timeout=60)[1]
+    answered = len(service.asked)
+    assert 3 <= answered < len(TITLES)
+    service.hold_after = 10**9
+    want_complete(dag_of(folder, "killed_again").test(), service, folder)
+
+
+def finishing(folder):
+    """Whether the run has been told to stop."""
+    try:
+        return json.loads((folder / "out.csv.status.json").read_text())["state"] in ("finishing", "ended")
+    except (OSError, ValueError):
+        return False
+
+
+def test_wrong_settings_fail_at_once(service, folder):
+    service.refusal = 403
+    assert dag_of(folder, "refused", retries=3, retry_delay=datetime.timedelta(hours=1)).test().state == "failed"
+    assert not (folder / "account.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"options": {"api_key": KEY}}, "use a Connection"),
+        ({"options": {"header": "X-Key: " + KEY}}, "use a Connection"),
+        ({"options": {"ratee": "1/s"}}, "did you mean 'rate'"),
+        ({"kind": "film"}, "want website or product"),
+    ],
+)
+def test_refused(arguments, message):
+    arguments = {"kind": "product", **arguments}
+    with pytest.raises(bulkcat.UsageError, match=message) as caught:
+        bulkcat.airflow.BulkcatOperator(task_id="categorize", input_path="in.csv", output_path="out.csv", **arguments)
+    assert KEY not in str(caught.value)
+
+
+def test_dag_of_the_repository():
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "schedulers"))
+    from bulkcat_dag import dag
+
+    assert dag.max_active_runs == 1 and not dag.catchup
+    assert dag.get_task("products").upstream_task_ids == {"websites"}
