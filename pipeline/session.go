@@ -348,6 +348,9 @@ func joinClose(err, closing error) error {
 // AccountPath is the path of the run's account; "" if the run leaves none.
 func (s *Session) AccountPath() string { return record.AccountPath(s.options.Output.Path) }
 
+// Account returns a copy of the account as the run begins, for SessionOptions.Watch: it has no counts yet.
+func (s *Session) Account() record.Account { return *s.account }
+
 // Shard is the shard that the run is; zero for a run of its own.
 func (s *Session) Shard() record.Shard { return s.options.Shard }
 

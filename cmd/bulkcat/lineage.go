@@ -40,7 +40,7 @@ func (f *runFlags) openLineage(ctx context.Context) (*lineage.Emitter, error) {
 
 // lineageFacts are the facts of the moment.
 func (f *runFlags) lineageFacts() lineage.Facts {
-	facts := lineage.Facts{Kind: string(f.Kind), Inputs: f.input.Paths, Output: f.Output.Path}
+	facts := lineage.Facts{RunID: f.lineageID, Kind: string(f.Kind), Inputs: f.input.Paths, Output: f.Output.Path}
 	if session := f.session.Load(); session != nil {
 		facts.Counts = session.Counts()
 	}
@@ -48,9 +48,12 @@ func (f *runFlags) lineageFacts() lineage.Facts {
 }
 
 // endLineage emits the event of the end, if the run has started.
-func (f *runFlags) endLineage(ctx context.Context, e *lineage.Emitter, err error) {
+func (f *runFlags) endLineage(e *lineage.Emitter, err error) {
 	if e == nil || f.session.Load() == nil {
 		return
+	}
+	if f.lineageID == "" && f.account != nil { // the run has ended before it asked
+		f.lineageID = lineage.RunID(f.account)
 	}
 	facts, state := f.lineageFacts(), lineage.Fail
 	facts.Account = f.account
@@ -64,7 +67,4 @@ func (f *runFlags) endLineage(ctx context.Context, e *lineage.Emitter, err error
 		facts.Error = f.hide(err.Error())
 	}
 	e.Emit(state, facts)
-	delivery, cancel := context.WithTimeout(ctx, notify.Limit)
-	defer cancel()
-	e.Close(delivery)
 }

@@ -120,13 +120,14 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 	if !isReported(err) {
 		facts.Error = n.flags.hide(err.Error())
 	}
+	n.flags.endLineage(n.lineage, err)
+	delivery, cancel := context.WithTimeout(ctx, notify.Limit)
 	if n.notifier != nil {
 		n.notifier.Post(occasion, facts)
-		delivery, cancel := context.WithTimeout(ctx, notify.Limit)
 		n.notifier.Close(delivery)
-		cancel()
 	}
-	n.flags.endLineage(ctx, n.lineage, err)
+	n.lineage.Close(delivery)
+	cancel()
 	if line := n.flags.notify.onEnd; line != "" {
 		n.flags.endings.command.Store(true)
 		command := notify.Command{Line: line, Output: n.flags.streams.err}
@@ -175,6 +176,10 @@ func (n *notices) watch(session *pipeline.Session) (ended func()) {
 		p := session.Progress()
 		return notify.Snapshot{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: n.facts()}
 	})
+	if n.lineage != nil {
+		account := session.Account()
+		n.flags.lineageID = lineage.RunID(&account)
+	}
 	told := n.lineage.Watch(n.flags.lineageFacts)
 	return func() {
 		told()

@@ -40,6 +40,7 @@ type runFlags struct {
 	notices        *notices                         // nil without messages and without a command
 	session        atomic.Pointer[pipeline.Session] // nil before it is open
 	account        *record.Account                  // nil before the end
+	lineageID      string                           // of the run, for --lineage; "" before the run asks
 	endings        endings
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run

@@ -3,8 +3,10 @@ package lineage
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +15,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/notify"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // Options describe an [Emitter]. Place is required.
@@ -37,12 +42,15 @@ const endpoint = "/api/v1/lineage"
 // interval is the time between two events of a run that goes on.
 const interval = time.Minute
 
-// Emitter emits the events of one run. No event fails or stops the run: a failure is a warning.
+// Emitter emits the events of one run. No event fails or stops the run: the first failure is a warning. It is safe for
+// concurrent use.
 type Emitter struct {
 	options  Options
-	id       string // of the run
+	id       string // of a run that has no account
 	parent   map[string]any
 	notifier *notify.Notifier // nil for a file
+	started  atomic.Bool      // the event Start is emitted
+	warned   sync.Once
 }
 
 // New makes an emitter. The errors say what is wrong with the place or the parent, and never have a URL, which may have secrets.
@@ -60,7 +68,7 @@ func New(o Options) (*Emitter, error) {
 	if !strings.Contains(o.Place, "://") {
 		return e, checkFile(o.Place)
 	}
-	o.Post.URL, o.Post.Path = o.Place, endpoint
+	o.Post.URL, o.Post.Path, o.Post.Warn = o.Place, endpoint, e.warn
 	var err error
 	e.notifier, err = notify.New(o.Post)
 	return e, err
@@ -68,6 +76,15 @@ func New(o Options) (*Emitter, error) {
 
 // IsFile reports whether a place of events is a file.
 func IsFile(place string) bool { return place != "" && !strings.Contains(place, "://") }
+
+// RunID returns the id of the run of an account: it is the same for all starts until the run is complete, so that the
+// events of a run that is started again are those of one run. It is a UUID of version 8.
+func RunID(account *record.Account) string {
+	sum := sha256.Sum256([]byte(account.RunID() + " " + account.Began().UTC().Format(time.RFC3339Nano)))
+	id := [16]byte(sum[:16])
+	id[6] = id[6]&0x0f | 0x80
+	return text(id)
+}
 
 // newID returns a UUID of version 7, as the specification recommends.
 func newID() string {
@@ -77,7 +94,13 @@ func newID() string {
 	for i := range 6 {
 		id[i] = byte(milliseconds >> (8 * (5 - i)))
 	}
-	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	id[6] = id[6]&0x0f | 0x70
+	return text(id)
+}
+
+// text is a UUID as text, with the variant of RFC 9562.
+func text(id [16]byte) string {
+	id[8] = id[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
@@ -101,21 +124,24 @@ const mark = `"schemaURL":"` + specification
 
 // checkFile refuses a file that has something else than events, so that nothing is appended to it.
 func checkFile(path string) error {
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder: name a file", path)
+	case info.Mode()&os.ModeNamedPipe != 0 && !isStream(path):
+		return fmt.Errorf("%s is a pipe, and the run would wait for its reader: name a file", path)
+	case !info.Mode().IsRegular():
+		return nil // such as /dev/stdout
 	}
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close() // only read from
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return nil // such as /dev/stdout
-	}
 	line, err := bufio.NewReader(io.LimitReader(file, 1<<20)).ReadBytes('\n')
 	if err != nil && err != io.EOF {
 		return err
@@ -124,6 +150,11 @@ func checkFile(path string) error {
 		return fmt.Errorf("%s has something else than events of OpenLineage: choose another name", path)
 	}
 	return nil
+}
+
+// isStream reports whether a path is that of an open file of this process, which has a reader.
+func isStream(path string) bool {
+	return strings.HasPrefix(path, "/dev/std") || strings.HasPrefix(path, "/dev/fd/")
 }
 
 // event makes an event.
@@ -147,7 +178,7 @@ func (e *Emitter) event(state State, f Facts) event {
 	jobFacets.add("jobType", "2-0-4/JobTypeJobFacet", map[string]any{"processingType": "BATCH", "integration": "BULKCAT", "jobType": "JOB"})
 	return event{
 		EventTime: time.Now().UTC(), EventType: state,
-		Run:    run{ID: e.id, Facets: runFacets},
+		Run:    run{ID: cmp.Or(f.RunID, e.id), Facets: runFacets},
 		Job:    job{Namespace: e.options.Namespace, Name: jobName(f), Facets: jobFacets},
 		Inputs: f.inputs(), Outputs: f.outputs(state == Complete),
 		Producer: program, SchemaURL: eventSchema,
@@ -163,20 +194,34 @@ func jobName(f Facts) string {
 	return "bulkcat." + f.Kind + "." + filepath.Base(d.Name)
 }
 
-// Emit emits an event. It does not wait for the delivery to a URL.
+// Emit emits an event, after one of the start if there was none: a run may end before it asks. It does not wait for the
+// delivery to a URL.
 func (e *Emitter) Emit(state State, f Facts) {
-	body, err := json.Marshal(e.event(state, f))
-	if err != nil {
-		e.options.Log.Warn("an event of OpenLineage was not made", "event", state, "error", err)
-		return
+	if e.started.CompareAndSwap(false, true) && state != Start {
+		e.emit(Start, Facts{RunID: f.RunID, Kind: f.Kind, Inputs: f.Inputs, Output: f.Output})
 	}
-	if e.notifier != nil {
+	e.emit(state, f)
+}
+
+func (e *Emitter) emit(state State, f Facts) {
+	body, err := json.Marshal(e.event(state, f))
+	if err == nil && e.notifier != nil {
 		e.notifier.Send(string(state), rand.Text(), body)
 		return
 	}
-	if err := appendLine(e.options.Place, body); err != nil {
-		e.options.Log.Warn("an event of OpenLineage was not written", "event", state, "error", err)
+	if err == nil {
+		err = appendLine(e.options.Place, body)
 	}
+	if err != nil {
+		e.warn(string(state), err)
+	}
+}
+
+// warn tells of the first failure: a catalogue that is out would fill the log of a long run.
+func (e *Emitter) warn(event string, err error) {
+	e.warned.Do(func() {
+		e.options.Log.Warn("an event of OpenLineage was not delivered; further failures are not told", "event", event, "error", err)
+	})
 }
 
 // appendLine appends a line in one write, so that runs can share a file.

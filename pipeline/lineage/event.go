@@ -3,6 +3,7 @@
 package lineage
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ const (
 
 // Facts say what a run reads and writes, and how far it is.
 type Facts struct {
+	RunID   string   // see RunID; "" for one that only this emitter has
 	Kind    string   // website or product
 	Inputs  []string // paths and URLs; "-" for standard input
 	Output  string   // a path or URL; "-" for standard output
@@ -94,12 +96,22 @@ func datasetOf(place string) (dataset, bool) {
 		d.Namespace, d.Name = scheme+"://"+bucket, strings.TrimSuffix(key, "/")
 		return d, true
 	}
-	path, err := filepath.Abs(storage.Local(place))
+	path, err := filepath.Abs(storage.Local(folderOf(place)))
 	if err != nil {
 		path = place
 	}
 	d.Name = filepath.ToSlash(path)
 	return d, true
+}
+
+// folderOf returns the folder of the files of a pattern, such as feeds of feeds/*.csv, and any other path as it is.
+func folderOf(place string) string {
+	if i := strings.IndexAny(place, "*?["); i >= 0 {
+		if _, err := os.Lstat(place); err != nil {
+			return filepath.Dir(place[:i] + "x") // of the part before the pattern
+		}
+	}
+	return place
 }
 
 // inputs are the datasets that are read. At the end they have the numbers of bytes.

@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -9,11 +10,15 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/notify"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -28,6 +33,9 @@ func TestDatasetOf(t *testing.T) {
 		"/data/out/":              {"file", "/data/out"},
 		"s3://bucket/a/b.parquet": {"s3://bucket", "a/b.parquet"},
 		"s3://bucket/out/":        {"s3://bucket", "out"},
+		"s3://bucket/in/*.csv":    {"s3://bucket", "in/*.csv"},
+		"/feeds/day=*/a?.csv":     {"file", "/feeds"},
+		"/feeds/[ab].csv":         {"file", "/feeds"},
 		"-":                       {},
 		"":                        {},
 	} {
@@ -93,6 +101,88 @@ func TestPost(t *testing.T) {
 	e.Close(context.Background())
 	if got, want := strings.Join(states, ", "), "START "+e.id+", RUNNING "+e.id+", COMPLETE "+e.id; got != want {
 		t.Errorf("events %s, want %s", got, want)
+	}
+}
+
+// TestStartIsFirst emits the end of a run that has not begun to ask.
+func TestStartIsFirst(t *testing.T) {
+	place := filepath.Join(t.TempDir(), "events.jsonl")
+	e, err := New(Options{Place: place, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Emit(Fail, Facts{Kind: "website", Output: "out.csv", Error: "no key"})
+	content, err := os.ReadFile(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []State
+	for line := range bytes.Lines(content) {
+		var got event
+		if err := json.Unmarshal(line, &got); err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, got.EventType)
+	}
+	if !slices.Equal(states, []State{Start, Fail}) {
+		t.Errorf("got %q", states)
+	}
+}
+
+// TestWarnsOnce fails to deliver three events, to a file and to a receiver.
+func TestWarnsOnce(t *testing.T) {
+	receiver := httptest.NewServer(http.NotFoundHandler())
+	defer receiver.Close()
+	for name, place := range map[string]string{
+		"file": filepath.Join(t.TempDir(), "none", "events.jsonl"),
+		"URL":  strings.Replace(receiver.URL, "://", "://user:s3cret@", 1),
+	} {
+		var log bytes.Buffer
+		e, err := New(Options{Place: place, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, state := range []State{Start, Running, Complete} {
+			e.Emit(state, Facts{Kind: "website", Output: "-"})
+		}
+		e.Close(t.Context())
+		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "event=START") || strings.Contains(got, "s3cret") {
+			t.Errorf("%s: the log is %q", name, got)
+		}
+	}
+}
+
+func TestRunID(t *testing.T) {
+	first := time.Date(2026, 1, 2, 3, 4, 5, 6789, time.UTC)
+	account := func(hours int, earlier ...record.Ending) string {
+		a := record.NewAccount("test", "embedded", record.Settings{Kind: "product"})
+		a.Started = first.Add(time.Duration(hours) * time.Hour)
+		for i, ending := range earlier {
+			a.Earlier = append(a.Earlier, record.EarlierRun{Started: first.Add(time.Duration(i) * time.Hour), Ending: ending})
+		}
+		return RunID(a)
+	}
+	want := account(0)
+	if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(want) {
+		t.Errorf("%s is no UUID of version 8", want)
+	}
+	stopped := record.Ending(record.Interrupted)
+	for name, tt := range map[string]struct {
+		got  string
+		same bool
+	}{
+		"started again":                {account(1, stopped), true},
+		"twice":                        {account(2, stopped, record.Failed), true},
+		"after a complete run":         {account(1, record.Complete), false},
+		"stopped after a complete run": {account(2, record.Complete, stopped), false},
+		"another time":                 {account(1), false},
+	} {
+		if (tt.got == want) != tt.same {
+			t.Errorf("%s: got %s, the first start has %s", name, tt.got, want)
+		}
+	}
+	if account(1, record.Complete) != account(2, record.Complete, stopped) {
+		t.Error("the starts after a complete run have several ids")
 	}
 }
 

@@ -46,6 +46,9 @@ type Options struct {
 	UserAgent string
 	Hide      func(string) string // removes secrets from texts; nil for none to remove
 	Log       *slog.Logger        // warnings; nil for none
+
+	// Warn is told of an event that was not delivered, from several goroutines; nil for a warning of Log.
+	Warn func(event string, err error)
 }
 
 // Notifier posts events. It is safe for concurrent use.
@@ -79,6 +82,11 @@ func New(options Options) (*Notifier, error) {
 	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.Warn == nil {
+		options.Warn = func(event string, err error) {
+			options.Log.Warn("an event was not delivered", "event", event, "host", u.Host, "error", err)
+		}
 	}
 	n := &Notifier{options: options, url: u, secrets: hiding(u), transport: http.DefaultTransport.(*http.Transport).Clone()}
 	n.transport.TLSClientConfig = &tls.Config{RootCAs: options.RootCAs}
@@ -135,7 +143,7 @@ func newEvent(occasion Occasion, facts Facts) Event {
 }
 
 func (n *Notifier) warn(name string, err error) {
-	n.options.Log.Warn("an event was not delivered", "event", name, "host", n.url.Host, "error", n.hide(err.Error()))
+	n.options.Warn(name, errors.New(n.hide(err.Error())))
 }
 
 func (n *Notifier) hide(text string) string {

@@ -138,6 +138,18 @@ func (a *Account) Follow(last *Account) bool {
 	return true
 }
 
+// Began is the time of the first start of the run since an earlier start was complete.
+func (a *Account) Began() time.Time {
+	began := a.Started
+	for _, run := range slices.Backward(a.Earlier) {
+		if run.Ending == Complete {
+			break
+		}
+		began = run.Started
+	}
+	return began
+}
+
 // AddStarts adds the starts that left no account: see Journal.
 func (a *Account) AddStarts(starts []EarlierRun) {
 	for _, start := range starts {

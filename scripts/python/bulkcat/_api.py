@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Options that are about files, and have no meaning for the rows of a frame. Their variables do not count either.
 _OF_FILES = frozenset(
     "input_format sheet delimiter no_header strict_csv encoding output output_format part_rows carry escape_formulas overwrite"
-    " no_spool limit shard strict offline quiet log_format debug column dry_run join".split()
+    " no_spool limit shard strict offline quiet log_format debug column dry_run join lineage".split()
 )
 _OF_FRAMES = _OF_FILES - {"join"}
 _OF_ONE = _OF_FILES | {"shape", "report", "partial", "refresh_budget"}

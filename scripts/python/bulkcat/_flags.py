@@ -12,7 +12,7 @@ from bulkcat._options import COMMANDS, PRODUCT, WEBSITE
 TABLES = {"website": WEBSITE, "product": PRODUCT, **COMMANDS}
 
 # Options that may hold secrets, which other users of the machine could read on the command line.
-_ENVIRONMENT = {"api_key": "BULKCAT_API_KEY", "notify": "BULKCAT_NOTIFY", "base_url": "BULKCAT_BASE_URL"}
+_ENVIRONMENT = {"api_key": "BULKCAT_API_KEY", "notify": "BULKCAT_NOTIFY", "base_url": "BULKCAT_BASE_URL", "lineage": "BULKCAT_LINEAGE"}
 
 
 class Secret(str):

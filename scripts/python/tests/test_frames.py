@@ -183,6 +183,7 @@ REFUSED = {
     "which column": (pl.DataFrame({"a": ["x"], "b": ["y"]}), None, {}, "which column has the products"),
     "an unknown option": (["a"], None, {"min_confidense": 1}, "did you mean 'min_confidence'"),
     "an option of files": (pl.DataFrame({"a": ["x"]}), None, {"limit": 3}, "'limit' has no meaning for a frame"),
+    "lineage of a frame": (["a"], None, {"lineage": "events.jsonl"}, "'lineage' has no meaning for a frame"),
     "a value of an option": (["a"], None, {"rate": "fast"}, '"fast" is not a rate'),
     "numbers": (pa.table({"a": [1.5]}), None, {}, "the type double, and not text"),
     "objects": (pd.DataFrame({"a": ["x", 1.5]}, dtype="object"), None, {}, "1.5 in row 1"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from openlineage.client import event_v2 as types
 
+import bulkcat
 from bulkcat import _binary
 
 # The modules of the facets, by the last part of their schema.
@@ -79,3 +80,15 @@ def test_events_are_valid(tmp_path: Path, shape: str) -> None:
     made = [check(json.loads(line)) for line in events.read_text().splitlines()]
     assert [e.eventType.value for e in made] == ["START", "COMPLETE"]
     assert made[0].run.runId == made[1].run.runId
+
+
+def test_lineage_of_a_call(tmp_path: Path) -> None:
+    (tmp_path / "titles.csv").write_text("title\nCast iron skillet\nsteel drill\nhammer\n")
+    options = {"output": tmp_path / "out.csv", "lineage": tmp_path / "events.jsonl"}
+    with pytest.raises(bulkcat.Stopped):
+        bulkcat.products(tmp_path / "titles.csv", max_requests=1, **options)
+    bulkcat.products(tmp_path / "titles.csv", **options)
+    made = [check(json.loads(line)) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    assert [e.eventType.value for e in made] == ["START", "ABORT", "START", "COMPLETE"]
+    assert len({e.run.runId for e in made}) == 1
+    assert [(d.namespace, d.name) for d in made[3].outputs] == [("file", str(tmp_path / "out.csv"))]
