@@ -1,5 +1,5 @@
-"""Runs bulkcat.spark.products of the wheel in Spark, with a separate process for each executor, kills an executor, and compares
-all rows with those of bulkcat alone.
+"""Runs bulkcat.spark.products of the wheel in Spark, with a separate process for each executor, kills an executor, and
+compares all rows with those of bulkcat alone.
 
     python test.py BULKCAT UPSTREAM [--rows 100000] [--executors 2]
     python test.py BULKCAT UPSTREAM --rows 20000 --measure 1,2,4   # rows of each executor
@@ -141,7 +141,19 @@ def compare(source: pathlib.Path, output: pathlib.Path, plain: pathlib.Path) -> 
     return len(got)
 
 
+def refuse_secrets():
+    """Options that hold secrets are refused, since they would be sent with each task."""
+    for name in ("api_key", "header", "notify"):
+        try:
+            bulkcat.spark.products(None, "title", **{name: KEY})
+        except bulkcat.UsageError as error:
+            if KEY not in str(error):
+                continue
+        raise SystemExit(f"the option {name} is not refused, or is shown")
+
+
 def test(options, folder: pathlib.Path):
+    refuse_secrets()
     source, output, plain = folder / "input.parquet", folder / "output", folder / "plain.parquet"
     write_input(source, options.rows)
     with Servers(options.bulkcat, options.upstream, folder / "alone", latency="0s") as alone:
