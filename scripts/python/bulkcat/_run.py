@@ -31,7 +31,6 @@ def start(arguments: list[str], options: Mapping[str, Any], stderr: IO[bytes], *
     import subprocess
 
     variables = _flags.environment(options, pipes.pop("without", frozenset()))
-    variables.setdefault("GOGC", "50")  # the program collects garbage earlier, since the frames of the caller need the memory
     if os.name == "nt":
         pipes["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     else:
