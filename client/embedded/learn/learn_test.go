@@ -39,7 +39,7 @@ func newShop(t testing.TB) shop {
 }
 
 func (s shop) sample(title string) Sample {
-	return Sample{Fields: []classify.Field{{Text: title, Weight: 1}}, Matches: s.engine.TitleCandidates(title)}
+	return Sample{Fields: []classify.Field{{Text: title, Weight: 1}}, Engine: Answers{&s.tree.Taxonomy, s.engine.TitleCandidates(title)}}
 }
 
 // models are the names of the shop's products, which the taxonomy does not have.

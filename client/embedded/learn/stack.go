@@ -29,8 +29,8 @@ type utility [uses]float64
 
 // shipped are the weights of the mean of the samples for which the engine was made. Few examples change them little.
 var shipped = utility{
-	useShare: 0.9, useEngine: 1.3, useOdds: 1.5, useFirst: 0.4, useAbove: 0.3, useBelow: 0.2,
-	useNew: 0.7, useNewBest: 0, useParents: 0.4, useChildren: -0.2,
+	useShare: 0.8, useEngine: 1.8, useOdds: 2.1, useFirst: 0.8, useAbove: 0.4, useBelow: 0.2,
+	useNew: 1.2, useNewBest: 0, useParents: 0.9, useChildren: -0.25,
 }
 
 const (
