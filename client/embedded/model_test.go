@@ -24,7 +24,7 @@ func modelOfSites(t *testing.T, classification string, labels ...string) *learn.
 		}
 		l.Add(learn.Row{File: "sites.csv", Line: int64(i), Input: input}, features, label)
 	}
-	m, _, err := l.Train()
+	m, _, err := l.Train(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

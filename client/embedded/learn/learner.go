@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -139,9 +140,9 @@ func (l *Learner) class(allowed []int32) int32 {
 // Examples is the number of examples so far.
 func (l *Learner) Examples() int { return len(l.examples) }
 
-// Train makes a model of the examples, which cannot be added to any more. The error is a *[TooFewError] or
-// a *[TooLargeError].
-func (l *Learner) Train() (*Model, []Suspect, error) {
+// Train makes a model of the examples, which cannot be added to any more. The error is a *[TooFewError],
+// a *[TooLargeError] or the cause of the end of ctx.
+func (l *Learner) Train(ctx context.Context) (*Model, []Suspect, error) {
 	if len(l.examples) < LeastLabels {
 		return nil, nil, &TooFewError{len(l.examples)}
 	}
@@ -156,8 +157,11 @@ func (l *Learner) Train() (*Model, []Suspect, error) {
 	if l.taxonomy.File != "" {
 		m.Tree = treeText(&l.taxonomy.Taxonomy)
 	}
-	suspects := l.validate(m, rare)
-	m.linear = trained(l.vectors(func(int) bool { return true }), len(l.classes), rare)
+	suspects := l.validate(ctx, m, rare)
+	m.linear = trained(ctx, l.vectors(func(int) bool { return true }), len(l.classes), rare)
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
 	body := m.body()
 	for least := 2; len(body)+headerLength > MaxFile; least++ {
 		if least > mostWeight {
@@ -221,8 +225,11 @@ type held struct {
 
 // validate answers each example by a model of other examples, and fits the utility, the confidences and the report of
 // m to these answers.
-func (l *Learner) validate(m *Model, rare *rarities) []Suspect {
-	held := l.hold(rare)
+func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Suspect {
+	held := l.hold(ctx, rare)
+	if ctx.Err() != nil {
+		return nil
+	}
 	t := m.taxonomy
 	var choices []choice
 	for i, h := range held {
@@ -277,7 +284,7 @@ func (l *Learner) allowed(example int) []int32 {
 }
 
 // hold answers each example by a model of other examples.
-func (l *Learner) hold(rare *rarities) []held {
+func (l *Learner) hold(ctx context.Context, rare *rarities) []held {
 	folds := manyFolds
 	if len(l.examples) > fewExamples {
 		folds = fewFolds
@@ -294,7 +301,10 @@ func (l *Learner) hold(rare *rarities) []held {
 	for k := range folds {
 		part := l.vectors(func(i int) bool { return fold[i] != k })
 		classes := l.classesOf(part)
-		linear := trained(part, len(classes), rare)
+		linear := trained(ctx, part, len(classes), rare)
+		if ctx.Err() != nil {
+			return nil
+		}
 		tree := newTree(&l.taxonomy.Taxonomy, classes)
 		for i, e := range l.examples {
 			if fold[i] == k {

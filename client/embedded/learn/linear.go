@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -47,8 +48,8 @@ type vector struct {
 	class    int32
 }
 
-// trained trains a model of the vectors.
-func trained(vectors []vector, classes int, rare *rarities) *linear {
+// trained trains a model of the vectors. It stops early when ctx ends; the model is useless then.
+func trained(ctx context.Context, vectors []vector, classes int, rare *rarities) *linear {
 	m := &linear{bias: make([]float32, classes)}
 	places := m.lay(vectors)
 	t := trainer{linear: m, exact: make([]float32, len(m.classes)), steps: make([]float32, len(m.classes)), biasSteps: make([]float32, classes)}
@@ -62,6 +63,9 @@ func trained(vectors []vector, classes int, rare *rarities) *linear {
 	for range min(max(mostSteps/len(vectors), fewEpochs), mostEpochs) {
 		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, k := range order {
+			if ctx.Err() != nil {
+				return m
+			}
 			t.step(vectors[k], places[k], scores, errors)
 		}
 	}

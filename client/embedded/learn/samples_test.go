@@ -84,7 +84,7 @@ func draw(t *testing.T, tree *taxonomy.Custom, kind client.Kind, list []labelled
 		f.features = append([]feature(nil), f.features...) // Train changes them
 		l.Add(Row{Line: int64(i)}, f, list[i].label)
 	}
-	m, _, err := l.Train()
+	m, _, err := l.Train(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
