@@ -113,7 +113,7 @@ test-fixtures: ## read Parquet that DuckDB, pandas, Polars, pyarrow and Spark ha
 	bin/fixtures/bin/python scripts/fixtures/parquet.py bin/fixtures/parquet
 	go test ./reader -count 1 -v -run 'TestParquetOfOtherPrograms|TestParquetTypes' -fixtures $(CURDIR)/bin/fixtures/parquet
 
-eval: ## measure models of the labelled samples in the folder SAMPLES, of 50, 200 and two thirds of the labels
+eval: ## measure models of the labelled samples in the folder SAMPLES, of 50, 200 and two thirds of the labels (10 minutes)
 	go test -run TestSamples -count 1 -timeout 0 -v ./client/embedded/learn -samples $(abspath $(SAMPLES))
 
 test-suites: ## read the test files of others in the folder SUITES, whole and damaged; compare with pyarrow and DuckDB (needs python3 and PyPI)

@@ -37,7 +37,7 @@ const (
 	mostShared   = 10   // candidates of labels
 	leastShare   = 1e-4 // of a candidate that the engine does not answer
 	shareFloor   = 1e-3 // a share below it is no evidence against a candidate
-	shrinkage    = 3    // examples that the shipped weights count
+	shrinkage    = 1    // examples that the shipped weights count
 	fitSteps     = 300
 	fitRate      = 0.5
 	mostFitted   = 20_000 // examples: more do not change a dozen weights
