@@ -18,7 +18,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds
+.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds eval
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,6 +112,9 @@ test-fixtures: ## read Parquet that DuckDB, pandas, Polars, pyarrow and Spark ha
 	python3 -m venv bin/fixtures && bin/fixtures/bin/pip install -q -r scripts/fixtures/requirements.txt
 	bin/fixtures/bin/python scripts/fixtures/parquet.py bin/fixtures/parquet
 	go test ./reader -count 1 -v -run 'TestParquetOfOtherPrograms|TestParquetTypes' -fixtures $(CURDIR)/bin/fixtures/parquet
+
+eval: ## measure models of the labelled samples in the folder SAMPLES, of 50, 200 and two thirds of the labels (10 minutes)
+	go test -run TestSamples -count 1 -timeout 0 -v ./client/embedded/learn -samples $(abspath $(SAMPLES))
 
 test-suites: ## read the test files of others in the folder SUITES, whole and damaged; compare with pyarrow and DuckDB (needs python3 and PyPI)
 	python3 -m venv bin/suites && bin/suites/bin/pip install -q -r scripts/suites/requirements.txt

@@ -56,7 +56,7 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	if err != nil {
 		return learned, err
 	}
-	learned.Model, learned.Suspects, err = learner.Train()
+	learned.Model, learned.Suspects, err = learner.Train(ctx)
 	return learned, err
 }
 

@@ -32,12 +32,15 @@ func (c *classification) matches(j prediction) []classify.Match {
 
 // sample returns what a model reads of an input.
 func (c *classification) sample(j prediction) learn.Sample {
+	own := c.engine()
 	if j.host != "" {
-		return learn.Sample{Host: j.host, Fields: j.fields, Matches: c.engine().WebsiteCandidates(j.host, j.path, j.fields)}
+		return learn.Sample{Host: j.host, Fields: j.fields, Engine: learn.Answers{
+			Taxonomy: own.Taxonomy(), Matches: own.WebsiteCandidates(j.host, j.path, j.fields),
+		}}
 	}
-	s := learn.Sample{Fields: []classify.Field{{Text: j.title, Weight: 1}}, Matches: c.engine().TitleCandidates(j.title)}
+	s := learn.Sample{Fields: []classify.Field{{Text: j.title, Weight: 1}}, Engine: learn.Answers{Taxonomy: own.Taxonomy(), Matches: own.TitleCandidates(j.title)}}
 	if client.IsCustom(c.name) {
-		s.Builtin = builtin().TitleCandidates(j.title)
+		s.Builtin = learn.Answers{Taxonomy: builtin().Taxonomy(), Matches: builtin().TitleCandidates(j.title)}
 	}
 	return s
 }

@@ -91,8 +91,8 @@ listed with their lines; --suspects also lists the labels that are probably wron
 }
 
 // memoryOfLearning is the heap in bytes from which on the garbage collector works harder: the features of 100,000
-// titles and a model of them take 300 MB.
-const memoryOfLearning = 400 << 20
+// titles and the training of a model of them take 300 MB.
+const memoryOfLearning = 360 << 20
 
 func (f *learnFlags) run(ctx context.Context) error {
 	kind, err := f.check()

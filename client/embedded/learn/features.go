@@ -6,14 +6,21 @@ import (
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // Sample is an input as a model reads it.
 type Sample struct {
 	Host    string           // of a website
 	Fields  []classify.Field // the title of a product, or the fields of a page
-	Matches []classify.Match // the candidates of the engine in the model's taxonomy, the best first
-	Builtin []classify.Match // the candidates of the engine in the product taxonomy, if the model's is a custom one
+	Engine  Answers          // in the model's taxonomy
+	Builtin Answers          // in the product taxonomy, if the model's is a custom one
+}
+
+// Answers are the candidates of an engine, the best first.
+type Answers struct {
+	Taxonomy *taxonomy.Taxonomy // may be nil without matches
+	Matches  []classify.Match
 }
 
 // The kinds of features are the upper bits of their ids.
@@ -35,10 +42,15 @@ const (
 	leastLetter = 3  // of a gram
 	mostLetter  = 5
 	maxWords    = 20_000 // as many as the engine reads
+
+	// The number of words is a feature, too: a title of one word is often a name.
+	mostLength  = 5
+	lengthValue = 0.5
+	lengthHash  = 1 << 20 // beyond the numbers of categories
 )
 
 // kindWeights are the lengths of the vectors of the kinds of features, whatever the number of the features.
-var kindWeights = [kinds]float64{kindWord: 1, kindPair: 0.7, kindGram: 1, kindHost: 1, kindEngine: 0.6, kindBuiltin: 0.6}
+var kindWeights = [kinds]float64{kindWord: 1, kindPair: 0.7, kindGram: 1, kindHost: 1, kindEngine: 1, kindBuiltin: 1}
 
 // feature is a feature of an input with its value.
 type feature struct {
@@ -89,11 +101,12 @@ func count(s Sample) counted {
 	for _, f := range s.Fields {
 		c.addField(f, length <= shortText)
 	}
-	if len(s.Matches) == 0 {
+	if len(s.Engine.Matches) == 0 {
 		c.add(id(kindEngine, 0), 1)
 	}
-	c.addMatches(kindEngine, s.Matches)
-	c.addMatches(kindBuiltin, s.Builtin)
+	c.add(id(kindEngine, lengthHash+uint32(min(c.words, mostLength))), lengthValue)
+	c.addAnswers(kindEngine, s.Engine)
+	c.addAnswers(kindBuiltin, s.Builtin)
 	c.features = slices.Clone(merged(c.features)) // 100,000 of them are in memory
 	return c
 }
@@ -137,13 +150,22 @@ func (c *counted) addGrams(kind int, word []byte, weight float32) {
 	}
 }
 
-func (c *counted) addMatches(kind int, matches []classify.Match) {
-	for _, m := range matches {
-		c.add(matchID(kind, m), float32(m.Confidence))
+// addAnswers adds the categories of the answers and their ancestors, each with its largest confidence.
+func (c *counted) addAnswers(kind int, answers Answers) {
+	own := len(c.features)
+	for _, m := range answers.Matches {
+		value := float32(m.Confidence)
+		for k := m.Category; k >= 0; k = answers.Taxonomy.Categories[k].Parent {
+			id := id(kind, uint32(k)+1)
+			i := own + slices.IndexFunc(c.features[own:], func(f feature) bool { return f.id == id })
+			if i < own {
+				c.add(id, value)
+				continue
+			}
+			c.features[i].value = max(c.features[i].value, value)
+		}
 	}
 }
-
-func matchID(kind int, m classify.Match) uint32 { return id(kind, uint32(m.Category)+1) }
 
 // merged sorts features, and adds up the values of equal ids.
 func merged(list []feature) []feature {

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -39,7 +40,7 @@ func newShop(t testing.TB) shop {
 }
 
 func (s shop) sample(title string) Sample {
-	return Sample{Fields: []classify.Field{{Text: title, Weight: 1}}, Matches: s.engine.TitleCandidates(title)}
+	return Sample{Fields: []classify.Field{{Text: title, Weight: 1}}, Engine: Answers{&s.tree.Taxonomy, s.engine.TitleCandidates(title)}}
 }
 
 // models are the names of the shop's products, which the taxonomy does not have.
@@ -75,7 +76,7 @@ func (s shop) learner(titles, labels []string) *Learner {
 
 func (s shop) model(t testing.TB) *Model {
 	t.Helper()
-	m, _, err := s.learner(s.titles()).Train()
+	m, _, err := s.learner(s.titles()).Train(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestFile(t *testing.T) {
 	}
 	titles, labels := s.titles()
 	labels[0] = "Rugs"
-	other, _, err := s.learner(titles, labels).Train()
+	other, _, err := s.learner(titles, labels).Train(context.Background())
 	if err != nil || other.Fingerprint() == m.Fingerprint() {
 		t.Errorf("other labels give the same fingerprint, %v", err)
 	}
@@ -190,10 +191,21 @@ func TestTooFewLabels(t *testing.T) {
 	for i := LeastLabels - 1; i < len(labels); i++ {
 		labels[i] = ""
 	}
-	_, _, err := s.learner(titles, labels).Train()
+	_, _, err := s.learner(titles, labels).Train(context.Background())
 	var few *TooFewError
 	if !errors.As(err, &few) || few.Labels != LeastLabels-1 || !strings.Contains(err.Error(), "49 labelled inputs are too few") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The training stops when its context ends, with the cause.
+func TestInterruptedTraining(t *testing.T) {
+	s := newShop(t)
+	stopped := errors.New("stopped")
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(stopped)
+	if m, _, err := s.learner(s.titles()).Train(ctx); !errors.Is(err, stopped) || m != nil {
+		t.Errorf("got %v, %v", m, err)
 	}
 }
 
@@ -233,7 +245,7 @@ func TestSuspects(t *testing.T) {
 	s := newShop(t)
 	titles, labels := s.titles()
 	labels[5] = "Rugs"
-	_, suspects, err := s.learner(titles, labels).Train()
+	_, suspects, err := s.learner(titles, labels).Train(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

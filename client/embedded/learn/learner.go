@@ -1,7 +1,9 @@
 package learn
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -17,7 +19,7 @@ const LeastLabels = 50
 
 const (
 	fewExamples = 5_000 // up to it cross-validation has manyFolds, and rare features count
-	manyFolds   = 5
+	manyFolds   = 10
 	fewFolds    = 2
 	leastCount  = 2 // inputs with a feature, if there are many examples
 )
@@ -54,6 +56,7 @@ type example struct {
 	counted
 	Row
 	class   int32
+	leftOut int // words
 	matches []classify.Match
 }
 
@@ -71,7 +74,7 @@ type Features struct {
 }
 
 // FeaturesOf returns the features of a sample.
-func FeaturesOf(s Sample) Features { return Features{count(s), s.Matches} }
+func FeaturesOf(s Sample) Features { return Features{count(s), s.Engine.Matches} }
 
 // NewLearner returns a Learner of inputs of a kind, and of labels in a taxonomy. A published taxonomy has no File.
 func NewLearner(kind client.Kind, t *taxonomy.Custom) *Learner {
@@ -115,7 +118,7 @@ func (l *Learner) Add(row Row, f Features, label string) {
 	}
 	l.compare(row, f.text, class)
 	l.classes[class].Labels++
-	l.examples = append(l.examples, example{f.counted, row, class, f.matches})
+	l.examples = append(l.examples, example{counted: f.counted, Row: row, class: class, matches: f.matches})
 }
 
 // class returns the class of the allowed categories.
@@ -137,17 +140,16 @@ func (l *Learner) class(allowed []int32) int32 {
 // Examples is the number of examples so far.
 func (l *Learner) Examples() int { return len(l.examples) }
 
-// Train makes a model of the examples, which cannot be added to any more. The error is a *[TooFewError] or
-// a *[TooLargeError].
-func (l *Learner) Train() (*Model, []Suspect, error) {
+// Train makes a model of the examples, which cannot be added to any more. The error is a *[TooFewError],
+// a *[TooLargeError] or the cause of the end of ctx.
+func (l *Learner) Train(ctx context.Context) (*Model, []Suspect, error) {
 	if len(l.examples) < LeastLabels {
 		return nil, nil, &TooFewError{len(l.examples)}
 	}
-	least := 1
-	if len(l.examples) > fewExamples {
-		least = leastCount
-	}
 	rare := l.weigh()
+	if len(l.examples) > fewExamples {
+		l.leaveOut(rare)
+	}
 	m := &Model{taxonomy: &l.taxonomy.Taxonomy, About: About{
 		Kind: l.kind, Classification: l.taxonomy.Name, Edition: l.taxonomy.Fingerprint(),
 		Labels: len(l.examples), Classes: l.classes,
@@ -155,8 +157,11 @@ func (l *Learner) Train() (*Model, []Suspect, error) {
 	if l.taxonomy.File != "" {
 		m.Tree = treeText(&l.taxonomy.Taxonomy)
 	}
-	suspects := l.validate(m, rare, least)
-	m.linear = trained(l.vectors(func(int) bool { return true }), len(l.classes), least, rare)
+	suspects := l.validate(ctx, m, rare)
+	m.linear = trained(ctx, l.vectors(func(int) bool { return true }), len(l.classes), rare)
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
 	body := m.body()
 	for least := 2; len(body)+headerLength > MaxFile; least++ {
 		if least > mostWeight {
@@ -184,6 +189,23 @@ func (l *Learner) weigh() *rarities {
 	return rare
 }
 
+// leaveOut removes the rare features of all examples, for speed and memory.
+func (l *Learner) leaveOut(rare *rarities) {
+	for i := range l.examples {
+		e := &l.examples[i]
+		kept := e.features[:0]
+		for _, f := range e.features {
+			if rare.counts[f.id] >= leastCount {
+				kept = append(kept, f)
+			} else if f.id>>hashBits == kindWord {
+				e.leftOut++
+			}
+		}
+		e.features = slices.Clone(kept)
+	}
+	maps.DeleteFunc(rare.counts, func(_ uint32, n int32) bool { return n < leastCount })
+}
+
 // vectors are the examples that are chosen by their place in the order of folds.
 func (l *Learner) vectors(chosen func(i int) bool) []vector {
 	var list []vector
@@ -203,8 +225,11 @@ type held struct {
 
 // validate answers each example by a model of other examples, and fits the utility, the confidences and the report of
 // m to these answers.
-func (l *Learner) validate(m *Model, rare *rarities, least int) []Suspect {
-	held := l.hold(rare, least)
+func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Suspect {
+	held := l.hold(ctx, rare)
+	if ctx.Err() != nil {
+		return nil
+	}
 	t := m.taxonomy
 	var choices []choice
 	for i, h := range held {
@@ -259,7 +284,7 @@ func (l *Learner) allowed(example int) []int32 {
 }
 
 // hold answers each example by a model of other examples.
-func (l *Learner) hold(rare *rarities, least int) []held {
+func (l *Learner) hold(ctx context.Context, rare *rarities) []held {
 	folds := manyFolds
 	if len(l.examples) > fewExamples {
 		folds = fewFolds
@@ -276,12 +301,15 @@ func (l *Learner) hold(rare *rarities, least int) []held {
 	for k := range folds {
 		part := l.vectors(func(i int) bool { return fold[i] != k })
 		classes := l.classesOf(part)
-		linear := trained(part, len(classes), least, rare)
+		linear := trained(ctx, part, len(classes), rare)
+		if ctx.Err() != nil {
+			return nil
+		}
 		tree := newTree(&l.taxonomy.Taxonomy, classes)
 		for i, e := range l.examples {
 			if fold[i] == k {
 				h := &all[i]
-				h.known = linear.shares(e.features, shares[:len(classes)])
+				h.known = linear.shares(e.features, e.leftOut, shares[:len(classes)])
 				h.list = tree.candidates(classes, shares[:len(classes)], e.matches)
 			}
 		}

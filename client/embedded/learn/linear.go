@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -47,10 +48,10 @@ type vector struct {
 	class    int32
 }
 
-// trained trains a model of the vectors. Features in fewer than least of them are left out.
-func trained(vectors []vector, classes, least int, rare *rarities) *linear {
+// trained trains a model of the vectors. It stops early when ctx ends; the model is useless then.
+func trained(ctx context.Context, vectors []vector, classes int, rare *rarities) *linear {
 	m := &linear{bias: make([]float32, classes)}
-	places := m.lay(vectors, least)
+	places := m.lay(vectors)
 	t := trainer{linear: m, exact: make([]float32, len(m.classes)), steps: make([]float32, len(m.classes)), biasSteps: make([]float32, classes)}
 	random := rand.New(rand.NewPCG(1, 2)) // the same order for the same examples
 	order := make([]int, len(vectors))
@@ -62,6 +63,9 @@ func trained(vectors []vector, classes, least int, rare *rarities) *linear {
 	for range min(max(mostSteps/len(vectors), fewEpochs), mostEpochs) {
 		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, k := range order {
+			if ctx.Err() != nil {
+				return m
+			}
 			t.step(vectors[k], places[k], scores, errors)
 		}
 	}
@@ -70,8 +74,8 @@ func trained(vectors []vector, classes, least int, rare *rarities) *linear {
 	return m
 }
 
-// lay makes place for the weights, and returns the places of the features of each vector; -1 for those left out.
-func (m *linear) lay(vectors []vector, least int) [][]int32 {
+// lay makes place for the weights, and returns the places of the features of each vector.
+func (m *linear) lay(vectors []vector) [][]int32 {
 	number := make(map[uint32]int32)
 	var counts []int32
 	for _, v := range vectors {
@@ -99,25 +103,20 @@ func (m *linear) lay(vectors []vector, least int) [][]int32 {
 			seen[next[i]] = v.class
 			next[i]++
 			places[k][j] = i
-			if int(counts[i]) < least {
-				places[k][j] = -1
-			}
 		}
 	}
 	m.index = number
 	m.offsets = make([]int32, len(counts)+1)
 	m.classes = seen[:0]
-	for i, n := range counts {
-		if int(n) >= least {
-			group := seen[starts[i]:starts[i+1]]
-			slices.Sort(group)
-			for k, c := range group {
-				if k == 0 || c != m.classes[len(m.classes)-1] {
-					m.classes, m.seen = append(m.classes, c), append(m.seen, 0) // the classes never get beyond the group
-				}
-				if last := len(m.seen) - 1; m.seen[last] < math.MaxUint16 {
-					m.seen[last]++
-				}
+	for i := range counts {
+		group := seen[starts[i]:starts[i+1]]
+		slices.Sort(group)
+		for k, c := range group {
+			if k == 0 || c != m.classes[len(m.classes)-1] {
+				m.classes, m.seen = append(m.classes, c), append(m.seen, 0) // the classes never get beyond the group
+			}
+			if last := len(m.seen) - 1; m.seen[last] < math.MaxUint16 {
+				m.seen[last]++
 			}
 		}
 		m.offsets[i+1] = int32(len(m.classes))
@@ -139,9 +138,6 @@ func (t *trainer) step(v vector, places []int32, scores []float64, errors []floa
 		scores[c] = float64(b)
 	}
 	for j, i := range places {
-		if i < 0 {
-			continue
-		}
 		from, to := t.offsets[i], t.offsets[i+1]
 		classes, weights := t.classes[from:to], t.exact[from:to]
 		for n, c := range classes {
@@ -159,9 +155,6 @@ func (t *trainer) step(v vector, places []int32, scores []float64, errors []floa
 		t.bias[c] -= biasRate * errors[c] / (sqrt(t.biasSteps[c]) + softening)
 	}
 	for j, i := range places {
-		if i < 0 {
-			continue
-		}
 		from, to := t.offsets[i], t.offsets[i+1]
 		classes, weights, steps := t.classes[from:to], t.exact[from:to], t.steps[from:to]
 		for n, c := range classes {
@@ -282,12 +275,13 @@ func idfOf(rarity uint8) float32 { return float32(rarity) / rarityUnit }
 
 func magnitude(w int8) int { return max(int(w), -int(w)) }
 
-// shares sets the probability of each class, and returns the share of the words that are known.
-func (m *linear) shares(features []feature, shares []float64) (known float64) {
+// shares sets the probability of each class, and returns the share of the words that are known. unknown is the number of
+// words that are not among the features.
+func (m *linear) shares(features []feature, unknown int, shares []float64) (known float64) {
 	for c, b := range m.bias {
 		shares[c] = float64(b)
 	}
-	words, found := 0, 0
+	words, found := unknown, 0
 	for _, f := range features {
 		i, ok := m.index[f.id]
 		if f.id>>hashBits == kindWord {

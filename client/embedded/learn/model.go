@@ -80,8 +80,8 @@ func (m *Model) Predict(s Sample, limit int) []classify.Match {
 func (m *Model) ranked(w *working, s Sample) (counted, []candidate, float64) {
 	c := count(s)
 	c.weigh(m.linear.idf)
-	known := m.linear.shares(c.features, w.shares)
-	list := w.tree.candidates(m.Classes, w.shares, s.Matches)
+	known := m.linear.shares(c.features, 0, w.shares)
+	list := w.tree.candidates(m.Classes, w.shares, s.Engine.Matches)
 	m.Utility.rank(list)
 	return c, list, known
 }

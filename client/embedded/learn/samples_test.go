@@ -57,7 +57,7 @@ func sampleOf(engine *classify.Engine, kind client.Kind, name string, number int
 	s := Sample{Host: fmt.Sprintf("%s-%d.example", strings.ReplaceAll(name, "_", "-"), number), Fields: []classify.Field{{Text: text, Weight: 1}}}
 	switch {
 	case kind == client.Product:
-		s.Host, s.Matches = "", engine.TitleCandidates(text)
+		s.Host, s.Engine = "", Answers{engine.Taxonomy(), engine.TitleCandidates(text)}
 		return s
 	case strings.HasSuffix(name, "domains"):
 		s.Host, s.Fields = text, nil
@@ -68,7 +68,7 @@ func sampleOf(engine *classify.Engine, kind client.Kind, name string, number int
 	case inTwo:
 		s.Fields = []classify.Field{{Text: head, Weight: 3}, {Text: body, Weight: 1}}
 	}
-	s.Matches = engine.WebsiteCandidates(s.Host, nil, s.Fields)
+	s.Engine = Answers{engine.Taxonomy(), engine.WebsiteCandidates(s.Host, nil, s.Fields)}
 	return s
 }
 
@@ -84,7 +84,7 @@ func draw(t *testing.T, tree *taxonomy.Custom, kind client.Kind, list []labelled
 		f.features = append([]feature(nil), f.features...) // Train changes them
 		l.Add(Row{Line: int64(i)}, f, list[i].label)
 	}
-	m, _, err := l.Train()
+	m, _, err := l.Train(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func draw(t *testing.T, tree *taxonomy.Custom, kind client.Kind, list []labelled
 				allowed = append(allowed, c)
 			}
 		}
-		if m := list[i].sample.Matches; len(m) > 0 && isRight(&tree.Taxonomy, int32(m[0].Category), allowed) {
+		if m := list[i].sample.Engine.Matches; len(m) > 0 && isRight(&tree.Taxonomy, int32(m[0].Category), allowed) {
 			r.engine += one
 		}
 		if m := m.Predict(list[i].sample, 1); len(m) > 0 {

@@ -29,15 +29,15 @@ type utility [uses]float64
 
 // shipped are the weights of the mean of the samples for which the engine was made. Few examples change them little.
 var shipped = utility{
-	useShare: 0.9, useEngine: 1.3, useOdds: 1.5, useFirst: 0.4, useAbove: 0.3, useBelow: 0.2,
-	useNew: 0.7, useNewBest: 0, useParents: 0.4, useChildren: -0.2,
+	useShare: 0.8, useEngine: 1.8, useOdds: 2.1, useFirst: 0.8, useAbove: 0.4, useBelow: 0.2,
+	useNew: 1.2, useNewBest: 0, useParents: 0.9, useChildren: -0.25,
 }
 
 const (
 	mostShared   = 10   // candidates of labels
 	leastShare   = 1e-4 // of a candidate that the engine does not answer
 	shareFloor   = 1e-3 // a share below it is no evidence against a candidate
-	shrinkage    = 3    // examples that the shipped weights count
+	shrinkage    = 1    // examples that the shipped weights count
 	fitSteps     = 300
 	fitRate      = 0.5
 	mostFitted   = 20_000 // examples: more do not change a dozen weights
