@@ -13,7 +13,7 @@ func (s *Session) newAccount() *record.Account {
 	o := &s.options
 	format, _ := o.Output.FileFormat() // checked by Open
 	settings := record.Settings{
-		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","), Edition: o.versions(),
+		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","), Edition: o.Editions.Versions(o.Classifications),
 		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders,
 		Output: o.Output.Path, OutputFormat: string(format),
 		Levels: o.Output.Levels, Carry: o.Output.Carry, Language: o.Output.Language, SourceColumns: o.Output.SourceColumns,

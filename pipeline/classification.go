@@ -40,31 +40,10 @@ func (o *SessionOptions) taxonomyOf(classification string) *taxonomy.Taxonomy {
 			return &t.Taxonomy
 		}
 	}
-	if edition, ok := o.editionOf(classification); ok {
+	if edition, ok := o.Editions.Of(classification); ok {
 		return edition.Load()
 	}
 	return nil
-}
-
-// editionOf returns the edition of a published taxonomy that the session uses; false if there is none.
-func (o *SessionOptions) editionOf(classification string) (taxonomy.Edition, bool) {
-	for _, e := range o.Editions {
-		if e.Name == classification {
-			return e, true
-		}
-	}
-	return taxonomy.EditionOf(classification)
-}
-
-// versions are the versions of the editions that are asked for, without default ones, with a comma between.
-func (o *SessionOptions) versions() string {
-	var versions []string
-	for _, name := range o.Classifications {
-		if e, ok := o.editionOf(name); ok && !e.IsDefault() {
-			versions = append(versions, e.Version)
-		}
-	}
-	return strings.Join(versions, ",")
 }
 
 // fingerprints is the part of the service's name that changes with each custom taxonomy and each model, so that neither
@@ -92,7 +71,7 @@ func (o *SessionOptions) classification(name string) flow.Classification {
 	if t == nil {
 		return flow.Classification{Name: name}
 	}
-	if edition, ok := o.editionOf(name); ok && slices.Contains(edition.Languages(), o.Output.Language) {
+	if edition, ok := o.Editions.Of(name); ok && slices.Contains(edition.Languages(), o.Output.Language) {
 		t = edition.In(o.Output.Language)
 	}
 	index := taxonomy.NewIndex(t)
@@ -126,7 +105,7 @@ func (o *SessionOptions) languages() (list []string) {
 		classifications = DefaultClassifications(o.Kind, o.Taxonomies, o.Models)
 	}
 	for _, name := range classifications {
-		if edition, ok := o.editionOf(name); ok {
+		if edition, ok := o.Editions.Of(name); ok {
 			list = append(list, edition.Languages()...)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 type Evaluation struct {
 	Kind           client.Kind
 	Classification string
-	Editions       []taxonomy.Edition // that replace the default ones of their classifications
+	Editions       taxonomy.Choice    // of other editions than the default ones
 	Taxonomies     []*taxonomy.Custom // of custom classifications, beside the published ones
 	Categorizer    client.Categorizer
 	Input          reader.Options // Columns is required

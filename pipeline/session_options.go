@@ -29,7 +29,7 @@ import (
 type SessionOptions struct {
 	Kind            client.Kind
 	Classifications []string           // what each record is asked for; default DefaultClassifications
-	Editions        []taxonomy.Edition // that replace the default ones of their classifications
+	Editions        taxonomy.Choice    // of other editions than the default ones
 	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
 	Models          []*learn.Model     // with which the embedded service answers
 	Scheme          string             // of bare domains: "https" (the default) or "http"
@@ -247,7 +247,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)
-		if versions := o.versions(); versions != "" {
+		if versions := o.Editions.Versions(o.Classifications); versions != "" {
 			o.Service.Name += "+" + versions
 		}
 	}

@@ -19,15 +19,9 @@ type classification struct {
 }
 
 // published are the classifications of a kind that every service has, in their default editions or in some others.
-func published(kind client.Kind, others []taxonomy.Edition) (list []*classification) {
+func published(kind client.Kind, editions taxonomy.Choice) (list []*classification) {
 	for _, name := range client.Classifications(kind) {
-		e, ok := taxonomy.EditionOf(name)
-		for _, other := range others {
-			if other.Name == name {
-				e = other
-			}
-		}
-		if ok {
+		if e, ok := editions.Of(name); ok {
 			list = append(list, &classification{name: name, most: e.Entries, engine: lazily(e)})
 		}
 	}

@@ -47,8 +47,8 @@ type Options struct {
 	// Custom are further classifications of products. Each has the name of its taxonomy, by
 	// convention product_taxonomy_custom_NAME.
 	Custom []*taxonomy.Taxonomy
-	// Editions replace the default editions of their classifications.
-	Editions []taxonomy.Edition
+	// Editions are other editions than the default ones.
+	Editions taxonomy.Choice
 	// Models answer in their classifications, instead of the engine alone. A model of a custom taxonomy needs the
 	// taxonomy in Custom.
 	Models []*learn.Model

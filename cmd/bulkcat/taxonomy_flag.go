@@ -22,7 +22,7 @@ type customFlags struct {
 	loaded []*taxonomy.Custom
 
 	versions []string
-	editions []taxonomy.Edition
+	editions taxonomy.Choice
 
 	models modelFlags
 }

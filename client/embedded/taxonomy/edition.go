@@ -88,6 +88,30 @@ func Version(classification, version string) (Edition, bool) {
 	return Edition{}, false
 }
 
+// Choice is a choice of editions that are used instead of the default ones of their classifications.
+type Choice []Edition
+
+// Of returns the edition of a classification, the default one if none is chosen; false if there is none.
+func (c Choice) Of(classification string) (Edition, bool) {
+	for _, e := range c {
+		if e.Name == classification {
+			return e, true
+		}
+	}
+	return EditionOf(classification)
+}
+
+// Versions returns the versions of the classifications' editions that are not the default ones, with a comma between.
+func (c Choice) Versions(classifications []string) string {
+	var versions []string
+	for _, name := range classifications {
+		if e, ok := c.Of(name); ok && !e.IsDefault() {
+			versions = append(versions, e.Version)
+		}
+	}
+	return strings.Join(versions, ",")
+}
+
 // IsDefault reports whether the edition is that of EditionOf.
 func (e Edition) IsDefault() bool {
 	first, _ := EditionOf(e.Name)
