@@ -22,11 +22,12 @@ func TestEditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range taxonomy.Editions() {
-		row := "| `" + e.Name + "` |"
-		_, line, ok := strings.Cut(string(text), row)
-		line, _, _ = strings.Cut(line, "\n")
-		if !ok || !strings.Contains(line, e.Published) {
-			t.Errorf("the README's row of %s does not name its edition, %s:%s", e.Name, e.Published, line)
+		named := false
+		for line := range strings.Lines(string(text)) {
+			named = named || strings.HasPrefix(line, "| `"+e.Name+"` |") && strings.Contains(line, e.Published)
+		}
+		if !named {
+			t.Errorf("no row of %s in the README names its edition %s", e.Name, e.Published)
 		}
 	}
 }
