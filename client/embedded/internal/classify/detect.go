@@ -45,7 +45,10 @@ func (e *Engine) detect(title string) int {
 	best := noLanguage
 	for i, lang := range languages {
 		inEnglishOnly := inEnglish - common[i]
-		if own[i]+len(unknown) <= inEnglishOnly {
+		isClear := func(own int) bool {
+			return own > inEnglishOnly && (own > inEnglishOnly+1 || own+common[i] == words)
+		}
+		if !isClear(own[i] + len(unknown)) {
 			continue // the forms of unknown words take time, and cannot change the answer
 		}
 		for _, word := range unknown {
@@ -53,8 +56,7 @@ func (e *Engine) detect(title string) int {
 				own[i]++
 			}
 		}
-		isClear := own[i] > inEnglishOnly+1 || own[i]+common[i] == words
-		if own[i] > inEnglishOnly && isClear && (best == noLanguage || own[i]+common[i] > own[best]+common[best]) {
+		if isClear(own[i]) && (best == noLanguage || own[i]+common[i] > own[best]+common[best]) {
 			best = i
 		}
 	}
