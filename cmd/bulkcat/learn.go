@@ -69,9 +69,7 @@ listed with their lines; --suspects also lists the labels that are probably wron
 		},
 	}
 	addGroup(cmd, "Input", func(flags *pflag.FlagSet) {
-		f.input.bindColumns(flags, "input-column", "the `column` of the inputs; may be given several times")
-		flags.StringVar(&f.labelColumn, "label-column", "", "the `column` of the labels")
-		f.input.bindFormat(flags)
+		f.input.bindLabelled(flags, &f.labelColumn)
 		flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
 	})
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {

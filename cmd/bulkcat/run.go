@@ -342,6 +342,13 @@ func (f *inputFlags) bindColumns(flags *pflag.FlagSet, name, usage string) {
 	flags.StringVar(&f.Join, "join", reader.DefaultJoin, "the `TEXT` between the values of several input columns")
 }
 
+// bindLabelled binds the flags of an input with labels.
+func (f *inputFlags) bindLabelled(flags *pflag.FlagSet, labelColumn *string) {
+	f.bindColumns(flags, "input-column", "the `column` of the inputs; may be given several times")
+	flags.StringVar(labelColumn, "label-column", "", "the `column` of the labels")
+	f.bindFormat(flags)
+}
+
 // bindFormat binds all input flags except those of the columns.
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Format, "input-format", "", reader.FormatNames()+" (default: by name and content)")

@@ -47,7 +47,7 @@ type Options struct {
 	Hide      func(string) string // removes secrets from texts; nil for none to remove
 	Log       *slog.Logger        // warnings; nil for none
 
-	// Warn is told of an event that was not delivered, from several goroutines; nil for a warning of Log.
+	// Warn is called with each event that was not delivered, also at the same time. If Warn is nil, Log gets a warning.
 	Warn func(event string, err error)
 }
 
