@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"runtime"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
@@ -19,8 +20,13 @@ func modelOf(models []*learn.Model, classification string) *learn.Model {
 	return nil
 }
 
+// processors bounds the inputs that are classified at the same time: each takes working memory of half a megabyte.
+var processors = make(chan struct{}, runtime.GOMAXPROCS(0))
+
 // matches returns the entries of an answer.
 func (c *classification) matches(j prediction) []classify.Match {
+	processors <- struct{}{}
+	defer func() { <-processors }()
 	switch {
 	case c.model != nil:
 		return c.model.Predict(c.sample(j), c.most)

@@ -89,11 +89,15 @@ func knownWords(names map[string]map[string]string) map[string]languageSet {
 			continue
 		}
 		bit := languageSet(1) << i
+		words := make(map[string]bool) // most are in several names, and a stem takes time
 		for _, name := range names[lang.code] {
 			for r.reset(name); r.next(); {
-				all[string(r.word)] |= bit
-				all[string(lang.stem(r.word))] |= bit
+				words[string(r.word)] = true
 			}
+		}
+		for word := range words {
+			all[word] |= bit
+			all[string(lang.stem([]byte(word)))] |= bit
 		}
 		for _, words := range []map[string]bool{lang.function, lang.modifiers} {
 			for word := range words {
