@@ -60,8 +60,9 @@ func wrongKey() *apiError {
 	return &apiError{Status: http.StatusUnauthorized, Message: "the x-api-key header must carry a valid API key"}
 }
 
-func noQuota() *apiError {
-	return &apiError{Status: http.StatusPaymentRequired, Message: "the quota of this API key is used up", Remaining: "0"}
+// noQuota says when there is quota again; 0 for never.
+func noQuota(refill time.Duration) *apiError {
+	return &apiError{Status: http.StatusPaymentRequired, Message: "the quota of this API key is used up", Remaining: "0", Wait: refill}
 }
 
 // tooFast avoids the word quota in its message: clients conclude from that word that waiting does

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -28,11 +28,22 @@ type apiKeys map[digest]*Key
 type Key struct {
 	name     string
 	priority int
-	usage    []byte // the body of the usage operation up to the number of answers left
+	plan     []byte // the body of the usage operation up to the number of answers left
 	quota    int64  // answers; Unlimited, or 0 and more
+	period   Period
+	zone     *time.Location
 	limit    *limiter
-	used     atomic.Int64 // answers
-	reserved atomic.Int64 // answers that a Backend has been asked for; it charges or releases them
+
+	mu       sync.Mutex
+	used     usage
+	reserved int64     // answers that a Backend has been asked for; it charges or releases them
+	ends     time.Time // the period of used; zero if not known yet
+}
+
+// usage is what a key has used of its quota.
+type usage struct {
+	answers int64
+	since   int64 // the start of the period in Unix seconds; 0 if the quota has none
 }
 
 // Name is the name of the grant, for logs and metrics.
@@ -53,20 +64,62 @@ func (a *Key) Admit() (wait time.Duration, ok bool) {
 // Reserve sets one answer of the quota aside. It returns false if none is left. The caller charges
 // or releases each reserved answer.
 func (a *Key) Reserve() bool {
-	if a.reserved.Add(1)+a.used.Load() > a.quota && !a.isUnlimited() {
-		a.reserved.Add(-1)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.turn()
+	if !a.isUnlimited() && a.used.answers+a.reserved >= a.quota {
 		return false
 	}
+	a.reserved++
 	return true
 }
 
 // Release gives a reserved answer back.
-func (a *Key) Release() { a.reserved.Add(-1) }
+func (a *Key) Release() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reserved--
+}
 
 // Charge uses up a reserved answer.
 func (a *Key) Charge() {
-	a.used.Add(1)
-	a.reserved.Add(-1)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.turn()
+	a.reserved--
+	a.used.answers++
+}
+
+// Refill is the time until the quota begins anew; 0 if it does not.
+func (a *Key) Refill() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.turn(); a.period == "" {
+		return 0
+	}
+	return time.Until(a.ends)
+}
+
+// turn begins a new period if the last one is over. The caller holds mu. A usage of a ledger that does not name its period counts
+// in the present one.
+func (a *Key) turn() {
+	now := time.Now()
+	if a.period == "" || now.Before(a.ends) {
+		return
+	}
+	start, end := a.period.bounds(now.In(a.zone))
+	if a.used.since != 0 && a.used.since < start.Unix() {
+		a.used.answers = 0
+	}
+	a.used.since, a.ends = max(a.used.since, start.Unix()), end
+}
+
+// usage is what the key has used by now.
+func (a *Key) usage() usage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.turn()
+	return a.used
 }
 
 // newAPIKeys returns the keys of the options, with the used quota from the ledger.
@@ -81,7 +134,7 @@ func newAPIKeys(o Options) apiKeys {
 	}
 	if o.Ledger != nil {
 		for d, a := range all {
-			a.used.Store(o.Ledger.used[d])
+			a.used = o.Ledger.used[d]
 		}
 	}
 	return all
@@ -93,11 +146,13 @@ func newAPIKey(g Grant) *Key {
 		name:     strings.ToValidUTF8(g.Name, "?"), // metrics need valid UTF-8
 		priority: max(1, g.Priority),
 		quota:    max(int64(g.Quota), int64(Unlimited)),
+		period:   g.Period,
+		zone:     g.Zone,
 		limit:    newLimiter(g.Rate, g.Burst),
 	}
-	a.usage = append(a.usage, `{"plan":`...)
-	a.usage = append(a.usage, marshal(g.Plan)...)
-	a.usage = append(a.usage, `,"remaining":"`...)
+	a.plan = append(a.plan, `{"plan":`...)
+	a.plan = append(a.plan, marshal(g.Plan)...)
+	a.plan = append(a.plan, `,"remaining":"`...)
 	return a
 }
 
@@ -113,7 +168,7 @@ func (all apiKeys) byName() []*Key {
 
 // remaining is the number of answers left. It is 0 if the quota was lowered below the answers
 // used.
-func (a *Key) remaining() int64 { return max(0, a.quota-a.used.Load()) }
+func (a *Key) remaining() int64 { return max(0, a.quota-a.usage().answers) }
 
 func (a *Key) isUnlimited() bool { return a.quota == int64(Unlimited) }
 
@@ -121,24 +176,16 @@ func (a *Key) isUsedUp() bool { return !a.isUnlimited() && a.remaining() == 0 }
 
 // take uses up one answer, and returns false if none was left.
 func (a *Key) take() bool {
-	if a.isUnlimited() {
-		a.used.Add(1)
-		return true
+	if !a.Reserve() {
+		return false
 	}
-	for {
-		used := a.used.Load()
-		if used >= a.quota {
-			return false
-		}
-		if a.used.CompareAndSwap(used, used+1) {
-			return true
-		}
-	}
+	a.Charge()
+	return true
 }
 
 // appendUsage appends the body of the usage operation; with none, no answer is left to any key.
 func (a *Key) appendUsage(b []byte, none bool) []byte {
-	b = append(b, a.usage...)
+	b = append(b, a.plan...)
 	switch {
 	case none:
 		b = append(b, '0')

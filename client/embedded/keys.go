@@ -31,6 +31,10 @@ type Grant struct {
 	Plan  string // in the answer of the usage operation; default Options.Plan
 	Quota Quota  // 0 allows no answer
 	Rate  Rate
+
+	Period Period         // after which the quota begins anew
+	Zone   *time.Location // of the period; default UTC
+
 	Burst int // requests at once; default: the requests of a second, 1 at least
 
 	// Priority is the share of the key in relation to other keys, from 1 to 1000; 0 for 1. Only a
@@ -58,9 +62,10 @@ func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 //	KEY
 //	KEY 100000
 //	KEY quota=100000 rate=50/s burst=100 priority=2 plan=team name=alice
+//	KEY quota=100000/month zone=Europe/Berlin
 //
-// A number after the key is its quota. Limits that are not given are unlimited. Empty lines and
-// lines that start with # are skipped. Errors are *KeyError, ErrNoKeys, or those of r.
+// A number after the key is its quota. A quota of a day, week or month begins anew at midnight in the zone, UTC without one. Limits
+// that are not given are unlimited. Empty lines and lines that start with # are skipped. Errors are *KeyError, ErrNoKeys, or those of r.
 func LoadKeys(r io.Reader) ([]Grant, error) {
 	var grants []Grant
 	keys, names := map[string]bool{}, map[string]bool{}
@@ -124,6 +129,9 @@ func parseGrant(line string) (g Grant, problem string) {
 	if g.Burst > 0 && g.Rate.Requests == 0 {
 		return g, "there is a burst without a rate"
 	}
+	if g.Zone != nil && g.Period == "" {
+		return g, "there is a zone without a quota of a day, week or month"
+	}
 	return g.applyDefaults(), ""
 }
 
@@ -132,8 +140,13 @@ func (g *Grant) set(attribute, value string) (problem string) {
 	var ok bool
 	switch attribute {
 	case "quota":
-		if g.Quota, ok = parseQuota(value); !ok {
-			return "the quota must be a whole number from 0, or unlimited"
+		if g.Quota, g.Period, ok = parseQuota(value); !ok {
+			return "the quota must be a whole number from 0, such as 5000, 5000/day, 5000/week or 5000/month, or unlimited"
+		}
+	case "zone":
+		var err error
+		if g.Zone, err = time.LoadLocation(value); err != nil || value == "" || value == "Local" {
+			return "the zone must be a name of the IANA time zone database, such as Europe/Berlin"
 		}
 	case "rate":
 		if g.Rate, ok = parseRate(value); !ok {
@@ -156,7 +169,7 @@ func (g *Grant) set(attribute, value string) (problem string) {
 			return "the name must be of letters, digits, and any of ._@-, 64 at most"
 		}
 	default:
-		return "an attribute is unknown: use quota=, rate=, burst=, priority=, plan= and name=, or a quota alone"
+		return "an attribute is unknown: use quota=, zone=, rate=, burst=, priority=, plan= and name=, or a quota alone"
 	}
 	return ""
 }
@@ -164,6 +177,9 @@ func (g *Grant) set(attribute, value string) (problem string) {
 func (g Grant) applyDefaults() Grant {
 	if g.Name == "" {
 		g.Name = "key-" + digestOf(g.Key).String()[:8]
+	}
+	if g.Period != "" && g.Zone == nil {
+		g.Zone = time.UTC
 	}
 	if g.Rate.Requests > 0 {
 		g.Rate.Window = max(g.Rate.Window, time.Second).Truncate(time.Second)
@@ -176,12 +192,14 @@ func (g Grant) applyDefaults() Grant {
 
 func (r Rate) perSecond() float64 { return float64(r.Requests) / r.Window.Seconds() }
 
-func parseQuota(text string) (Quota, bool) {
+func parseQuota(text string) (q Quota, p Period, ok bool) {
 	if text == "unlimited" {
-		return Unlimited, true
+		return Unlimited, "", true
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return Quota(n), err == nil && n >= 0
+	number, unit, has := strings.Cut(text, "/")
+	n, err := strconv.ParseInt(number, 10, 64)
+	p = Period(unit)
+	return Quota(n), p, err == nil && n >= 0 && has == p.known()
 }
 
 func parseRate(text string) (Rate, bool) {

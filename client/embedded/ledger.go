@@ -26,7 +26,7 @@ const ledgerSlack = 1 << 20
 // theirs.
 //
 // The lock FILE.lock beside the file keeps a second service from using the ledger. A Ledger is
-// not safe for concurrent use, except by [Service.SaveUsage] and [Service.KeepUsage].
+// not safe for concurrent use, except by [Service.SaveUsage], [Service.KeepUsage] and [Ledger.Content].
 type Ledger struct {
 	files   vfs.FS
 	path    string
@@ -34,7 +34,7 @@ type Ledger struct {
 	damaged int
 
 	saving sync.Mutex       // held by save
-	used   map[digest]int64 // as in the file
+	used   map[digest]usage // as in the file
 	file   vfs.File         // nil if the next save must rewrite the file
 	size   int64            // of the file, in bytes
 	sparse int64            // the size from which the next save rewrites the file
@@ -111,9 +111,9 @@ func (l *Ledger) read() error {
 func (l *Ledger) save(all apiKeys) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	changed := map[digest]int64{}
+	changed := map[digest]usage{}
 	for d, a := range all {
-		if used := a.used.Load(); used != l.used[d] {
+		if used := a.usage(); used != l.used[d] {
 			changed[d] = used
 		}
 	}
@@ -128,7 +128,14 @@ func (l *Ledger) save(all apiKeys) error {
 	return l.append(changed)
 }
 
-func (l *Ledger) append(changed map[digest]int64) error {
+// Content is a ledger of the used quota that was saved last: the content of a file for [OpenLedger].
+func (l *Ledger) Content() []byte {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	return appendRecords([]byte(ledgerHeader), l.used)
+}
+
+func (l *Ledger) append(changed map[digest]usage) error {
 	records := appendRecords(nil, changed)
 	_, err := l.file.WriteAt(records, l.size)
 	if err == nil {
@@ -145,7 +152,7 @@ func (l *Ledger) append(changed map[digest]int64) error {
 }
 
 // rewrite replaces the file atomically.
-func (l *Ledger) rewrite(used map[digest]int64) error {
+func (l *Ledger) rewrite(used map[digest]usage) error {
 	if l.file != nil {
 		if err := l.file.Close(); err != nil { // the records are synced, but the disk may be failing
 			l.file = nil
@@ -163,7 +170,7 @@ func (l *Ledger) rewrite(used map[digest]int64) error {
 	}
 	l.file, l.size, l.used = file, int64(len(content)), maps.Clone(used)
 	if l.used == nil {
-		l.used = map[digest]int64{}
+		l.used = map[digest]usage{}
 	}
 	l.sparse = 4*l.size + ledgerSlack
 	return nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -252,7 +254,7 @@ func TestLedgerIsKeptSmall(t *testing.T) {
 	a, _ := s.key("secret")
 	largest := int64(0)
 	for range 3 * ledgerSlack / recordSize {
-		a.used.Add(1)
+		a.used.answers++
 		if err := l.save(s.keys); err != nil {
 			t.Fatal(err)
 		}
@@ -261,8 +263,8 @@ func TestLedgerIsKeptSmall(t *testing.T) {
 	if largest < ledgerSlack || largest > ledgerSlack+ledgerSlack/4 {
 		t.Errorf("the ledger grew to %d bytes", largest)
 	}
-	if got := openLedger(t, cloneLedger(t, files)).used[digestOf("secret")]; got != a.used.Load() {
-		t.Errorf("%d used, want %d", got, a.used.Load())
+	if got := openLedger(t, cloneLedger(t, files)).used[digestOf("secret")]; got != a.usage() {
+		t.Errorf("%v used, want %v", got, a.usage())
 	}
 }
 
@@ -293,7 +295,7 @@ func TestKeysThatAreNotAcceptedKeepTheirRecords(t *testing.T) {
 
 func TestASmallerQuotaIsUsedUp(t *testing.T) {
 	l := openLedger(t, vfs.NewMem())
-	l.used[digestOf("secret")] = 150
+	l.used[digestOf("secret")] = usage{answers: 150}
 	s := metered(l)
 	if a, _ := s.key("secret"); a.remaining() != 0 || !a.isUsedUp() || a.take() {
 		t.Errorf("%d left of a quota that was lowered below the usage", a.remaining())
@@ -314,7 +316,7 @@ func TestOneServiceHasALedger(t *testing.T) {
 
 func TestDamagedLedgers(t *testing.T) {
 	record := func(key string, used int64) string {
-		return string(appendRecords(nil, map[digest]int64{digestOf(key): used}))
+		return string(appendRecords(nil, map[digest]usage{digestOf(key): {answers: used}}))
 	}
 	five, seven, other := record("secret", 5), record("secret", 7), record("other", 1)
 	flipped := strings.Replace(seven, " 0", " 1", 1)
@@ -331,6 +333,8 @@ func TestDamagedLedgers(t *testing.T) {
 		{"a record without its end", ledgerHeader + five + seven[:recordSize-1], 95, 1},
 		{"a number that was changed", ledgerHeader + five + flipped, 95, 1},
 		{"zeros at the end", ledgerHeader + seven + strings.Repeat("\x00", 3*recordSize), 93, 3},
+		{"of version 1", ledgerHeaderOf1 + version1("secret", 5) + version1("other", 1) + version1("secret", 7), 93, 0},
+		{"damage in version 1", ledgerHeaderOf1 + version1("secret", 5) + strings.Replace(version1("secret", 7), " 0", " 1", 1), 95, 1},
 		{"damage in the middle", ledgerHeader + five + flipped + seven + other, 93, 1},
 	}
 	for _, tt := range tests {
@@ -346,6 +350,12 @@ func TestDamagedLedgers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// version1 is a record of the first version of the format.
+func version1(key string, used int64) string {
+	body := fmt.Sprintf("%s %019d ", digestOf(key), used)
+	return fmt.Sprintf("%s%08x\n", body, crc32.Checksum([]byte(body), castagnoli))
 }
 
 func TestAnotherFileIsLeftAlone(t *testing.T) {
@@ -365,7 +375,7 @@ func TestAnotherFileIsLeftAlone(t *testing.T) {
 }
 
 func FuzzLedger(f *testing.F) {
-	records := string(appendRecords([]byte(ledgerHeader), map[digest]int64{digestOf("a"): 1, digestOf("b"): 1 << 62}))
+	records := string(appendRecords([]byte(ledgerHeader), map[digest]usage{digestOf("a"): {answers: 1}, digestOf("b"): {answers: 1 << 62, since: 1_764_000_000}}))
 	for _, text := range []string{"", ledgerHeader, records, records[:100], records + "x", strings.ToUpper(records), "key 100\n"} {
 		f.Add([]byte(text))
 	}
@@ -374,7 +384,7 @@ func FuzzLedger(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if whole := len(text) / recordSize; len(used)+damaged > whole+1 {
+		if whole := len(text) / (recordBodyOf1 + sumSize); len(used)+damaged > whole+1 {
 			t.Errorf("%d records and %d damaged ones in %d bytes", len(used), damaged, len(text))
 		}
 		again, damaged, err := readLedger(bytes.NewReader(appendRecords([]byte(ledgerHeader), used)))
@@ -382,8 +392,8 @@ func FuzzLedger(f *testing.F) {
 			t.Errorf("%d records became %d, %d damaged, %v", len(used), len(again), damaged, err)
 		}
 		for d, n := range used {
-			if again[d] != n || n < 0 {
-				t.Errorf("%d became %d", n, again[d])
+			if again[d] != n || n.answers < 0 || n.since < 0 {
+				t.Errorf("%v became %v", n, again[d])
 			}
 		}
 	})

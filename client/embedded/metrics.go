@@ -96,7 +96,7 @@ type quotaCollector struct{ keys []*Key }
 
 var (
 	answersDesc = prometheus.NewDesc("bulkcat_service_answers_total",
-		"Answers given to a key, those of earlier runs of the service included if it keeps them.", []string{"key"}, nil)
+		"Answers given to a key in the period of its quota, those of earlier runs of the service included if it keeps them.", []string{"key"}, nil)
 	quotaDesc = prometheus.NewDesc("bulkcat_service_quota_remaining",
 		"Answers left of a key's quota; keys without a quota are not listed.", []string{"key"}, nil)
 )
@@ -110,7 +110,7 @@ func (c quotaCollector) Describe(to chan<- *prometheus.Desc) {
 // Collect reads the keys' quotas.
 func (c quotaCollector) Collect(to chan<- prometheus.Metric) {
 	for _, a := range c.keys {
-		to <- prometheus.MustNewConstMetric(answersDesc, prometheus.CounterValue, float64(a.used.Load()), a.name)
+		to <- prometheus.MustNewConstMetric(answersDesc, prometheus.CounterValue, float64(a.usage().answers), a.name)
 		if !a.isUnlimited() {
 			to <- prometheus.MustNewConstMetric(quotaDesc, prometheus.GaugeValue, float64(a.remaining()), a.name)
 		}

@@ -270,7 +270,7 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ke
 		return b, problem
 	}
 	if key.isUsedUp() {
-		return b, noQuota()
+		return b, noQuota(key.Refill())
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
@@ -287,7 +287,7 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ke
 		return b, crowded()
 	}
 	if !key.take() {
-		return b, noQuota()
+		return b, noQuota(key.Refill())
 	}
 	w.Header().Set(CostHeader, j.cost)
 	return c.append(b, j), nil

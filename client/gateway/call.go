@@ -58,7 +58,7 @@ func (g *Gateway) admit(now time.Time, key *embedded.Key, request client.Request
 		return tooFast(wait)
 	}
 	if !key.Reserve() {
-		return noQuota()
+		return noQuota(key.Refill())
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"log/slog"
@@ -51,6 +52,7 @@ type Gateway struct {
 	misfits atomic.Int64                 // its answers of another shape before that
 	usage   atomic.Pointer[client.Usage] // of the upstream, as told last
 	lastErr atomic.Pointer[client.Error] // of a failed attempt
+	noted   []byte                       // the content of the ledger that is in the store
 
 	mu     sync.Mutex
 	calls  map[client.Request]*call
@@ -130,7 +132,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	group.Go(g.commit)
 	group.Go(func() error { return g.watch(soft) })
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return g.noteUsed()
 }
 
 const (
@@ -157,12 +162,36 @@ func (g *Gateway) watch(ctx context.Context) error {
 			}
 			kept = learned
 		}
+		if err := g.noteUsed(); err != nil {
+			return err
+		}
 		if time.Since(asked) >= usageEvery {
 			asked = time.Now()
 			_, _ = g.askUsage(ctx) // the metrics keep the older figure
 		}
 	}
 }
+
+// usedNote is the note in the store that has the content of the ledger. Copies of the store have it, and not the ledger.
+const usedNote = "used quota"
+
+// noteUsed keeps the content of the ledger in the store if it is not the one before.
+func (g *Gateway) noteUsed() error {
+	if g.options.Ledger == nil {
+		return nil
+	}
+	content := g.options.Ledger.Content()
+	if bytes.Equal(content, g.noted) {
+		return nil
+	}
+	g.noted = content
+	batch := g.options.Store.NewBatch()
+	batch.AddNote(usedNote, content)
+	return batch.Commit()
+}
+
+// NotedLedger returns the content of the ledger that a gateway with the store had, up to the last ten seconds; nil for none.
+func NotedLedger(store *answers.Store) ([]byte, error) { return store.Note(usedNote) }
 
 // askUsage asks for the upstream's quota.
 func (g *Gateway) askUsage(ctx context.Context) (client.Usage, error) {

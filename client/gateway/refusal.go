@@ -24,8 +24,8 @@ func noClassification(err error) *client.Error {
 	return &client.Error{Class: client.Rejected, Status: http.StatusNotFound, Detail: err.Error()}
 }
 
-func noQuota() *client.Error {
-	return &client.Error{Class: client.Quota, Status: http.StatusPaymentRequired, Detail: "the quota of this API key is used up; stored answers are still served"}
+func noQuota(refill time.Duration) *client.Error {
+	return &client.Error{Class: client.Quota, Status: http.StatusPaymentRequired, RetryAfter: refill, Detail: "the quota of this API key is used up; stored answers are still served"}
 }
 
 func noUpstreamQuota() *client.Error {

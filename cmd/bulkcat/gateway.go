@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -82,6 +84,9 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	if f.state == "" {
 		f.state = filepath.Join(g.store, ledgerName)
 	}
+	if err := restoreLedger(store, f.state, log); err != nil {
+		return fmt.Errorf("--state: %w", err)
+	}
 	ledger, err := f.ledger(log)
 	if err != nil {
 		return err
@@ -97,6 +102,26 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	}
 	fmt.Fprintf(s.err, "bulkcat serves http://%s as a gateway to %s until it is interrupted\n", listener.Addr(), upstream.Name)
 	return gw.Serve(ctx, listener, options, f.grace)
+}
+
+// restoreLedger makes the ledger that a store has a note of, unless there is one: the store was restored from its copy.
+func restoreLedger(store *answers.Store, path string, log *slog.Logger) error {
+	content, err := gateway.NotedLedger(store)
+	if err != nil || content == nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Close()); err == nil {
+		log.Info("the used quota of the keys is restored from the store", "file", path)
+	}
+	return err
 }
 
 // openStore opens the store, after it is restored if there is only a copy, and copies it until closeStore.

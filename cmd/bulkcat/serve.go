@@ -73,7 +73,7 @@ internet.`,
 
 func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
-	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota=, rate=, burst=, priority=, plan= and name= after it")
+	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota= (of a /day, /week or /month as well), zone=, rate=, burst=, priority=, plan= and name= after it")
 	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage, and none of a gateway. Without FILE a restart loses all; a gateway has the default used.ledger in its store")
 	f.fetch.bind(flags)
 	f.taxonomies.bind(flags)

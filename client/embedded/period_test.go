@@ -1,0 +1,131 @@
+package embedded
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+func TestPeriods(t *testing.T) {
+	tests := []struct {
+		name       string
+		period     Period
+		zone, now  string
+		start, end string
+	}{
+		{"a day", Daily, "UTC", "2026-11-25T08:00:00Z", "2026-11-25T00:00:00Z", "2026-11-26T00:00:00Z"},
+		{"the first moment of a day", Daily, "UTC", "2026-11-25T00:00:00Z", "2026-11-25T00:00:00Z", "2026-11-26T00:00:00Z"},
+		{"a day in another zone", Daily, "Asia/Tokyo", "2026-11-25T16:00:00Z", "2026-11-26T00:00:00+09:00", "2026-11-27T00:00:00+09:00"},
+		{"a day of 23 hours", Daily, "Europe/Berlin", "2026-03-29T10:00:00Z", "2026-03-29T00:00:00+01:00", "2026-03-30T00:00:00+02:00"},
+		{"a day of 25 hours", Daily, "Europe/Berlin", "2026-10-25T10:00:00Z", "2026-10-25T00:00:00+02:00", "2026-10-26T00:00:00+01:00"},
+		{"a day without a midnight", Daily, "America/Sao_Paulo", "2018-11-04T12:00:00Z", "2018-11-04T01:00:00-02:00", "2018-11-05T00:00:00-02:00"},
+		{"a week", Weekly, "UTC", "2026-11-25T08:00:00Z", "2026-11-23T00:00:00Z", "2026-11-30T00:00:00Z"},
+		{"a Sunday", Weekly, "UTC", "2026-11-29T23:59:59Z", "2026-11-23T00:00:00Z", "2026-11-30T00:00:00Z"},
+		{"a Monday", Weekly, "UTC", "2026-11-30T00:00:00Z", "2026-11-30T00:00:00Z", "2026-12-07T00:00:00Z"},
+		{"a month", Monthly, "Europe/Berlin", "2026-11-30T22:59:59Z", "2026-11-01T00:00:00+01:00", "2026-12-01T00:00:00+01:00"},
+		{"the last day of a long month", Monthly, "UTC", "2027-01-31T12:00:00Z", "2027-01-01T00:00:00Z", "2027-02-01T00:00:00Z"},
+		{"the last month of a year", Monthly, "UTC", "2026-12-31T12:00:00Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			zone, err := time.LoadLocation(tt.zone)
+			now, errNow := time.Parse(time.RFC3339, tt.now)
+			if err := errors.Join(err, errNow); err != nil {
+				t.Fatal(err)
+			}
+			start, end := tt.period.bounds(now.In(zone))
+			if got := start.Format(time.RFC3339); got != tt.start {
+				t.Errorf("start %s, want %s", got, tt.start)
+			}
+			if got := end.Format(time.RFC3339); got != tt.end {
+				t.Errorf("end %s, want %s", got, tt.end)
+			}
+		})
+	}
+}
+
+// A quota of a day begins anew at midnight in its zone, also while the service does not run, and a restart gives nothing back.
+func TestAQuotaOfADayBeginsAnew(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) { // it is 2000-01-01 00:00 UTC, 01:00 in Berlin
+		files := vfs.NewMem()
+		steps := []struct {
+			name    string
+			after   time.Duration
+			restart bool
+			uses    int
+			left    int64
+		}{
+			{"the first day", 0, false, 3, 2},
+			{"a restart", time.Hour, true, 0, 2},
+			{"before midnight", 21*time.Hour + 59*time.Minute, false, 2, 0},
+			{"after midnight", 2 * time.Minute, false, 1, 4},
+			{"a restart on the third day", 24 * time.Hour, true, 4, 1},
+		}
+		var l *Ledger
+		var s *Service
+		for _, step := range steps {
+			time.Sleep(step.after)
+			if s == nil || step.restart {
+				if l != nil {
+					if err := errors.Join(s.SaveUsage(), l.Close()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				l = openLedger(t, files)
+				s = lent(New(Options{Grants: []Grant{{Key: "secret", Quota: 5, Period: Daily, Zone: berlin}}, Ledger: l, Logger: quiet}))
+			}
+			useUp(t, s, step.uses)
+			if got := leftOf(t, s); got != step.left {
+				t.Fatalf("%s: %d left, want %d", step.name, got, step.left)
+			}
+		}
+	})
+}
+
+func TestARefusalSaysWhenThereIsQuotaAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, want := range map[string]string{"secret": "86400", "forever": ""} {
+			s := lent(New(Options{Grants: []Grant{{Key: "secret", Quota: 0, Period: Daily, Name: "a"}, {Key: "forever", Quota: 0, Name: "b"}}, Logger: quiet}))
+			r := httptest.NewRequest(http.MethodGet, target(ProductPath, "query", "sofa"), nil)
+			r.Header.Set("x-api-key", name)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if got := w.Header().Get("Retry-After"); w.Code != http.StatusPaymentRequired || got != want {
+				t.Errorf("%s: status %d, Retry-After %q, want %q", name, w.Code, got, want)
+			}
+		}
+	})
+}
+
+// An answer that was reserved before midnight and is charged after it belongs to the new day.
+func TestAReservedAnswerAtMidnight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPIKey(Grant{Key: "secret", Quota: 2, Period: Daily})
+		for i, want := range []bool{true, true, false} {
+			if a.Reserve() != want {
+				t.Fatalf("answer %d of a quota of 2: want %v", i+1, want)
+			}
+		}
+		a.Charge()
+		time.Sleep(25 * time.Hour)
+		for i, want := range []bool{true, false} {
+			if a.Reserve() != want {
+				t.Errorf("answer %d beside a reserved one: want %v", i+1, want)
+			}
+		}
+		a.Charge()
+		a.Charge()
+		if a.remaining() != 0 {
+			t.Errorf("%d left, want 0", a.remaining())
+		}
+	})
+}
