@@ -28,6 +28,7 @@ type Answer struct {
 	AnsweredAt time.Time // UTC, in whole microseconds
 	Limit      RateLimit
 	Free       bool // the answer cost nothing and is not stored
+	Shared     bool // a gateway had the answer or was asking for it: it cost nothing
 
 	share *memory.Share // of the memory for bodies; nil if Body was not read by an HTTP
 }

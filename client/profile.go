@@ -13,20 +13,22 @@ import (
 // Profile is the result of a probe: the properties of a service that the interface leaves open. It holds
 // no secret. Its file is a JSON object with these members.
 type Profile struct {
-	Format        int       `json:"bulkcat_profile"` // version of the file's format: 1
-	BaseURL       string    `json:"base_url"`
-	WebsiteParam  string    `json:"website_param,omitempty"` // "" if the operation did not work
-	ProductParam  string    `json:"product_param,omitempty"` // "" if the operation did not work
-	ParamIn       ParamIn   `json:"param_in,omitempty"`
-	SuccessStatus int       `json:"success_status,omitempty"` // HTTP status of an answer
-	BadKeyStatus  int       `json:"bad_key_status,omitempty"` // HTTP status of a request with a wrong key
-	Member        string    `json:"member,omitempty"`         // see Options.Member
-	CustomMember  string    `json:"custom_member,omitempty"`  // see Options.CustomMember
-	RateLimit     float64   `json:"rate_limit,omitempty"`     // requests per second; 0 if the service does not report it
-	RateHeaders   []string  `json:"rate_headers,omitempty"`   // names of the limit's headers in the responses
-	Charges       *bool     `json:"charges"`                  // whether requests use the quota; null if unknown
-	Assumed       []string  `json:"assumed,omitempty"`        // sentences about what the probe could not observe
-	ProbedAt      time.Time `json:"probed_at"`                // UTC, in whole seconds
+	Format        int         `json:"bulkcat_profile"` // version of the file's format: 1
+	BaseURL       string      `json:"base_url"`
+	WebsiteParam  string      `json:"website_param,omitempty"` // "" if the operation did not work
+	ProductParam  string      `json:"product_param,omitempty"` // "" if the operation did not work
+	ParamIn       ParamIn     `json:"param_in,omitempty"`
+	SuccessStatus int         `json:"success_status,omitempty"` // HTTP status of an answer
+	BadKeyStatus  int         `json:"bad_key_status,omitempty"` // HTTP status of a request with a wrong key
+	Member        string      `json:"member,omitempty"`         // see Options.Member
+	CustomMember  string      `json:"custom_member,omitempty"`  // see Options.CustomMember
+	RateLimit     float64     `json:"rate_limit,omitempty"`     // requests per second; 0 if the service does not report it
+	RateHeaders   []string    `json:"rate_headers,omitempty"`   // names of the limit's headers in the responses
+	Charges       *bool       `json:"charges"`                  // whether requests use the quota; null if unknown
+	Price         json.Number `json:"price,omitempty"`          // of a request, as the user has said; "" if unknown
+	Currency      string      `json:"currency,omitempty"`       // of Price
+	Assumed       []string    `json:"assumed,omitempty"`        // sentences about what the probe could not observe
+	ProbedAt      time.Time   `json:"probed_at"`                // UTC, in whole seconds
 }
 
 const profileFormat = 1

@@ -12,7 +12,7 @@ func TestProfileRoundTrip(t *testing.T) {
 	want := Profile{
 		Format: profileFormat, BaseURL: "https://api.example.com/root", WebsiteParam: "website", ProductParam: "title", ParamIn: InJSON,
 		SuccessStatus: 200, BadKeyStatus: 401, CustomMember: "categories", RateLimit: 12.5, RateHeaders: []string{"RateLimit"},
-		Charges: &charges, Assumed: []string{"a < b"}, ProbedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		Charges: &charges, Price: "0.002", Currency: "EUR", Assumed: []string{"a < b"}, ProbedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}
 	text, err := want.Encode()
 	if err != nil {
@@ -38,6 +38,7 @@ func TestParseProfileRefuses(t *testing.T) {
 		{"no base URL", `{"bulkcat_profile":1}`, "base_url"},
 		{"base URL with a password", `{"bulkcat_profile":1,"base_url":"https://user:secret@api.example.com"}`, "base_url"},
 		{"unknown place", `{"bulkcat_profile":1,"base_url":"https://api.example.com","param_in":"path"}`, "param_in"},
+		{"price in words", `{"bulkcat_profile":1,"base_url":"https://api.example.com","price":"cheap"}`, "cheap"},
 		{"negative rate", `{"bulkcat_profile":1,"base_url":"https://api.example.com","rate_limit":-1}`, "rate_limit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,22 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 
 // GatewayHeader is the header that only a gateway sends, with every answer.
 const GatewayHeader = "X-Bulkcat-Gateway"
+
+// CacheHeader is the header in which a gateway says where an answer is from.
+const CacheHeader = "X-Cache"
+
+// The values of CacheHeader. A miss was asked for; the others cost nothing.
+const (
+	CacheHit  = "hit"  // the gateway had the answer
+	CacheJoin = "join" // an equal request was in flight
+	CacheMiss = "miss"
+)
+
+// isShared reports whether a gateway has answered without a request of its own.
+func isShared(h http.Header) bool {
+	cache := h.Get(CacheHeader)
+	return h.Get(GatewayHeader) != "" && (cache == CacheHit || cache == CacheJoin)
+}
 
 var errUsage = errors.New("the answer does not say how many requests remain")
 

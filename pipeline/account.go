@@ -41,7 +41,9 @@ func (s *Session) newAccount() *record.Account {
 	if o.Output.IsFolder() {
 		settings.PartRows = o.Output.PartRows
 	}
-	return record.NewAccount(o.Program, o.Service.Name, settings)
+	account := record.NewAccount(o.Program, o.Service.Name, settings)
+	account.Price = o.Price
+	return account
 }
 
 // readInputs says what was read of each file.

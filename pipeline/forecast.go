@@ -3,11 +3,13 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -43,9 +45,64 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if err != nil {
 		return f, err
 	}
+	if f.Rate, f.Learned, err = s.rate(parts.Store); err != nil {
+		return f, err
+	}
 	err = s.quota.Check(ctx, s.proves(parts.Store))
 	f.Quota = s.quota.Usage()
 	return f, err
+}
+
+// rate is the rate that is stated or that an earlier run has learned; 0 if unknown.
+func (s *Session) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
+	if stated := s.options.Limits.Rate; stated > 0 {
+		return stated, false, nil
+	}
+	if store != nil && s.options.Service.Hosted {
+		l, err := store.Learned()
+		if l.Rate > 0 || err != nil {
+			return l.Rate, true, err
+		}
+	}
+	return s.options.Service.Rate, false, nil
+}
+
+// Outlook is when a run would end, and what would end it.
+type Outlook struct {
+	Requests int64        `json:"requests"`                   // that are made until then, without retries
+	Rate     float64      `json:"requests_per_second"`        // 0 if unknown
+	Learned  bool         `json:"learned"`                    // Rate is what an earlier run has learned
+	Ends     *time.Time   `json:"ends,omitempty"`             // nil if the rate is unknown
+	Stop     record.Cause `json:"stops_because_of,omitempty"` // QuotaExhausted, Budget or Deadline; "" for a run that becomes complete
+}
+
+// NewOutlook is the outlook of a forecast for a run with these options that starts now.
+func NewOutlook(f Forecast, o SessionOptions, now time.Time) Outlook {
+	v := Outlook{Requests: f.ToAsk(), Learned: f.Learned}
+	end := func(most int64, cause record.Cause) {
+		if most = max(most, 0); most < v.Requests {
+			v.Requests, v.Stop = most, cause
+		}
+	}
+	if left, known := f.Quota.Requests(); known && !o.Limits.WaitForQuota {
+		end(left, record.QuotaExhausted)
+		if o.Limits.KeepReserve {
+			end(left-o.Limits.Reserve, record.Budget)
+		}
+	}
+	if o.Limits.MaxRequests > 0 {
+		end(o.Limits.MaxRequests, record.Budget)
+	}
+	if f.Rate <= 0 || math.IsInf(f.Rate, 1) {
+		return v
+	}
+	v.Rate = f.Rate
+	if !o.FinishBy.IsZero() {
+		end(int64(o.FinishBy.Sub(now).Seconds()*f.Rate), record.Deadline)
+	}
+	ends := now.Add(time.Duration(float64(v.Requests) / f.Rate * float64(time.Second)))
+	v.Ends = &ends
+	return v
 }
 
 // forecast is the forecast of a dry run, without the quota.

@@ -18,6 +18,7 @@ func (s *Session) Progress() Progress {
 	read, total := s.input.Progress()
 	status := s.limits.Status()
 	p := Progress{Counts: s.counters.Snapshot(), Allowed: status.Rate}
+	p.Cost = s.account.CostOf(p.Counts)
 	p.Quota, p.Metered = s.quota.Left(!s.options.Offline || s.options.Service.Free) // a run that asks nothing asks for no quota either
 	p.State = progress.StateOf(status, p.Counts.Finishing)
 	p.Total, p.About = s.total.Of(&p.Counts, read, total, s.options.Limit)
@@ -63,7 +64,7 @@ func (s *Session) ended(err error) (Progress, record.Ending) {
 	if err != nil && ending == record.Complete {
 		ending = record.Failed // to publish the account
 	}
-	p := Progress{State: record.Ended, Since: account.Ended, Counts: account.Counts, Total: s.total.Last(), Allowed: math.Inf(1)}
+	p := Progress{State: record.Ended, Since: account.Ended, Counts: account.Counts, Total: s.total.Last(), Allowed: math.Inf(1), Cost: account.Cost}
 	if account.Ending == record.Complete {
 		p.Total = p.Counts.Read
 	}

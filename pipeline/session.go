@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
@@ -350,6 +351,14 @@ func (s *Session) AccountPath() string { return record.AccountPath(s.options.Out
 
 // Account returns a copy of the account as the run begins, for SessionOptions.Watch: it has no counts yet.
 func (s *Session) Account() record.Account { return *s.account }
+
+// Cost is what the run has cost so far; nil without a price, and before the run asks.
+func (s *Session) Cost() *money.Cost {
+	if !s.asking.Load() {
+		return nil
+	}
+	return s.account.CostOf(s.counters.Snapshot())
+}
 
 // Shard is the shard that the run is; zero for a run of its own.
 func (s *Session) Shard() record.Shard { return s.options.Shard }

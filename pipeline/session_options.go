@@ -17,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -37,6 +38,7 @@ type SessionOptions struct {
 	Dedupe          string             // which websites are one request: DedupeSite (the default) or DedupeExact
 
 	Service Service
+	Price   money.Price        // of a request of a hosted service, for the account; zero if unknown
 	Limits  limits.Options     // Learned and CanAsk are set by the session
 	Retry   client.RetryPolicy // default client.DefaultRetryPolicy
 

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/money"
 )
 
 // Quota is the number of answers that a key may get, or Unlimited.
@@ -63,10 +65,13 @@ func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 //	KEY 100000
 //	KEY quota=100000 rate=50/s burst=100 priority=2 plan=team name=alice
 //	KEY quota=100000/month zone=Europe/Berlin
+//	KEY cost=50/month
 //
-// A number after the key is its quota. A quota of a day, week or month begins anew at midnight in the zone, UTC without one. Limits
-// that are not given are unlimited. Empty lines and lines that start with # are skipped. Errors are *KeyError, ErrNoKeys, or those of r.
-func LoadKeys(r io.Reader) ([]Grant, error) {
+// A number after the key is its quota. A quota of a day, week or month begins anew at midnight in the
+// zone, UTC without one. A cost is the quota that so much money pays for by the price, which is zero for a service without one.
+// Limits that are not given are unlimited. Empty lines and lines that start with # are skipped. Errors are *KeyError, ErrNoKeys,
+// or those of r.
+func LoadKeys(r io.Reader, price money.Price) ([]Grant, error) {
 	var grants []Grant
 	keys, names := map[string]bool{}, map[string]bool{}
 	lines := bufio.NewScanner(r)
@@ -77,7 +82,7 @@ func LoadKeys(r io.Reader) ([]Grant, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		g, problem := parseGrant(line)
+		g, problem := parseGrant(line, price)
 		switch {
 		case problem != "":
 		case keys[g.Key]:
@@ -103,7 +108,7 @@ func LoadKeys(r io.Reader) ([]Grant, error) {
 }
 
 // parseGrant reads a line that is not empty.
-func parseGrant(line string) (g Grant, problem string) {
+func parseGrant(line string, price money.Price) (g Grant, problem string) {
 	words := strings.Fields(line)
 	g = Grant{Key: words[0], Quota: Unlimited}
 	for _, c := range []byte(g.Key) {
@@ -117,7 +122,7 @@ func parseGrant(line string) (g Grant, problem string) {
 		if !ok && i == 0 {
 			attribute, value = "quota", word
 		}
-		problem := g.set(attribute, value)
+		problem := g.set(attribute, value, price)
 		if set[attribute] {
 			problem = "an attribute is given twice"
 		}
@@ -125,6 +130,9 @@ func parseGrant(line string) (g Grant, problem string) {
 			return g, fmt.Sprintf("word %d: %s", i+2, problem)
 		}
 		set[attribute] = true
+	}
+	if set["quota"] && set["cost"] {
+		return g, "there is a quota and a cost"
 	}
 	if g.Burst > 0 && g.Rate.Requests == 0 {
 		return g, "there is a burst without a rate"
@@ -136,13 +144,23 @@ func parseGrant(line string) (g Grant, problem string) {
 }
 
 // set sets an attribute, or returns what is wrong with the value.
-func (g *Grant) set(attribute, value string) (problem string) {
+func (g *Grant) set(attribute, value string, price money.Price) (problem string) {
 	var ok bool
 	switch attribute {
 	case "quota":
 		if g.Quota, g.Period, ok = parseQuota(value); !ok {
 			return "the quota must be a whole number from 0, such as 5000, 5000/day, 5000/week or 5000/month, or unlimited"
 		}
+	case "cost":
+		if price.Request == 0 {
+			return "a cost needs a price: give --price to a gateway"
+		}
+		text, unit, has := strings.Cut(value, "/")
+		amount, err := money.Parse(text)
+		if g.Period = Period(unit); err != nil || has != g.Period.known() {
+			return "the cost must be an amount of money, such as 50, 50/day, 50/week or 50/month"
+		}
+		g.Quota = Quota(price.Requests(amount))
 	case "zone":
 		var err error
 		if g.Zone, err = time.LoadLocation(value); err != nil || value == "" || value == "Local" {
@@ -169,7 +187,7 @@ func (g *Grant) set(attribute, value string) (problem string) {
 			return "the name must be of letters, digits, and any of ._@-, 64 at most"
 		}
 	default:
-		return "an attribute is unknown: use quota=, zone=, rate=, burst=, priority=, plan= and name=, or a quota alone"
+		return "an attribute is unknown: use quota= or cost=, zone=, rate=, burst=, priority=, plan= and name=, or a quota alone"
 	}
 	return ""
 }

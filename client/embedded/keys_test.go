@@ -8,7 +8,12 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/money"
 )
+
+// cents is a price of a cent.
+var cents = money.Price{Request: 10_000_000, Currency: "EUR"}
 
 func TestLoadKeys(t *testing.T) {
 	plain := func(key string, quota Quota) Grant {
@@ -34,6 +39,8 @@ func TestLoadKeys(t *testing.T) {
 		{"a quota alone before the rest", "abc 5 plan=p name=n", []Grant{{Key: "abc", Name: "n", Plan: "p", Quota: 5}}},
 		{"a quota of a day", "abc 5000/day name=n", []Grant{{Key: "abc", Name: "n", Quota: 5000, Period: Daily, Zone: time.UTC}}},
 		{"a quota of a month", "abc quota=5000/month name=n zone=UTC", []Grant{{Key: "abc", Name: "n", Quota: 5000, Period: Monthly, Zone: time.UTC}}},
+		{"a cost", "abc cost=2.509 name=n", []Grant{{Key: "abc", Name: "n", Quota: 250}}},
+		{"a cost of a week", "abc cost=0.5/week name=n", []Grant{{Key: "abc", Name: "n", Quota: 50, Period: Weekly, Zone: time.UTC}}},
 		{"an unlimited quota", "abc quota=unlimited", []Grant{plain("abc", Unlimited)}},
 		{"a rate a second", "abc rate=50", []Grant{limited(Rate{50, time.Second}, 50)}},
 		{"a rate a minute", "abc rate=600/m", []Grant{limited(Rate{600, time.Minute}, 10)}},
@@ -41,7 +48,7 @@ func TestLoadKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := LoadKeys(strings.NewReader(tt.file))
+			got, err := LoadKeys(strings.NewReader(tt.file), cents)
 			if err != nil || !slices.Equal(got, tt.want) {
 				t.Errorf("grants %#v, error %v; want %#v", got, err, tt.want)
 			}
@@ -63,6 +70,9 @@ func TestLoadKeysErrors(t *testing.T) {
 		{"a quota of a fortnight", "secret quota=5/fortnight", 1},
 		{"a quota of no period", "secret quota=5/", 1},
 		{"an unlimited quota of a day", "secret quota=unlimited/day", 1},
+		{"a cost that is none", "secret cost=1e9", 1},
+		{"a cost of a year", "secret cost=1/year", 1},
+		{"a cost and a quota", "secret cost=1 quota=2", 1},
 		{"a zone that is none", "secret quota=5/day zone=Mars/Olympus", 1},
 		{"the zone of this machine", "secret quota=5/day zone=Local", 1},
 		{"a zone without a name", "secret quota=5/day zone=", 1},
@@ -87,7 +97,7 @@ func TestLoadKeysErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := LoadKeys(strings.NewReader(tt.file))
+			_, err := LoadKeys(strings.NewReader(tt.file), cents)
 			var bad *KeyError
 			if !errors.As(err, &bad) || bad.Line != tt.line {
 				t.Fatalf("error %v, want one of line %d", err, tt.line)
@@ -98,12 +108,12 @@ func TestLoadKeysErrors(t *testing.T) {
 		})
 	}
 	for _, file := range []string{"", "\n# nothing\n"} {
-		if _, err := LoadKeys(strings.NewReader(file)); !errors.Is(err, ErrNoKeys) {
+		if _, err := LoadKeys(strings.NewReader(file), money.Price{}); !errors.Is(err, ErrNoKeys) {
 			t.Errorf("LoadKeys(%q): error %v, want ErrNoKeys", file, err)
 		}
 	}
 	broken := errors.New("disk error")
-	if _, err := LoadKeys(iotest.ErrReader(broken)); !errors.Is(err, broken) {
+	if _, err := LoadKeys(iotest.ErrReader(broken), money.Price{}); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 }
@@ -113,7 +123,7 @@ func FuzzLoadKeys(f *testing.F) {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, file string) {
-		grants, err := LoadKeys(strings.NewReader(file))
+		grants, err := LoadKeys(strings.NewReader(file), money.Price{})
 		if (err == nil) != (len(grants) > 0) {
 			t.Errorf("grants %v with error %v", grants, err)
 		}

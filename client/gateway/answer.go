@@ -15,11 +15,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
-// The response headers of a cache. Age is in whole seconds (RFC 9111 §5.1).
-const (
-	cacheHeader = "X-Cache" // hit, miss or join
-	ageHeader   = "Age"
-)
+// ageHeader is the response header of the age of a stored answer, in whole seconds (RFC 9111 §5.1).
+const ageHeader = "Age"
 
 // patience is how long a request waits for its call of the upstream. Clients of this project wait for 30 seconds.
 const patience = 25 * time.Second
@@ -85,7 +82,7 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 	}
 	if joined {
 		g.metrics.joined.Add(1)
-		h.Set(cacheHeader, "join")
+		h.Set(client.CacheHeader, client.CacheJoin)
 		return g.wait(r.Context(), c)
 	}
 	// An equal call may have ended between the lookup and the join.
@@ -101,7 +98,7 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 		g.metrics.misses.Add(1)
 		g.enqueue(c)
 	}
-	h.Set(cacheHeader, "miss")
+	h.Set(client.CacheHeader, client.CacheMiss)
 	return g.wait(r.Context(), c)
 }
 
@@ -130,7 +127,7 @@ func (g *Gateway) lookUp(request client.Request, oldest time.Time) (answers.Outc
 
 // hit returns a stored outcome.
 func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
-	h.Set(cacheHeader, "hit")
+	h.Set(client.CacheHeader, client.CacheHit)
 	h.Set(ageHeader, strconv.Itoa(max(0, int(now.Sub(o.AskedAt()).Seconds()))))
 	if o.Rejection != nil {
 		return nil, refusal(o.Rejection)

@@ -18,6 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/internal/memory"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/money"
 )
 
 // Options describe a Gateway. All fields but MaxAge and Ledger are required.
@@ -28,6 +29,7 @@ type Options struct {
 	Limits   limits.Options                              // of the upstream; New sets all that is learned, and WaitForQuota
 	Retry    client.RetryPolicy                          // of attempts at the upstream
 	MaxAge   time.Duration                               // an older answer is asked for again; 0 for any age
+	Price    money.Price                                 // of an attempt at the upstream; zero if unknown
 	Grants   []embedded.Grant                            // the colleagues' keys; their quotas count paid answers
 	Ledger   *embedded.Ledger                            // of the paid answers; nil for none
 	Logger   *slog.Logger

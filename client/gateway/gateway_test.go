@@ -23,6 +23,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/money"
 )
 
 const upstreamKey = "key-of-the-upstream-0123456789"
@@ -66,7 +67,7 @@ func (r *rig) run(t testing.TB, test func()) {
 	}
 	o := r.options
 	o.Upstream, o.Usage, o.Store, o.Ledger, o.Logger = client.NewDiagnoser(c), c.Usage, r.store, ledger, r.log
-	if o.Grants, err = embedded.LoadKeys(strings.NewReader(r.keys)); err != nil {
+	if o.Grants, err = embedded.LoadKeys(strings.NewReader(r.keys), money.Price{}); err != nil {
 		t.Fatal(err)
 	}
 	if r.Gateway, err = New(t.Context(), o); err != nil {

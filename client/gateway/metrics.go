@@ -23,6 +23,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 var (
 	requestsDesc = desc("requests_total", "Requests, by what the gateway did: hit (stored), miss (asked), join (equal request in flight) or refused.", "cache")
 	attemptsDesc = desc("upstream_attempts_total", "Attempts at the upstream.")
+	costDesc     = desc("upstream_cost_total", "What the attempts at the upstream cost, in units of the currency.", "currency")
 	failedDesc   = desc("upstream_failures_total", "Requests that the upstream did not answer in all attempts.")
 	rateDesc     = desc("upstream_rate", "The present limit of attempts at the upstream, in requests a second.")
 	quotaDesc    = desc("upstream_quota_remaining", "What the upstream's key may still ask, as told in the last minute; absent if unlimited or unknown.")
@@ -32,7 +33,7 @@ var (
 
 // Describe lists the metrics.
 func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{requestsDesc, attemptsDesc, failedDesc, rateDesc, quotaDesc, upDesc, waitingDesc} {
+	for _, d := range []*prometheus.Desc{requestsDesc, attemptsDesc, costDesc, failedDesc, rateDesc, quotaDesc, upDesc, waitingDesc} {
 		to <- d
 	}
 }
@@ -49,6 +50,9 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 	count(requestsDesc, &m.joined, "join")
 	count(requestsDesc, &m.refused, "refused")
 	count(attemptsDesc, &m.attempts)
+	if p := g.options.Price; p.Request > 0 {
+		to <- prometheus.MustNewConstMetric(costDesc, prometheus.CounterValue, p.Of(m.attempts.Load()).Units(), p.Currency)
+	}
 	count(failedDesc, &m.failed)
 	status := g.limits.Status()
 	gauge(rateDesc, status.Rate)

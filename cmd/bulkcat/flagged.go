@@ -54,7 +54,7 @@ var adviceOf = map[string]string{
 	"client.Headers":      ", and name the file with --header-file",
 	"client.Member":       ": see --member",
 	"limits.MaxOutage":    "; the limit is --max-outage",
-	"limits.MaxRequests":  " (--max-requests)",
+	"limits.MaxRequests":  " (--max-requests or --max-cost)",
 	"limits.Reserve":      " (--reserve)",
 	"reader.Columns":      "; name one with --column NAME",
 	"reader.Encoding":     " with --encoding, such as windows-1252, windows-1251, shift_jis or gbk",

@@ -30,6 +30,7 @@ type gatewayFlags struct {
 	backup   backup.Options // Place and Every
 	limits   limits.Options // of the hosted service
 	requests serviceFlags
+	price    priceFlags
 }
 
 // gatewayInFlight is the number of requests that a gateway answers at once: most wait for the upstream.
@@ -47,6 +48,7 @@ func (f *gatewayFlags) bind(flags *pflag.FlagSet) {
 	flags.Var((*rateValue)(&f.limits.Rate), "rate", "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows")
 	flags.IntVar(&f.limits.Burst, "burst", 1, "requests at once within --rate, after a pause")
 	flags.Int64Var(&f.limits.Reserve, "reserve", -1, "leave `N` requests of the hosted service's quota; -1 for no bound")
+	f.price.bind(flags)
 	f.requests.bindRequests(flags)
 }
 
@@ -61,6 +63,8 @@ func (f *gatewayFlags) check(taxonomies customFlags) error {
 		return errors.New("a gateway needs both --upstream and --store")
 	case f.upstream == "" && f.backup.Place != "":
 		return errors.New("--store-backup: only a gateway has a store: give --upstream and --store")
+	case f.upstream == "" && f.price.Request > 0:
+		return errors.New("--price: only a gateway's answers cost something: give --upstream and --store")
 	case f.backup.Every < time.Second:
 		return errors.New("--store-backup-every: must be at least 1s")
 	}
@@ -95,7 +99,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	g.limits.InFlight, g.limits.KeepReserve = client.MaxConnections(limits.DefaultInFlight), g.limits.Reserve >= 0
 	gw, err := gateway.New(ctx, gateway.Options{
 		Upstream: upstream.Categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits,
-		Retry: client.DefaultRetryPolicy(), MaxAge: time.Duration(g.maxAge), Grants: grants, Ledger: ledger, Logger: log,
+		Retry: client.DefaultRetryPolicy(), MaxAge: time.Duration(g.maxAge), Price: g.price.Price, Grants: grants, Ledger: ledger, Logger: log,
 	})
 	if err != nil {
 		return err

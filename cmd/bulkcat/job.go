@@ -237,9 +237,14 @@ func (j *job) run(ctx context.Context, s streams, of int) int {
 // printForecasts prints the sum of all forecasts.
 func printForecasts(s streams, jobs []*job) {
 	sum := pipeline.Forecast{Quota: jobs[len(jobs)-1].flags.forecast.Quota}
-	kind := client.Product
+	kind, cost := client.Product, costOfForecast(pipeline.Forecast{}, jobs[0].flags.Price)
 	for _, j := range jobs {
 		sum.Add(j.flags.forecast)
+		if c := costOfForecast(j.flags.forecast, j.flags.Price); c == nil || cost == nil || c.Price != cost.Price {
+			cost = nil // prices differ
+		} else {
+			cost.Spent, cost.Saved = cost.Spent+c.Spent, cost.Saved+c.Saved
+		}
 		if j.flags.Service.Name != jobs[0].flags.Service.Name {
 			sum.Quota = client.Usage{}
 		}
@@ -248,5 +253,5 @@ func printForecasts(s streams, jobs []*job) {
 		}
 	}
 	fmt.Fprintln(s.text(), "all jobs")
-	printForecast(s.text(), sum, kind, 0)
+	printForecast(s.text(), sum, kind, cost)
 }

@@ -63,6 +63,14 @@ func flagTexts(flagType string, value any) ([]string, error) {
 			return []string{strconv.FormatInt(n, 10)}, nil
 		}
 		return nil, errors.New("must be a whole number, without quotes")
+	case "AMOUNT":
+		switch n := value.(type) {
+		case int64:
+			return []string{strconv.FormatInt(n, 10)}, nil
+		case float64:
+			return []string{strconv.FormatFloat(n, 'f', -1, 64)}, nil
+		}
+		return nil, errors.New("must be a number, without quotes")
 	case "stringArray":
 		if list, ok := jobs.Texts(value); ok {
 			return list, nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
@@ -33,7 +34,7 @@ func TestAccountAfterKills(t *testing.T) {
 	url, stop := service.Listen()
 	defer stop()
 	run := func(rate int) *process.Process {
-		return start(t, bulkcatCommand(t, dir, url, "product", "in.txt", "-o", "out.csv", "--rate", fmt.Sprint(rate, "/s"), "--workers", fmt.Sprint(workers)))
+		return start(t, bulkcatCommand(t, dir, url, "product", "in.txt", "-o", "out.csv", "--rate", fmt.Sprint(rate, "/s"), "--workers", fmt.Sprint(workers), "--price", "0.0015"))
 	}
 	random, arrived := rand.New(rand.NewPCG(1, 2)), []int{0}
 	for range *journalKills {
@@ -67,6 +68,9 @@ func TestAccountAfterKills(t *testing.T) {
 	t.Logf("the service counted %d requests, the account %d; a start has at most %d too few and %d too many", counted, asked, most, -least)
 	if last := counted - arrived[*journalKills]; int(account.Counts.Requests) != last {
 		t.Errorf("the last start has %d requests, the service counted %d", account.Counts.Requests, last)
+	}
+	if cost, want := account.Cost, (money.Price{Request: 1_500_000, Currency: "USD"}); cost.Price != want || cost.Total != want.Of(asked) {
+		t.Errorf("%d requests cost %+v", asked, cost)
 	}
 	checkJournal(t, filepath.Join(dir, "out.csv.run.journal"), *journalKills+1)
 	checkStatus(t, filepath.Join(dir, "out.csv.status.json"), account)

@@ -163,7 +163,7 @@ func (n *notices) facts() notify.Facts {
 		Records: c.Settled(), Rows: c.Rows, OK: c.OK, Empty: c.Empty, Unanswered: c.Unanswered(),
 		Requests: c.Requests, Retries: c.Retries, FromStore: c.FromStore,
 	}
-	facts.Account = session.AccountPath()
+	facts.Account, facts.Cost = session.AccountPath(), session.Cost()
 	return facts
 }
 

@@ -24,6 +24,7 @@ func (f *runFlags) bindPace(flags *pflag.FlagSet) {
 
 func (f *runFlags) bindLimits(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.Limits.MaxRequests, "max-requests", 0, "stop, resumable, after `N` requests; 0 for no bound")
+	f.money.bind(flags)
 	flags.Int64Var(&f.Limits.Reserve, "reserve", -1, "stop, resumable, while `N` requests of the quota are left; -1 for no bound")
 	flags.BoolVar(&f.Limits.WaitForQuota, "wait-for-quota", false, "when the quota is used up, wait until there is quota again, instead of stopping")
 	flags.Var(&f.finishBy, "finish-by", "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 // probeFlags say what to probe, and where to write the profile.
 type probeFlags struct {
 	service        serviceFlags
+	price          priceFlags // for the profile
 	classification string
 	profile        string
 	replace        replaceFlag
@@ -43,6 +45,7 @@ func newProbe(s streams) *cobra.Command {
 		flags.StringVar(&f.classification, "classification", "", "find the member of this custom classification, too: `"+client.CustomPrefix+"NAME`")
 		flags.StringVar(&f.profile, "profile", "", "write the profile to `FILE`, for --profile of the other commands; an earlier profile is replaced")
 		f.replace.bind(flags)
+		f.price.bind(flags)
 		flags.BoolVar(&f.dryRun, "dry-run", false, "list the requests, but make none")
 	})
 	return cmd
@@ -50,7 +53,8 @@ func newProbe(s streams) *cobra.Command {
 
 func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	options, err := f.options(ctx)
-	if err != nil {
+	price, priceErr := f.price.get(client.Profile{})
+	if err := errors.Join(err, priceErr); err != nil {
 		return &usageError{err}
 	}
 	if err := places.Protect([]string{f.profile}, f.service.files()); err != nil {
@@ -75,6 +79,9 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(out, "  %2d  %-8s %s\n", s.Number, s.Operation, seen)
 	}
 	profile, err := client.Probe(ctx, options)
+	if price.Request > 0 {
+		profile.Price, profile.Currency = json.Number(price.Request.String()), price.Currency
+	}
 	printProfile(out, profile)
 	if f.profile != "" && (profile.WebsiteParam != "" || profile.ProductParam != "") {
 		err = errors.Join(err, writeProfile(f.profile, profile))
@@ -156,7 +163,14 @@ func perSecond(rate float64) string {
 	if rate == 0 {
 		return ""
 	}
-	return strconv.FormatFloat(rate, 'g', 4, 64) + "/s"
+	unit := "/s"
+	switch {
+	case rate < 1./60:
+		rate, unit = rate*3600, "/h"
+	case rate < 1:
+		rate, unit = rate*60, "/m"
+	}
+	return strconv.FormatFloat(rate, 'g', 4, 64) + unit
 }
 
 func yesNo(known *bool) string {

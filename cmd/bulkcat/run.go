@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -37,6 +36,7 @@ type runFlags struct {
 	log            logFlags
 	notify         notifyFlags
 	listen         listenFlags
+	money          moneyFlags
 	notices        *notices                         // nil without messages and without a command
 	session        atomic.Pointer[pipeline.Session] // nil before it is open
 	account        *record.Account                  // nil before the end
@@ -187,11 +187,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		if f.forecast, err = pipeline.DryRun(ctx, f.SessionOptions); err != nil {
 			return err
 		}
-		if f.log.format == "json" {
-			return writeJSON(f.streams.out, forecastLine{f.forecast, f.forecast.ToAsk(), f.forecast.Quota.Remaining})
-		}
-		printForecast(f.streams.text(), f.forecast, f.Kind, rateValue(f.Limits.Rate))
-		return nil
+		return f.tellForecast()
 	}
 	if err := f.listen.open(f.streams.err, "run"); err != nil {
 		return err
@@ -258,6 +254,9 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 			fmt.Fprintln(f.streams.err, embeddedNotice)
 		}
 	}
+	if err := f.applyMoney(svc.Hosted); err != nil {
+		return svc, &usageError{err}
+	}
 	f.Service = svc.Service
 	return svc, nil
 }
@@ -290,38 +289,6 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 		shown()
 		noticed()
 		unshown()
-	}
-}
-
-// forecastLine is a forecast as JSON.
-type forecastLine struct {
-	pipeline.Forecast
-	ToAsk     int64  `json:"to_ask"`
-	QuotaLeft string `json:"quota_left,omitempty"` // as the service says it
-}
-
-func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, rate rateValue) {
-	line := func(name string, value any) { fmt.Fprintf(out, "%-18s %v\n", name, value) }
-	line("records", c.Records)
-	line("invalid", c.Invalid)
-	line("distinct requests", c.Distinct)
-	line("already answered", c.Answered)
-	if c.Refresh > 0 {
-		line("of these asked again", c.Refresh)
-	}
-	line("to be asked", c.ToAsk())
-	if kind == client.Website {
-		line("dedupe site saves", c.Saved)
-	}
-	if c.Quota.Remaining != "" {
-		line("quota left", c.Quota.Remaining)
-	}
-	if left, ok := c.Quota.Requests(); ok && left < c.ToAsk() {
-		line("quota missing", c.ToAsk()-left)
-	}
-	if rate > 0 && !math.IsInf(float64(rate), 1) {
-		seconds := float64(c.ToAsk()) / float64(rate)
-		line("time at the rate", time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	}
 }
 

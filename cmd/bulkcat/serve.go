@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/net/netutil"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 )
@@ -73,7 +74,7 @@ internet.`,
 
 func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
-	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota= (of a /day, /week or /month as well), zone=, rate=, burst=, priority=, plan= and name= after it")
+	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota= or cost= (both also of a /day, /week or /month), zone=, rate=, burst=, priority=, plan= and name= after it")
 	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage, and none of a gateway. Without FILE a restart loses all; a gateway has the default used.ledger in its store")
 	f.fetch.bind(flags)
 	f.taxonomies.bind(flags)
@@ -163,11 +164,15 @@ func (f *serveFlags) grants(ctx context.Context) ([]embedded.Grant, error) {
 	if f.apiKeyFile == "" {
 		return nil, errors.New("no API keys: name a file of them with --api-key-file")
 	}
+	price, err := f.gateway.price.get(client.Profile{})
+	if err != nil {
+		return nil, err
+	}
 	text, err := readSettings(ctx, f.apiKeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("--api-key-file: %w", err)
 	}
-	grants, err := embedded.LoadKeys(bytes.NewReader(text))
+	grants, err := embedded.LoadKeys(bytes.NewReader(text), price)
 	if err != nil {
 		return nil, fmt.Errorf("--api-key-file: %s: %w", f.apiKeyFile, err)
 	}

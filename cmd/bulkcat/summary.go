@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -59,6 +60,9 @@ func (s *summary) print(out io.Writer) {
 		line("kept", "%d records in parts that were published before", c.Kept)
 	}
 	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
+	if cost := a.Cost; cost != nil {
+		line("cost", "%s", costText(cost))
+	}
 	if c.AskedAgain > 0 {
 		line("refresh", "%d stored answers asked again: %d have changed", c.AskedAgain, c.Changed)
 	}
@@ -92,6 +96,15 @@ func (s *summary) print(out io.Writer) {
 	}
 }
 
+// costText is what the starts of a run cost, and what the last one has saved.
+func costText(c *money.Cost) string {
+	text := c.Price.Text(c.Spent)
+	if c.Total > c.Spent {
+		text += ", " + c.Price.Text(c.Total) + " with the starts before"
+	}
+	return text + "; saved " + c.Price.Text(c.Saved)
+}
+
 // drift reports each departure of the answers from the interface.
 func drift(d record.Drift[int64]) (list []string) {
 	for _, departure := range []struct {
@@ -116,6 +129,9 @@ func (s *summary) attributes() []any {
 		if more[1] != "" {
 			list = append(list, more[0], more[1])
 		}
+	}
+	if a.Cost != nil {
+		list = append(list, "cost", a.Cost)
 	}
 	if a.Ending == record.Complete {
 		list = append(list, "output", a.Settings.Output)

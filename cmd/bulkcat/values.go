@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/money"
 )
 
 // rateValue is the value of a flag such as 10/s, in requests a second. Zero is auto: the rate is learned. Infinity is no
@@ -145,3 +146,21 @@ func atLeast[T int | int64 | time.Duration](flag string, n, least T) error {
 	}
 	return fmt.Errorf("%s: %v must be at least %v", flag, n, least)
 }
+
+// amountValue is a flag of an amount of money.
+type amountValue money.Amount
+
+func (v *amountValue) Set(text string) error {
+	a, err := money.Parse(text)
+	*v = amountValue(a)
+	return err
+}
+
+func (v *amountValue) String() string {
+	if *v == 0 {
+		return "0"
+	}
+	return money.Amount(*v).String()
+}
+
+func (*amountValue) Type() string { return "AMOUNT" }

@@ -129,7 +129,7 @@ func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (
 func TestForecastOfTwoClassifications(t *testing.T) {
 	options := Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}, {Name: second}}}
 	got, err := NewForecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}}, options, nil)
-	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4}); err != nil || got != want {
+	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4, Repeated: 2}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }

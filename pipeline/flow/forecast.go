@@ -14,22 +14,26 @@ type Forecast struct {
 	Records  int64 `json:"records"`  // read
 	Invalid  int64 `json:"invalid"`  // records that cannot be asked
 	Distinct int64 `json:"distinct"` // different requests
+	Repeated int64 `json:"repeated"` // requests that are saved because they equal an earlier one
 	Answered int64 `json:"answered"` // different requests whose outcome is stored
 	Refresh  int64 `json:"refresh"`  // stored answers to be asked again
 	Saved    int64 `json:"saved"`    // requests that a run by sites saves, compared with a run by exact spellings
 
-	Quota client.Usage `json:"-"` // what the API key may still ask; zero if the service does not say
+	Quota   client.Usage `json:"-"` // what the API key may still ask; zero if the service does not say
+	Rate    float64      `json:"-"` // requests a second, as stated or learned; 0 if unknown
+	Learned bool         `json:"-"` // Rate is what an earlier run has learned
 }
 
 // ToAsk is how many requests the run would make, without retries.
 func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh }
 
 // Add adds the figures of another run. An input of both runs counts for each: the first run asks, and the second finds
-// the stored answer if the store is the same. The quota stays.
+// the stored answer if the store is the same. The quota and the rate stay.
 func (f *Forecast) Add(other Forecast) {
 	f.Records += other.Records
 	f.Invalid += other.Invalid
 	f.Distinct += other.Distinct
+	f.Repeated += other.Repeated
 	f.Answered += other.Answered
 	f.Refresh += other.Refresh
 	f.Saved += other.Saved
@@ -86,6 +90,7 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func(c
 	if err != nil {
 		return f, err
 	}
+	f.Repeated = (f.Records-f.Invalid)*int64(len(options.Classifications)) - tally.of(mode)
 	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
 	f.Saved = tally.toAsk(exactly) - tally.toAsk(bySite)
 	return f, nil

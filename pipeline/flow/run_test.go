@@ -602,7 +602,7 @@ func TestDryRun(t *testing.T) {
 	}
 	x := newTestRun("shoe", " shoe", "", "hat", "coat", "hat")
 	got, err := NewForecast(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options, nil)
-	want := Forecast{Records: 6, Invalid: 1, Distinct: 3, Answered: 1}
+	want := Forecast{Records: 6, Invalid: 1, Distinct: 3, Repeated: 2, Answered: 1}
 	if err != nil || got != want || got.ToAsk() != 2 {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

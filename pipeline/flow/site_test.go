@@ -156,13 +156,13 @@ func TestDryRunBySite(t *testing.T) {
 		bySite bool
 		want   Forecast
 	}{
-		{nil, true, Forecast{Records: 7, Invalid: 1, Distinct: 2, Saved: 3}},
-		{nil, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Saved: 3}},
-		{[]string{"http://example.com"}, true, Forecast{Records: 7, Invalid: 1, Distinct: 3, Answered: 1, Saved: 2}},
-		{[]string{"http://example.com"}, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Answered: 1, Saved: 2}},
-		{[]string{"example.com"}, true, Forecast{Records: 7, Invalid: 1, Distinct: 2, Answered: 1, Saved: 3}},
-		{spelled, true, Forecast{Records: 7, Invalid: 1, Distinct: 5, Answered: 5}},
-		{spelled, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Answered: 5}},
+		{nil, true, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3}},
+		{nil, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3}},
+		{[]string{"http://example.com"}, true, Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2}},
+		{[]string{"http://example.com"}, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2}},
+		{[]string{"example.com"}, true, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3}},
+		{spelled, true, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{spelled, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
 	} {
 		t.Run(fmt.Sprintf("%q by site %v", tt.stored, tt.bySite), func(t *testing.T) {
 			x := newSiteRun(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)

@@ -69,10 +69,15 @@ func figures(s record.Status) []Figure {
 	all := []Figure{
 		{"Records", group(s.Records), fmt.Sprintf("%s a second", number(s.RecordsPerSecond))},
 		{"Requests", group(s.Requests), fmt.Sprintf("%s a second", number(s.RequestsPerSecond))},
+	}
+	if c := s.Cost; c != nil {
+		all = append(all, Figure{"Cost", c.Price.Text(c.Total), "saved: " + c.Price.Text(c.Saved)})
+	}
+	all = append(all, []Figure{
 		{"Retries", group(s.Retries), fmt.Sprintf("%s wait", group(s.ToRetry))},
 		{"In flight", group(s.InFlight), ""},
 		{"Without an answer", group(s.Unanswered), ""},
-	}
+	}...)
 	if s.Allowed > 0 {
 		all = append(all, Figure{"Limit", number(s.Allowed) + "/s", "learned: " + s.Details.Learned})
 	}
@@ -201,6 +206,7 @@ var (
 	totalDesc      = desc("records_expected", "Records of the input, estimated.")
 	unansweredDesc = desc("unanswered", "Records without an answer, each once for each classification.")
 	requestsDesc   = desc("requests_total", "Requests made.")
+	costDesc       = desc("cost_total", "What the requests of this start cost, in units of the currency.", "currency")
 	retriesDesc    = desc("retries_total", "Requests that followed a failed request.")
 	outcomesDesc   = desc("outcomes_total", "Requests by how they ended.", "outcome")
 	inFlightDesc   = desc("requests_in_flight", "Requests in flight.")
@@ -219,7 +225,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe lists the metrics.
 func (r *Run) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		recordsDesc, totalDesc, unansweredDesc, requestsDesc, retriesDesc, outcomesDesc, inFlightDesc, toRetryDesc, allowedDesc,
+		recordsDesc, totalDesc, unansweredDesc, requestsDesc, costDesc, retriesDesc, outcomesDesc, inFlightDesc, toRetryDesc, allowedDesc,
 		quotaDesc, leftDesc, stateDesc, latencyDesc,
 	} {
 		to <- d
@@ -237,6 +243,9 @@ func (r *Run) Collect(to chan<- prometheus.Metric) {
 	send(totalDesc, gauge, float64(s.Total))
 	send(unansweredDesc, gauge, float64(s.Unanswered))
 	send(requestsDesc, counter, float64(s.Requests))
+	if c := s.Cost; c != nil {
+		send(costDesc, counter, c.Spent.Units(), c.Price.Currency)
+	}
 	send(retriesDesc, counter, float64(s.Retries))
 	for name, n := range s.Outcomes {
 		send(outcomesDesc, counter, float64(n), name)

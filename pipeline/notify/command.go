@@ -59,6 +59,10 @@ func environment(occasion Occasion, f Facts) []string {
 	if f.Status != nil {
 		status = strconv.Itoa(*f.Status)
 	}
+	cost, currency := "", ""
+	if f.Cost != nil {
+		cost, currency = f.Cost.Total.String(), f.Cost.Price.Currency
+	}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	var env []string
 	for _, v := range [][2]string{
@@ -72,6 +76,8 @@ func environment(occasion Occasion, f Facts) []string {
 		{"ROWS", number(f.Counts.Rows)},
 		{"UNANSWERED", number(f.Counts.Unanswered)},
 		{"REQUESTS", number(f.Counts.Requests)},
+		{"COST", cost},
+		{"CURRENCY", currency},
 		{"SECONDS", strconv.FormatFloat(f.Seconds, 'f', 1, 64)},
 	} {
 		env = append(env, factPrefix+v[0]+"="+v[1])

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/money"
 )
 
 // Event is one message about a run, as the receiver gets it in JSON. An event has no secrets.
@@ -30,6 +32,8 @@ type Facts struct {
 	Account string   `json:"account,omitempty"` // the file with the report of the run; "" if there is none
 	Seconds float64  `json:"seconds"`           // since the program started the run
 	Counts  Counts   `json:"counts"`
+
+	Cost *money.Cost `json:"cost,omitempty"` // nil without a price
 }
 
 // Counts are the numbers of a run.
@@ -129,6 +133,9 @@ func (e Event) sentence() string {
 		fmt.Fprintf(&text, "bulkcat: %s: %s", e.Ending, output)
 	}
 	fmt.Fprintf(&text, "; %d records, %d unanswered, %d requests, %v", c.Records, c.Unanswered, c.Requests, e.took())
+	if e.Cost != nil {
+		text.WriteString(", " + e.Cost.Price.Text(e.Cost.Total))
+	}
 	if e.Status != nil {
 		fmt.Fprintf(&text, ", exit status %d", *e.Status)
 	}

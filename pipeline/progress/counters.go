@@ -96,6 +96,9 @@ func (c *Counters) CountLookups(records, needed int) {
 // CountAnswer counts an attempt that was answered.
 func (c *Counters) CountAnswer(a client.Answer) {
 	c.attempts.answered.Add(1)
+	if a.Shared {
+		c.Shared.Add(1)
+	}
 	c.Bytes.Add(int64(len(a.Body)))
 }
 

@@ -147,7 +147,7 @@ func (m *Monitor) End(p Progress, ending record.Ending) {
 func lineOf(event record.JournalEvent, p Progress, now time.Time) record.JournalLine {
 	return record.JournalLine{
 		At: now.UTC(), Event: event, State: p.State, Since: p.Since.UTC(),
-		Records: p.Counts.Settled(), Requests: p.Counts.Requests, Retries: p.Counts.Retries, Rechecks: p.Counts.Rechecks,
+		Records: p.Counts.Settled(), Requests: p.Counts.Requests, Retries: p.Counts.Retries, Shared: p.Counts.Shared, Rechecks: p.Counts.Rechecks,
 		Outcomes: p.Counts.Attempts,
 	}
 }

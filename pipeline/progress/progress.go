@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -26,6 +27,7 @@ type Progress struct {
 	Stop     record.Cause  // what ends the requests before the last: QuotaExhausted, Budget or Deadline; "" if nothing does
 	Quota    int64         // requests that the API key may still make
 	Metered  bool          // Quota is known
+	Cost     *money.Cost   // nil without a price
 }
 
 // waits reports whether a run in this state sends no requests but to find out whether it can go on.
@@ -55,7 +57,7 @@ func (p Progress) Status(account *record.Account, now time.Time) record.Status {
 		State: p.State, Since: p.Since.UTC(),
 		Records: p.Counts.Settled(), Total: p.Total, Unanswered: p.Counts.Unanswered(),
 		Requests: p.Counts.Requests, Retries: p.Counts.Retries, InFlight: p.Counts.InFlight, ToRetry: p.Counts.Parked,
-		Outcomes:         p.Counts.Attempts,
+		Outcomes: p.Counts.Attempts, Cost: p.Cost,
 		RecordsPerSecond: tenths(p.Rate), RequestsPerSecond: tenths(p.Requests), Stop: p.Stop,
 	}
 	if !math.IsInf(p.Allowed, 1) {

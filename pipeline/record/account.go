@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -22,21 +23,22 @@ import (
 // Account is the report of a run: its inputs, counts and outputs. The file of an account is beside the output,
 // and contains no secrets.
 type Account struct {
-	Format   int       `json:"format"` // of this file; 1
-	Bulkcat  string    `json:"bulkcat"`
-	Settings Settings  `json:"settings"`
-	Service  string    `json:"service"`
-	Store    string    `json:"store,omitempty"` // the folder of the stored answers; "" if there is none
-	Started  time.Time `json:"started"`
-	Ended    time.Time `json:"ended"`
-	Ending   Ending    `json:"ending"`
-	Error    string    `json:"error,omitempty"`
-	Counts   Snapshot  `json:"counts"`
-	Rates    Rates     `json:"rates"`
-	Inputs   []Input   `json:"inputs"`
-	Changed  []string  `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
-	Outputs  []Output  `json:"outputs"`
-	Carried  []Carried `json:"carried_columns,omitempty"`
+	Format   int         `json:"format"` // of this file; 1
+	Bulkcat  string      `json:"bulkcat"`
+	Settings Settings    `json:"settings"`
+	Service  string      `json:"service"`
+	Store    string      `json:"store,omitempty"` // the folder of the stored answers; "" if there is none
+	Started  time.Time   `json:"started"`
+	Ended    time.Time   `json:"ended"`
+	Ending   Ending      `json:"ending"`
+	Error    string      `json:"error,omitempty"`
+	Counts   Snapshot    `json:"counts"`
+	Cost     *money.Cost `json:"cost,omitempty"` // nil without a price
+	Rates    Rates       `json:"rates"`
+	Inputs   []Input     `json:"inputs"`
+	Changed  []string    `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
+	Outputs  []Output    `json:"outputs"`
+	Carried  []Carried   `json:"carried_columns,omitempty"`
 
 	Backup *backup.Progress `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
 
@@ -45,6 +47,8 @@ type Account struct {
 	Overlapped bool `json:"overlapped,omitempty"` // another run, with another store, may have asked the same requests meanwhile
 
 	Checksum string `json:"checksum"` // SHA-256 of the other members, in hex
+
+	Price money.Price `json:"-"` // of a request, while the run goes on; zero if unknown
 }
 
 // Rates are averages over the whole time of a run.
@@ -56,12 +60,13 @@ type Rates struct {
 // EarlierRun is the part of an account that is kept when the run is started again. The counts of a killed
 // process are those that its journal has: requests, retries, repeated requests and outcomes.
 type EarlierRun struct {
-	Bulkcat string    `json:"bulkcat"`
-	Started time.Time `json:"started"`
-	Ended   time.Time `json:"ended"`
-	Ending  Ending    `json:"ending"`
-	Error   string    `json:"error,omitempty"`
-	Counts  Snapshot  `json:"counts"`
+	Bulkcat string      `json:"bulkcat"`
+	Started time.Time   `json:"started"`
+	Ended   time.Time   `json:"ended"`
+	Ending  Ending      `json:"ending"`
+	Error   string      `json:"error,omitempty"`
+	Counts  Snapshot    `json:"counts"`
+	Cost    *money.Cost `json:"cost,omitempty"`
 }
 
 // Input is a file that was read.
@@ -101,7 +106,7 @@ func NewAccount(bulkcat, service string, settings Settings) *Account {
 
 // Finish completes the account with the results of a run; err is nil if the run is complete.
 func (a *Account) Finish(ending Ending, err error, counts Snapshot, published writer.Published) {
-	a.Ended, a.Counts = time.Now().UTC(), counts
+	a.Ended, a.Counts, a.Cost = time.Now().UTC(), counts, a.CostOf(counts)
 	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
 		a.Rates = Rates{perSecond(counts.SettledNow(), seconds), perSecond(counts.Requests, seconds)}
 	}
@@ -133,7 +138,7 @@ func (a *Account) Follow(last *Account) bool {
 	}
 	a.Earlier = append(last.Earlier, EarlierRun{
 		Bulkcat: last.Bulkcat, Started: last.Started, Ended: last.Ended,
-		Ending: last.Ending, Error: last.Error, Counts: last.Counts,
+		Ending: last.Ending, Error: last.Error, Counts: last.Counts, Cost: last.Cost,
 	})
 	return true
 }

@@ -42,6 +42,7 @@ type JournalLine struct {
 	Records  int64     `json:"records,omitempty"` // with a status
 	Requests int64     `json:"requests,omitempty"`
 	Retries  int64     `json:"retries,omitempty"`
+	Shared   int64     `json:"shared,omitempty"`
 	Rechecks int64     `json:"rechecks,omitempty"`
 	Outcomes Attempts  `json:"outcomes,omitempty"`
 	Ending   Ending    `json:"ending,omitempty"`
@@ -173,7 +174,7 @@ func nextLine(lines *bufio.Reader) (text []byte, size int64, err error) {
 // addTo brings a start up to date.
 func (l *JournalLine) addTo(start *EarlierRun) {
 	start.Ended = l.At
-	start.Counts = Snapshot{Counts: Counts[int64]{Requests: l.Requests, Retries: l.Retries, Rechecks: l.Rechecks}, Attempts: l.Outcomes}
+	start.Counts = Snapshot{Counts: Counts[int64]{Requests: l.Requests, Retries: l.Retries, Shared: l.Shared, Rechecks: l.Rechecks}, Attempts: l.Outcomes}
 	if l.Event == JournalEnd {
 		start.Ending = l.Ending
 	}

@@ -179,5 +179,6 @@ func (s *Shards) WriteAccount(ctx context.Context, folder string, accounts []*Ac
 	}
 	counts.Others = 0 // each record is of another shard for all but one
 	a.Finish(Complete, nil, counts, published)
+	a.Cost = costOfShards(accounts)
 	return a.Write(ctx, AccountPath(output))
 }

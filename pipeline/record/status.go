@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
 	"github.com/bulkcat/bulkcat/writer/regular"
@@ -25,14 +26,15 @@ type Status struct {
 	Since   time.Time `json:"since"`
 	Ending  Ending    `json:"ending,omitempty"` // when State is Ended
 
-	Records    int64    `json:"records"`         // with a status
-	Total      int64    `json:"total,omitempty"` // records of the input, estimated; 0 if unknown
-	Unanswered int64    `json:"unanswered"`      // records without an answer, each once for each classification
-	Requests   int64    `json:"requests"`
-	Retries    int64    `json:"retries"`
-	InFlight   int64    `json:"in_flight"`
-	ToRetry    int64    `json:"to_retry"` // requests that wait for a retry
-	Outcomes   Attempts `json:"outcomes"`
+	Records    int64       `json:"records"`         // with a status
+	Total      int64       `json:"total,omitempty"` // records of the input, estimated; 0 if unknown
+	Unanswered int64       `json:"unanswered"`      // records without an answer, each once for each classification
+	Requests   int64       `json:"requests"`
+	Retries    int64       `json:"retries"`
+	InFlight   int64       `json:"in_flight"`
+	ToRetry    int64       `json:"to_retry"` // requests that wait for a retry
+	Outcomes   Attempts    `json:"outcomes"`
+	Cost       *money.Cost `json:"cost,omitempty"` // nil without a price
 
 	RecordsPerSecond  float64    `json:"records_per_second"`
 	RequestsPerSecond float64    `json:"requests_per_second"`          // with an outcome

@@ -80,6 +80,9 @@ func (m *markdown) run(r *Run) {
 	m.row("service", escape(r.Service))
 	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved by equal inputs, %s by stored answers",
 		count(r.Cost.Made), count(r.Cost.Retries), count(r.Cost.Deduped), count(r.Cost.FromStore)))
+	if c := r.Cost.Money; c != nil {
+		m.row("cost", escape(fmt.Sprintf("%s; saved %s", c.Price.Text(c.Total), c.Price.Text(c.Saved))))
+	}
 	if len(r.Cost.Outcomes) > 0 {
 		m.row("outcomes", escape(outcomes(r.Cost.Outcomes)))
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -52,6 +53,7 @@ type Cost struct {
 	Outcomes  record.Attempts `json:"outcomes"`   // of the attempts
 	Deduped   int64           `json:"deduped"`    // saved in the last start, because an equal request was in flight
 	FromStore int64           `json:"from_store"` // saved in the last start, because the store had the answer
+	Money     *money.Cost     `json:"money"`      // nil without a price
 	Kept      int64           `json:"kept"`       // records of the last start in parts that an earlier start had published
 }
 
@@ -106,7 +108,7 @@ func runOf(a *record.Account) *Run {
 	r := &Run{
 		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
 		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs,
-		Cost: Cost{Outcomes: record.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept},
+		Cost: Cost{Outcomes: record.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept, Money: a.Cost},
 	}
 	add := func(started, ended time.Time, ending record.Ending, err string, c record.Snapshot) {
 		r.Starts = append(r.Starts, Start{started, ended, ending, c.Requests, err})

@@ -50,11 +50,14 @@ class Forecast(NamedTuple):
     records: int
     invalid: int
     distinct: int  # different requests
+    repeated: int  # requests that are saved because they equal an earlier one
     answered: int  # of these, with a stored answer
     refresh: int  # stored answers to be asked again
     saved: int  # requests that equal websites save
     to_ask: int
+    outlook: dict[str, Any]  # when the run would end, and what would end it
     quota_left: str | None = None  # as the service says it
+    cost: dict[str, Any] | None = None  # with a price: spent and saved, in units of the currency
 
 
 class _Call(NamedTuple):

@@ -17,8 +17,8 @@ const (
 )
 
 // barLine returns the status in one line of a terminal with a number of columns. The most important words come first,
-// words that do not fit are left out, and the bar fills the rest. All characters are ASCII, which is one column wide in
-// every terminal.
+// words that do not fit are left out, and the bar fills the rest. All characters but those of a currency are ASCII, which is one
+// column wide in every terminal.
 func barLine(s status, columns int) string {
 	columns-- // some terminals wrap when their last column is used
 	const around = len("100% [] ")
@@ -68,6 +68,9 @@ func (s status) words() []string {
 	add(s.Rate > 0 && s.Rate < 10, "%.1f/s", s.Rate)
 	add(s.Counts.Unanswered() > 0, "%s unanswered", short(s.Counts.Unanswered()))
 	add(s.Counts.Parked > 0, "%s to retry", short(s.Counts.Parked))
+	if s.Cost != nil {
+		add(true, "%s", s.Cost.Price.Text(s.Cost.Total))
+	}
 	add(s.Metered, "quota %s", short(s.Quota))
 	return words
 }

@@ -61,6 +61,9 @@ func (s status) log(log *slog.Logger) {
 	if s.waiting() != "" {
 		args = append(args, "state", s.State, "since", s.Since.Format(time.RFC3339))
 	}
+	if s.Cost != nil {
+		args = append(args, "cost", s.Cost.Price.Text(s.Cost.Total))
+	}
 	if s.Metered {
 		args = append(args, "quota", s.Quota)
 	}

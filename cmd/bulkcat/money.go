@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/money"
+)
+
+// priceFlags say what a request of the hosted service costs.
+type priceFlags struct{ money.Price }
+
+func (f *priceFlags) bind(flags *pflag.FlagSet) {
+	flags.Var((*amountValue)(&f.Request), "price", "what a request of the hosted service costs, such as 0.002, for the costs in dry runs, progress, reports and accounts")
+	flags.StringVar(&f.Currency, "price-currency", "USD", "the `CURRENCY` of --price")
+}
+
+// get returns the price, which is that of a profile if the flags give none; zero if there is none.
+func (f *priceFlags) get(profile client.Profile) (money.Price, error) {
+	switch {
+	case f.Request == 0 && profile.Price != "":
+		amount, err := money.Parse(profile.Price.String())
+		if err != nil {
+			return money.Price{}, fmt.Errorf("--profile: price: %w", err)
+		}
+		f.Request, f.Currency = amount, firstOf(profile.Currency, f.Currency)
+	case f.Request == 0:
+		return money.Price{}, nil
+	}
+	if !isCurrency(f.Currency) {
+		return money.Price{}, fmt.Errorf("--price-currency: %q must be a code such as EUR, or a sign", f.Currency)
+	}
+	return f.Price, nil
+}
+
+// isCurrency reports whether a text can stand behind an amount: one to eight letters or signs.
+func isCurrency(text string) bool {
+	n := 0
+	for _, c := range text {
+		if n++; c <= ' ' || c >= '0' && c <= '9' || c == '\ufffd' {
+			return false
+		}
+	}
+	return n > 0 && n <= 8
+}
+
+// moneyFlags are the price and the bounds of a run in money.
+type moneyFlags struct {
+	price       priceFlags
+	maxCost     money.Amount
+	refreshCost money.Amount
+}
+
+func (f *moneyFlags) bind(flags *pflag.FlagSet) {
+	f.price.bind(flags)
+	flags.Var((*amountValue)(&f.maxCost), "max-cost", "stop, resumable, before the requests cost more, by --price; each attempt counts; 0 for no bound")
+	flags.Var((*amountValue)(&f.refreshCost), "refresh-cost", "ask again for stored answers, as --refresh-budget does, for so much money")
+}
+
+// applyMoney sets the price, and the bounds in requests that the bounds in money stand for. The embedded service costs nothing.
+func (f *runFlags) applyMoney(hosted bool) (err error) {
+	if !hosted {
+		return nil
+	}
+	m := &f.money
+	if f.Price, err = m.price.get(f.service.profile); err != nil {
+		return err
+	}
+	if f.Price.Request == 0 && (m.maxCost > 0 || m.refreshCost > 0) {
+		return errors.New("--max-cost, --refresh-cost: say what a request costs with --price")
+	}
+	for _, bound := range []struct {
+		flag, other string
+		amount      money.Amount
+		requests    *int64
+	}{
+		{"--max-cost", "--max-requests", m.maxCost, &f.Limits.MaxRequests},
+		{"--refresh-cost", "--refresh-budget", m.refreshCost, &f.Store.RefreshBudget},
+	} {
+		switch requests := f.Price.Requests(bound.amount); {
+		case bound.amount == 0:
+		case requests == 0:
+			return fmt.Errorf("%s: %s does not pay for one request", bound.flag, f.Price.Text(bound.amount))
+		case *bound.requests > 0:
+			return fmt.Errorf("%s: give this or %s", bound.flag, bound.other)
+		default:
+			*bound.requests = requests
+		}
+	}
+	return nil
+}

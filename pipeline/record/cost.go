@@ -1,0 +1,42 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client/money"
+)
+
+// CostOf is the cost of a run with so many counts in this start, which is not yet in the account; nil if there is no price.
+func (a *Account) CostOf(c Snapshot) *money.Cost {
+	if a.Price == (money.Price{}) {
+		return nil
+	}
+	cost := &money.Cost{Price: a.Price, Spent: a.Price.Of(c.Paid()), Saved: a.Price.Of(c.Deduped + c.FromStore)}
+	cost.Total = cost.Spent
+	for _, run := range slices.Backward(a.Earlier) {
+		if run.Ending == Complete {
+			break
+		}
+		if run.Cost != nil { // else it was killed
+			cost.Total += run.Cost.Spent
+		} else {
+			cost.Total += a.Price.Of(run.Counts.Paid())
+		}
+	}
+	return cost
+}
+
+// Paid is the number of attempts that cost something: what a gateway has already is free.
+func (s Snapshot) Paid() int64 { return s.Requests - s.Shared }
+
+// costOfShards is the sum of what shards cost; nil if one has no price, or if the prices differ.
+func costOfShards(accounts []*Account) *money.Cost {
+	var sum money.Cost
+	for i, a := range accounts {
+		if a.Cost == nil || i > 0 && a.Cost.Price != sum.Price {
+			return nil
+		}
+		sum = money.Cost{Price: a.Cost.Price, Spent: sum.Spent + a.Cost.Spent, Total: sum.Total + a.Cost.Total, Saved: sum.Saved + a.Cost.Saved}
+	}
+	return &sum
+}
