@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (s *Session) Close() error {
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
 // *[OutputTakenError], a *[record.ShardCountError] or a *[record.ShardsTakenError]. Other errors are *[OptionError],
 // *[NoStoreError], *[StopError], *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those
-// of the store, the input and the output. With a nil error the output is complete; records may still be without an answer:
+// of the store, the input and the output, and an *expect.BrokenError for an output that was published, unless it is held. With a nil error the output is complete; records may still be without an answer:
 // see [record.Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	account := s.newAccount()
@@ -142,6 +143,10 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	}
 	account.Inputs = s.readInputs()
 	err = givenUp(out, err)
+	var broken error
+	if err == nil {
+		broken = s.expected(out, account)
+	}
 	account.Finish(EndingOf(err), err, s.counters.Snapshot(), published)
 	if !isReplaced(err) { // else the account there is that of the output
 		err = errors.Join(err, givenUp(out, s.publish(out, account)))
@@ -151,7 +156,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	if c := account.Counts; err == nil && c.Failed+c.Pending == 0 {
 		err = s.removeReadSpool()
 	}
-	return account, err
+	return account, cmp.Or(err, broken)
 }
 
 // isEmpty reports whether the input has no records. It waits for the first, until ctx ends.
@@ -315,7 +320,7 @@ func (s *Session) openOutput(ctx context.Context, account *record.Account, parts
 			return err
 		}
 	}
-	parts.Sink, err = o.Output.Open(ctx, options.Schema, account.Settings.Metadata(), options.Folder)
+	parts.Sink, err = o.Output.Open(ctx, options.Schema, account.Settings.Metadata(), options.Folder, s.checkOf(ctx, account))
 	return err
 }
 

@@ -48,6 +48,7 @@ type SessionOptions struct {
 	NoSpool bool // keep no copy of standard input beside the output
 
 	Output OutputOptions
+	Expect ExpectOptions
 	Store  StoreOptions
 
 	// Each takes the answer of each record, when it is in the store, with or without an output file. Without an output
@@ -148,7 +149,7 @@ func (o SessionOptions) Check() error {
 	refuse(o.Store.Backup != "" && streams && o.Store.Dir == "", "Store.Backup", "there is no store: name one")
 	refuse(o.Each != nil && o.Output.Path != "" && o.Output.IsFolder(), "Each", "the records of the parts that the folder %s keeps are not read again: name a file, or no output", o.Output.Path)
 	refuse(o.Store.BackupEvery != 0 && o.Store.BackupEvery < time.Second, "Store.BackupEvery", "must be at least 1s")
-	if err := errors.Join(append(errs, o.Output.Check())...); err != nil {
+	if err := errors.Join(append(errs, o.Output.Check(), o.checkExpectations())...); err != nil {
 		return err
 	}
 	o = o.inShard().withStreams()

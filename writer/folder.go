@@ -71,6 +71,11 @@ func (f *folder) Close() (Published, error) {
 	if err := f.removeOldParts(); err != nil {
 		return Published{}, disk.Failed("publishing", f.opts.Path, err)
 	}
+	if f.opts.Check != nil && !isURL(f.opts.Path) {
+		if err := f.opts.Check(f.opts.Path); err != nil {
+			return Published{}, err
+		}
+	}
 	if err := PublishIn(f.opts.Context, f.storage, Join(f.opts.Path, successName), nil); err != nil {
 		return Published{}, err
 	}
@@ -112,7 +117,7 @@ func (f *folder) startPart() error {
 
 // endPart publishes the part.
 func (f *folder) endPart() error {
-	file, err := f.part.publish()
+	file, err := f.part.publish(nil)
 	if err != nil {
 		return err
 	}

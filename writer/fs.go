@@ -212,6 +212,9 @@ func (d *localDraft) stat() (info fs.FileInfo, err error) {
 	return info, err
 }
 
+// Name is the present path of the file.
+func (d *localDraft) Name() string { return d.temp }
+
 func (d *localDraft) Write(p []byte) (int, error) { return d.file.Write(p) }
 
 // Publish syncs the file and renames it to its path. If only the sync of the folder fails, the file is whole and in

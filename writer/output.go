@@ -38,12 +38,12 @@ func (o *output) write(rows []Row) error {
 	return nil
 }
 
-// publish ends the file and publishes it.
-func (o *output) publish() (File, error) {
+// publish ends the file and publishes it, unless the check fails, which may be nil.
+func (o *output) publish(check CheckFunc) (File, error) {
 	if err := o.enc.close(); err != nil {
 		return File{}, o.draft.fail("writing", err)
 	}
-	if err := o.draft.publish(); err != nil {
+	if err := o.draft.publish(check); err != nil {
 		return File{}, err
 	}
 	o.file.Bytes, o.file.SHA256 = o.draft.size, o.draft.sha256()

@@ -39,7 +39,7 @@ func publish(ctx context.Context, storage Storage, path string, write func(io.Wr
 		return err
 	}
 	if err = write(d); err == nil {
-		err = d.publish()
+		err = d.publish(nil)
 	}
 	if err != nil {
 		return errors.Join(err, d.discard())
@@ -93,13 +93,19 @@ func (d *draft) Write(p []byte) (int, error) {
 	return n, d.fail("writing", err)
 }
 
-// publish writes the buffer and publishes the draft. After an error the caller discards the draft.
-func (d *draft) publish() error {
+// publish writes the buffer and publishes the draft, unless the check of a file fails, which may be nil. After an error the
+// caller discards the draft.
+func (d *draft) publish(check CheckFunc) error {
 	if d.err != nil {
 		return d.err
 	}
 	if err := d.buf.Flush(); err != nil {
 		return d.fail("writing", err)
+	}
+	if file, ok := d.file.(interface{ Name() string }); ok && check != nil {
+		if d.err = check(file.Name()); d.err != nil {
+			return d.err
+		}
 	}
 	return d.fail("publishing", d.file.Publish(d.size))
 }

@@ -35,9 +35,14 @@ type Options struct {
 	Ends     []int64           // last records of the first parts, however many rows these have; later parts end when full
 	Kept     []File            // parts of an interrupted run in the folder, after which the sink continues
 	OnPart   func(File) error  // called after each part is published; its error fails the sink; may be nil
+	Check    CheckFunc         // called before the output is published; may be nil
 	Metadata map[string]string // key-value metadata of Parquet files; other formats have none
 	Stdout   io.Writer         // the output for "-"; default os.Stdout
 }
+
+// CheckFunc checks an output that is whole: the unpublished file at a path, or a folder that has all parts and no _SUCCESS. Its
+// error discards the file, and fails the sink. Streams and objects are not checked.
+type CheckFunc func(path string) error
 
 // DefaultPartRows makes parts of some ten megabytes of Parquet: large enough to be read efficiently, and small enough
 // to be spread over many workers.
@@ -156,7 +161,10 @@ func (g *guard) Abort() error {
 }
 
 // single is the sink of one file.
-type single struct{ *output }
+type single struct {
+	*output
+	check CheckFunc
+}
 
 func newSingle(storage Storage, o Options) (Sink, error) {
 	if err := storage.Prepare(o.Context, o.Path, false); err != nil {
@@ -168,13 +176,13 @@ func newSingle(storage Storage, o Options) (Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return single{out}, nil
+	return single{out, o.Check}, nil
 }
 
 func (s single) Write(rows []Row) error { return s.write(rows) }
 func (s single) Abort() error           { return s.discard() }
 
 func (s single) Close() (Published, error) {
-	f, err := s.publish()
+	f, err := s.publish(s.check)
 	return Published{Files: []File{f}, Rows: f.Rows}, err
 }

@@ -34,6 +34,7 @@ var flagOf = map[string]string{
 	"pipeline.Store.RefreshBudget":   "--refresh-budget",
 	"pipeline.Store.Backup":          "--store-backup",
 	"pipeline.Store.BackupEvery":     "--store-backup-every",
+	"pipeline.Expect":                "--expect",
 	"pipeline.LabelColumn":           "--label-column",
 	"reader.Columns":                 "--column",
 	"reader.Delimiter":               "--delimiter",

@@ -69,7 +69,7 @@ func TestImportsOfPipelineAreATree(t *testing.T) {
 	order := []string{
 		"storage", "storage/storagetest", "storage/storagetest/s3faults", "backup", "places", "stores", "refresh", "jobs", "notify", // know nothing of a run
 		"record", "lineage", "live", "progress", "output", "flow", // of a run
-		"outputs", "verify", "finish", "report", "diff", // read outputs back
+		"outputs", "verify", "finish", "report", "diff", "expect", // read outputs back
 	}
 	for i, path := range order {
 		order[i] = "pipeline/" + path

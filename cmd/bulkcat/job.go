@@ -184,7 +184,7 @@ func (e *jobsError) Error() string { return fmt.Sprintf("a job ended with status
 
 // fromBest are the exit statuses from the best to the worst. A failure is worse than a run that can be
 // continued: starting the jobs again does not help.
-var fromBest = []int{exitComplete, exitUnanswered, exitStopped, exitFailed, exitUsage, exitInterrupted, exitTerminated}
+var fromBest = []int{exitComplete, exitUnanswered, exitBroken, exitStopped, exitFailed, exitUsage, exitInterrupted, exitTerminated}
 
 // worse gives the worse of two exit statuses.
 func worse(a, b int) int {

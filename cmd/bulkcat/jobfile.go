@@ -75,6 +75,9 @@ func flagTexts(flagType string, value any) ([]string, error) {
 		if list, ok := jobs.Texts(value); ok {
 			return list, nil
 		}
+		if list, ok := jobs.Pairs(value); ok {
+			return list, nil
+		}
 		return nil, errors.New("must be a text in quotes, or a list of such texts")
 	}
 	if text, ok := value.(string); ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -70,6 +71,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitUnanswered  = 3
+	exitBroken      = 4
 	exitStopped     = 75 // EX_TEMPFAIL of sysexits.h: try again later
 	exitInterrupted = 130
 	exitTerminated  = 143
@@ -113,6 +115,8 @@ func exitStatus(err error, signal os.Signal) int {
 		stop  *pipeline.StopError
 		ended *signalError // a command without a pipeline
 		jobs  *jobsError
+
+		broken *expect.BrokenError
 	)
 	switch {
 	case err == nil:
@@ -121,6 +125,8 @@ func exitStatus(err error, signal os.Signal) int {
 		return jobs.status
 	case errors.As(err, &usage):
 		return exitUsage
+	case errors.As(err, &broken):
+		return exitBroken
 	case errors.Is(err, errUnanswered):
 		return exitUnanswered
 	case errors.As(err, &ended), errors.As(err, &stop) && stop.Cause == record.Interrupted:

@@ -163,6 +163,13 @@ func (n *notices) facts() notify.Facts {
 		Records: c.Settled(), Rows: c.Rows, OK: c.OK, Empty: c.Empty, Unanswered: c.Unanswered(),
 		Requests: c.Requests, Retries: c.Retries, FromStore: c.FromStore,
 	}
+	if f.account != nil {
+		for _, e := range f.account.Expectations {
+			if !e.Met {
+				facts.Broken = append(facts.Broken, e.Expectation+": "+e.Value)
+			}
+		}
+	}
 	facts.Account, facts.Cost = session.AccountPath(), session.Cost()
 	return facts
 }

@@ -21,6 +21,7 @@ const exitStatuses = `Exit status:
   1    failed
   2    wrong usage
   3    complete, but some records have no answer (rejected, failed or invalid)
+  4    complete, but an expectation is not met (--expect), or held back for that reason
   75   stopped early and resumable (quota, budget, deadline or outage), or --partial left
        records pending
   130  interrupted and resumable

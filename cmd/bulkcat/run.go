@@ -37,6 +37,7 @@ type runFlags struct {
 	notify         notifyFlags
 	listen         listenFlags
 	money          moneyFlags
+	expect         expectFlags
 	notices        *notices                         // nil without messages and without a command
 	session        atomic.Pointer[pipeline.Session] // nil before it is open
 	account        *record.Account                  // nil before the end
@@ -90,6 +91,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 	addGroup(cmd, "Pace", f.bindPace)
 	addGroup(cmd, "Quota and clock", f.bindLimits)
 	addGroup(cmd, "Store", f.bindStore)
+	addGroup(cmd, "Expectation", f.expect.bindElse)
 	addGroup(cmd, "Run", f.bindRun)
 	addGroup(cmd, "Notification", f.notify.bind)
 	addGroup(cmd, "Page", f.listen.bind)
@@ -151,6 +153,10 @@ func (f *runFlags) complete() error {
 	if f.Input, err = f.input.options(f.streams.in); err != nil {
 		return err
 	}
+	if f.Expect.List, err = f.expect.list(); err != nil {
+		return err
+	}
+	f.Expect.Against, f.Expect.Hold = f.expect.against, f.expect.other == "hold"
 	if f.Shard, err = parseShard(f.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}

@@ -83,6 +83,9 @@ func (s *summary) print(out io.Writer) {
 	if c.Rechecks > 0 {
 		line("repeated", "%d requests that were answered before, to check the service", c.Rechecks)
 	}
+	for _, e := range a.Expectations {
+		line("expect", "%s", expectationText(e))
+	}
 	if s.left != "" {
 		line("quota", "%s", s.left)
 	}
@@ -132,6 +135,9 @@ func (s *summary) attributes() []any {
 	}
 	if a.Cost != nil {
 		list = append(list, "cost", a.Cost)
+	}
+	if len(a.Expectations) > 0 {
+		list = append(list, "expectations", a.Expectations)
 	}
 	if a.Ending == record.Complete {
 		list = append(list, "output", a.Settings.Output)

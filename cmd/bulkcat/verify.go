@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bulkcat/bulkcat/pipeline/diff"
+	"github.com/bulkcat/bulkcat/pipeline/expect"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 )
@@ -18,6 +24,7 @@ type verifyFlags struct {
 	verify.Paths
 	streams streams
 	input   inputFlags
+	expect  expectFlags
 	asJSON  bool
 }
 
@@ -38,6 +45,7 @@ func newVerify(s streams) *cobra.Command {
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.BoolVar(&f.asJSON, "json", false, "the report as one line of JSON")
 	})
+	addGroup(cmd, "Expectation", f.expect.bind)
 	addGroup(cmd, "Store", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.Store, "store", "", "the `DIR` of the stored answers (default "+stores.Name+" beside the output, if it is there)")
 	})
@@ -54,6 +62,13 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if f.Input, err = f.input.options(f.streams.in); err != nil {
 		return &usageError{err}
 	}
+	expected, err := f.expect.list()
+	if err != nil {
+		return &usageError{err}
+	}
+	if f.expect.against == "" && slices.ContainsFunc(expected, expect.Expectation.Compares) {
+		return &usageError{errors.New("--expect: changed and new_categories compare with an earlier output: name it with --expect-against")}
+	}
 	paths := []*string{&f.Output}
 	for i := range f.Input.Paths {
 		paths = append(paths, &f.Input.Paths[i])
@@ -69,7 +84,53 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return f.streams.printBalance(report, f.Output, f.asJSON)
+	if len(expected) == 0 {
+		return f.streams.printBalance(report, f.Output, f.asJSON)
+	}
+	results, err := f.check(ctx, expected)
+	if err != nil {
+		return err
+	}
+	if err := f.streams.print(expectedReport{report, results}, f.asJSON); err != nil {
+		return err
+	}
+	if expect.Broken(results) {
+		err = &expect.BrokenError{Results: results}
+	}
+	return cmp.Or(balance(report, f.Output), err)
+}
+
+// check compares the output with the expectations.
+func (f *verifyFlags) check(ctx context.Context, list []expect.Expectation) ([]record.Expected, error) {
+	output, err := diff.SideOf(ctx, f.Output)
+	if err != nil {
+		return nil, err
+	}
+	var earlier *diff.Side
+	if f.expect.against != "" {
+		if earlier, err = expect.Earlier(ctx, f.expect.against); err != nil {
+			return nil, err
+		}
+	}
+	return expect.Check(ctx, list, output, earlier, "")
+}
+
+// expectedReport is a report with the expectations of the output.
+type expectedReport struct {
+	verify.Report
+	Expectations []record.Expected `json:"expectations"`
+}
+
+func (r expectedReport) WriteText(out io.Writer) error {
+	if err := r.Report.WriteText(out); err != nil {
+		return err
+	}
+	for _, e := range r.Expectations {
+		if _, err := fmt.Fprintln(out, expectationText(e)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printBalance prints a report. The error says that the output is not balanced.
@@ -77,6 +138,10 @@ func (s streams) printBalance(report verify.Report, output string, asJSON bool) 
 	if err := s.print(report, asJSON); err != nil {
 		return err
 	}
+	return balance(report, output)
+}
+
+func balance(report verify.Report, output string) error {
 	if !report.Balanced {
 		return fmt.Errorf("%s is not balanced", output)
 	}

@@ -100,17 +100,15 @@ type Move struct {
 	Inputs         int64  `json:"inputs"`
 }
 
-// The places of keys without a category in moves.
+// The places of keys without a category in moves, and of those of further moves.
 const (
 	NoCategory = "(no category)"
 	Absent     = "(absent)"
+	Others     = "(others)"
 )
 
-// mostMoves bounds the distinct moves in memory. Further ones count as those of others.
-const (
-	mostMoves = 1 << 20
-	others    = "(others)"
-)
+// mostMoves bounds the distinct moves in memory. Further ones count as those of Others.
+const mostMoves = 1 << 20
 
 // Changed is the number of changes.
 func (s Summary) Changed() (n int64) {

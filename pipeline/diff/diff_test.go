@@ -1,4 +1,4 @@
-package diff
+package diff_test
 
 import (
 	"bytes"
@@ -22,6 +22,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	. "github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/reader"
@@ -164,7 +165,7 @@ func TestRun(t *testing.T) {
 			var got []string
 			var last Change
 			o.Use = func(c Change) error {
-				if len(got) > 0 && last.compare(&c) >= 0 {
+				if len(got) > 0 && Compare(&last, &c) >= 0 {
 					t.Errorf("%v is not before %v", last, c)
 				}
 				last = c
@@ -249,7 +250,7 @@ func TestLevels(t *testing.T) {
 		{"naics", "541511", "54", 2},
 		{"naics", "541511", "31-33", 1},
 	} {
-		kind, level := kindOf(tt.classification, &Version{Value: tt.old}, &Version{Value: tt.new})
+		kind, level := KindOf(tt.classification, &Version{Value: tt.old}, &Version{Value: tt.new})
 		if kind != Category || level != tt.level {
 			t.Errorf("%s to %s: %s at level %d, want %d", tt.old, tt.new, kind, level, tt.level)
 		}
@@ -431,13 +432,13 @@ func TestSideOf(t *testing.T) {
 // TestPartitionsOfObjects counts the bytes of outputs in object storage as those of files.
 func TestPartitionsOfObjects(t *testing.T) {
 	b, url := storagetest.New()
-	b.Set("copy/out.csv", strings.Repeat("x", 20*partitionBytes))
+	b.Set("copy/out.csv", strings.Repeat("x", 20*PartitionBytes))
 	part := outputs.Part{Path: url + "/out.csv", Format: writer.CSV}
-	if n, err := partitions(t.Context(), Options{Old: Side{Parts: []outputs.Part{part}}}); n != 20 || err != nil {
+	if n, err := Partitions(t.Context(), Options{Old: Side{Parts: []outputs.Part{part}}}); n != 20 || err != nil {
 		t.Errorf("%d partitions, %v", n, err)
 	}
 	part.Path = url + "/none.csv"
-	if _, err := partitions(t.Context(), Options{New: Side{Parts: []outputs.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Partitions(t.Context(), Options{New: Side{Parts: []outputs.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing object: %v", err)
 	}
 }

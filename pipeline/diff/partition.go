@@ -155,7 +155,7 @@ func (c *comparison) count(change *Change) {
 	}
 	key := moveKey{change.Classification, c.place(change.Classification, change.Old), c.place(change.Classification, change.New)}
 	if _, ok := c.moves[key]; !ok && len(c.moves) >= mostMoves {
-		key.old, key.new = others, others
+		key.old, key.new = Others, Others
 	}
 	c.moves[key]++
 }

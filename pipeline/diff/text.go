@@ -76,7 +76,7 @@ func writeMatrix(b *strings.Builder, moves []Move) {
 		if i, ok := index[name]; ok {
 			return i
 		}
-		return index[others]
+		return index[Others]
 	}
 	counts := make([][]int64, len(names))
 	for i := range counts {
@@ -141,8 +141,8 @@ func largest(moves []Move) []string {
 		add(m.Old, m)
 		add(m.New, m)
 	}
-	_, had := totals[others]
-	delete(totals, others)
+	_, had := totals[Others]
+	delete(totals, Others)
 	var names []string
 	for name := range totals {
 		names = append(names, name)
@@ -154,7 +154,7 @@ func largest(moves []Move) []string {
 		names, had = names[:mostInMatrix], true
 	}
 	if had {
-		names = append(names, others)
+		names = append(names, Others)
 	}
 	return names
 }

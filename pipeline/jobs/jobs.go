@@ -60,8 +60,9 @@ type table struct {
 
 // The keys that are no settings.
 const (
-	kindKey  = "kind"
-	inputKey = "input"
+	kindKey   = "kind"
+	expectKey = "expect" // may be a table of its own
+	inputKey  = "input"
 )
 
 // mostBytes are the most bytes of a file, which are enough for 100,000 jobs.
@@ -112,6 +113,7 @@ func (f *File) readLines(text []byte) error {
 	var p unstable.Parser
 	p.Reset(text)
 	var current *table
+	inTable := false      // in the table of a key
 	line, counted := 1, 0 // the line at an offset; Parser.Shape counts from the beginning of the file each time
 	for p.NextExpression() {
 		node := p.Expression()
@@ -127,10 +129,15 @@ func (f *File) readLines(text []byte) error {
 		switch {
 		case node.Kind == unstable.Table && name == "defaults":
 			f.defaults = table{line: line, lines: make(map[string]int)}
-			current = &f.defaults
+			current, inTable = &f.defaults, false
 		case node.Kind == unstable.ArrayTable && name == "job":
 			f.jobs = append(f.jobs, table{line: line, lines: make(map[string]int)})
-			current = &f.jobs[len(f.jobs)-1]
+			current, inTable = &f.jobs[len(f.jobs)-1], false
+		case node.Kind == unstable.Table && name == "defaults."+expectKey:
+			f.defaults.lines[expectKey], inTable = line, true
+		case node.Kind == unstable.Table && name == "job."+expectKey && len(f.jobs) > 0:
+			f.jobs[len(f.jobs)-1].lines[expectKey], inTable = line, true
+		case node.Kind == unstable.KeyValue && inTable: // its keys are in the value of the table
 		case node.Kind != unstable.KeyValue:
 			return f.ErrorAt(line, "there is no table %s: write [defaults], or [[job]] for each job", name)
 		case current == nil:
@@ -202,6 +209,28 @@ func (f *File) inputs(job table) ([]string, error) {
 		return nil, f.ErrorAt(job.lines[inputKey], "input: %v must be a text in quotes, or a list of such texts", Quoted(value))
 	}
 	return texts, nil
+}
+
+// Pairs returns the entries of a table of texts, each with a space between, sorted: {ok = ">= 95%"} is "ok >= 95%". A key with a
+// point is a table in the table. ok reports whether the value is such a table.
+func Pairs(value any) (list []string, ok bool) {
+	members, ok := value.(map[string]any)
+	for key, v := range members {
+		switch v := v.(type) {
+		case string:
+			list = append(list, key+" "+v)
+		default:
+			inner, isTable := Pairs(v)
+			if !isTable {
+				return nil, false
+			}
+			for _, pair := range inner {
+				list = append(list, key+"."+pair)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list, ok
 }
 
 // Texts returns the texts of a value that is a text or a list of texts; ok reports whether it is.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,8 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		{"no job", "[defaults]\n", "has no job"},
 		{"syntax", "[[job]]\nkind = \n", "jobs.toml:2: "},
 		{"another table", "[job]\nkind = \"website\"\n", "jobs.toml:1: there is no table job"},
+		{"a table of a job above the jobs", "[job.expect]\nok = \"> 1\"\n", "jobs.toml:1: there is no table job.expect"},
+		{"a table of another key", "[[job]]\n[job.rate]\nok = \"> 1\"\n", "jobs.toml:2: there is no table job.rate"},
 		{"a key above", "rate = 1\n[[job]]\n", "jobs.toml:1: rate stands above the tables"},
 		{"no kind", "[[job]]\ninput = \"a\"\n", "jobs.toml:1: the job has no kind"},
 		{"wrong kind", "[[job]]\nkind = \"person\"\n", `jobs.toml:2: kind: "person" must be`},
@@ -65,6 +68,25 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 }
 
 // TestManyJobs reads a file whose time must not grow with the square of its size.
+func TestPairs(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		value any
+		want  []string
+		ok    bool
+	}{
+		{"a table", map[string]any{"ok": ">= 95%", "empty": "<= 5%"}, []string{"empty <= 5%", "ok >= 95%"}, true},
+		{"a key with a point", map[string]any{"confidence": map[string]any{"mean": ">= 0.6"}}, []string{"confidence.mean >= 0.6"}, true},
+		{"an empty table", map[string]any{}, nil, true},
+		{"a number", map[string]any{"ok": int64(95)}, nil, false},
+		{"a text", "ok >= 95%", nil, false},
+	} {
+		if got, ok := jobs.Pairs(tt.value); ok != tt.ok || !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, %v; want %q, %v", tt.name, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
 func TestManyJobs(t *testing.T) {
 	const n = 100_000
 	start := time.Now()

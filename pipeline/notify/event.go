@@ -33,7 +33,8 @@ type Facts struct {
 	Seconds float64  `json:"seconds"`           // since the program started the run
 	Counts  Counts   `json:"counts"`
 
-	Cost *money.Cost `json:"cost,omitempty"` // nil without a price
+	Cost   *money.Cost `json:"cost,omitempty"`   // nil without a price
+	Broken []string    `json:"broken,omitempty"` // the expectations that the output does not meet, each with what it has
 }
 
 // Counts are the numbers of a run.
@@ -138,6 +139,9 @@ func (e Event) sentence() string {
 	}
 	if e.Status != nil {
 		fmt.Fprintf(&text, ", exit status %d", *e.Status)
+	}
+	for _, broken := range e.Broken {
+		text.WriteString("\nnot met: " + broken)
 	}
 	if e.Error != "" {
 		text.WriteString("\n" + e.Error)

@@ -125,14 +125,14 @@ func intact(ctx context.Context, p record.PublishedPart) bool {
 }
 
 // Open opens the sink of the output; folder is nil unless the output is a folder.
-func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[string]string, folder *Folder) (writer.Sink, error) {
+func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[string]string, folder *Folder, check writer.CheckFunc) (writer.Sink, error) {
 	format, err := o.FileFormat()
 	if err != nil {
 		return nil, err
 	}
 	options := writer.Options{
 		Context: ctx, Storage: storage.Of(o.Path), Path: o.Path, Format: format, Schema: schema,
-		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout,
+		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout, Check: check,
 	}
 	if folder != nil {
 		options.Folder, options.Kept, options.Ends, options.OnPart = true, folder.keptFiles(), folder.manifest.Ends, folder.addPart

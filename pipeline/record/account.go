@@ -40,6 +40,8 @@ type Account struct {
 	Outputs  []Output    `json:"outputs"`
 	Carried  []Carried   `json:"carried_columns,omitempty"`
 
+	Expectations []Expected `json:"expectations,omitempty"` // of the output; empty if none were checked
+
 	Backup *backup.Progress `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
@@ -67,6 +69,13 @@ type EarlierRun struct {
 	Error   string      `json:"error,omitempty"`
 	Counts  Snapshot    `json:"counts"`
 	Cost    *money.Cost `json:"cost,omitempty"`
+}
+
+// Expected is an expectation of an output, such as "ok >= 95%", and what the output has.
+type Expected struct {
+	Expectation string `json:"expectation"`
+	Value       string `json:"value"`
+	Met         bool   `json:"met"`
 }
 
 // Input is a file that was read.

@@ -40,6 +40,7 @@ var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	"hundred":        func(share float64) string { return fmt.Sprintf("%.2f", 100*share) },
 	"id":             func(name string, i int) string { return fmt.Sprintf("%s-%d", name, i+1) },
 	"last":           last,
+	"met":            met,
 	"more":           remaining,
 	"outcomes":       outcomes,
 	"percent":        percent,

@@ -83,6 +83,9 @@ func (m *markdown) run(r *Run) {
 	if c := r.Cost.Money; c != nil {
 		m.row("cost", escape(fmt.Sprintf("%s; saved %s", c.Price.Text(c.Total), c.Price.Text(c.Saved))))
 	}
+	for _, e := range r.Expectations {
+		m.row(met(e), escape(e.Expectation+": "+e.Value))
+	}
 	if len(r.Cost.Outcomes) > 0 {
 		m.row("outcomes", escape(outcomes(r.Cost.Outcomes)))
 	}

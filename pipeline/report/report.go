@@ -32,8 +32,11 @@ type Run struct {
 	Starts   []Start         `json:"starts"` // the first one first
 	Cost     Cost            `json:"cost"`
 	Counts   record.Snapshot `json:"counts"` // of the last start
-	Files    []record.Output `json:"files"`
-	Inputs   []record.Input  `json:"inputs"`
+
+	Expectations []record.Expected `json:"expectations,omitempty"`
+
+	Files  []record.Output `json:"files"`
+	Inputs []record.Input  `json:"inputs"`
 }
 
 // Start is one start of a run.
@@ -107,7 +110,7 @@ func OfRun(ctx context.Context, output string) (Report, error) {
 func runOf(a *record.Account) *Run {
 	r := &Run{
 		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
-		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs,
+		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs, Expectations: a.Expectations,
 		Cost: Cost{Outcomes: record.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept, Money: a.Cost},
 	}
 	add := func(started, ended time.Time, ending record.Ending, err string, c record.Snapshot) {

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // count is a number with commas between thousands.
@@ -116,4 +118,12 @@ func settings(r *Run) []setting {
 	add("Limit", s.Limit > 0, s.Limit)
 	add("bulkcat", true, r.Bulkcat)
 	return list
+}
+
+// met is the result of an expectation in words.
+func met(e record.Expected) string {
+	if e.Met {
+		return "met"
+	}
+	return "not met"
 }

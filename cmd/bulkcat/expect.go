@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/pipeline/expect"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// expectFlags say what must hold of an output.
+type expectFlags struct {
+	texts   []string
+	against string
+	other   string // what happens otherwise: keep or hold
+}
+
+func (f *expectFlags) bind(flags *pflag.FlagSet) {
+	var names []string
+	for _, figure := range expect.Figures() {
+		names = append(names, figure[0])
+	}
+	flags.StringArrayVar(&f.texts, "expect", nil, "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: "+strings.Join(names, ", "))
+	flags.StringVar(&f.against, "expect-against", "", "the output of an earlier `RUN`, with which changed and new_categories compare; one that is missing is compared with nothing")
+}
+
+// bindElse also binds what happens to the output of a run.
+func (f *expectFlags) bindElse(flags *pflag.FlagSet) {
+	f.bind(flags)
+	flags.StringVar(&f.other, "expect-else", "keep", "publish an output that breaks an expectation (keep), or hold it back (hold); its answers are stored")
+}
+
+// list parses the expectations.
+func (f *expectFlags) list() (list []expect.Expectation, err error) {
+	for _, text := range f.texts {
+		e, problem := expect.Parse(text)
+		if problem != nil {
+			err = errors.Join(err, fmt.Errorf("--expect: %w", problem))
+		}
+		list = append(list, e)
+	}
+	if f.other != "" && f.other != "keep" && f.other != "hold" {
+		err = errors.Join(err, fmt.Errorf("--expect-else: %q must be keep or hold", f.other))
+	}
+	return list, err
+}
+
+func expectationText(e record.Expected) string {
+	if e.Met {
+		return e.Expectation + ": " + e.Value
+	}
+	return "NOT MET: " + e.Expectation + ": " + e.Value
+}

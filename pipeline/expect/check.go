@@ -1,0 +1,117 @@
+package expect
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/pipeline/diff"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/report"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// figures are what expectations are compared with.
+type figures struct {
+	summary             report.Summary
+	records, categories int64
+	confidence          float64 // the mean
+	confident           int64   // records with a confidence
+	compared            *diff.Summary
+}
+
+// Check reads an output, and the earlier output that it is compared with. Without an earlier output the expectations that
+// compare are left out. temp is the folder of temporary files; "" for the system's. The errors are those of reading.
+func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *diff.Side, temp string) ([]record.Expected, error) {
+	f := figures{}
+	var err error
+	if f.summary, err = report.Summarize(ctx, output.Parts); err != nil {
+		return nil, err
+	}
+	f.add()
+	if earlier != nil && slices.ContainsFunc(list, Expectation.Compares) {
+		compared, err := diff.Run(ctx, diff.Options{Old: *earlier, New: output, Level: writer.MaxLevels, Temp: temp})
+		if err != nil {
+			return nil, err
+		}
+		f.compared = &compared
+	}
+	var results []record.Expected
+	for _, e := range list {
+		if !e.Compares() || f.compared != nil {
+			results = append(results, e.result(figureOf(e.Figure).of(&f)))
+		}
+	}
+	return results, nil
+}
+
+// Earlier returns the output at a path, with which another one is compared; nil if there is none.
+func Earlier(ctx context.Context, path string) (*diff.Side, error) {
+	side, err := diff.SideOf(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return &side, err
+}
+
+// Broken reports whether an expectation is not met.
+func Broken(results []record.Expected) bool {
+	return slices.ContainsFunc(results, func(r record.Expected) bool { return !r.Met })
+}
+
+// add sums up the classifications.
+func (f *figures) add() {
+	sum := 0.0
+	for _, c := range f.summary.Classifications {
+		f.records += c.Records
+		f.categories += int64(c.Distinct)
+		if c.Confidence.Mean == nil {
+			continue
+		}
+		known := c.Confidence.Outside
+		for _, n := range c.Confidence.Bins {
+			known += n
+		}
+		f.confident += known
+		sum += *c.Confidence.Mean * float64(known)
+	}
+	f.confidence = sum / float64(max(1, f.confident))
+}
+
+// status is the number of records with one of the statuses.
+func (f *figures) status(names ...writer.Status) value {
+	n := int64(0)
+	for _, c := range f.summary.Classifications {
+		for _, s := range c.Coverage {
+			if slices.Contains(names, s.Status) {
+				n += s.Records
+			}
+		}
+	}
+	return part(n, f.records)
+}
+
+func (f *figures) changed() value {
+	changes := f.compared.Changes
+	n := changes[diff.Status] + changes[diff.Category]
+	return part(n, n+changes[diff.Confidence]+f.compared.Unchanged)
+}
+
+func (f *figures) newCategories() value {
+	type category struct{ classification, value string }
+	before, now := make(map[category]bool), make(map[category]bool)
+	for _, m := range f.compared.Moves {
+		if m.Old == diff.Others {
+			return value{} // more than are counted
+		}
+		before[category{m.Classification, m.Old}], now[category{m.Classification, m.New}] = true, true
+	}
+	n := int64(0)
+	for c := range now {
+		if c.value != diff.NoCategory && c.value != diff.Absent && !before[c] {
+			n++
+		}
+	}
+	return count(n)
+}

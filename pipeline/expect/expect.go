@@ -1,0 +1,190 @@
+// Package expect checks what must hold of an output, such as "ok >= 95%".
+package expect
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// Expectation is a condition of a figure of an output.
+type Expectation struct {
+	Figure string // one of Figures
+	Op     string // >=, <=, >, < or ==
+	Bound  float64
+	Share  bool // Bound is a percentage of the records, or of 1
+}
+
+// figure says what an output has.
+type figure struct {
+	name, text string
+	of         func(*figures) value
+	earlier    bool // compares with an earlier output
+}
+
+// all are the figures. Records count once for each classification that they are asked for.
+var all = []figure{
+	{"records", "records of the output", func(f *figures) value { return count(f.records) }, false},
+	{"rows", "rows of the output", func(f *figures) value { return count(f.summary.Rows) }, false},
+	{"ok", "records with a category", func(f *figures) value { return f.status("ok") }, false},
+	{"empty", "records for which no category fits", func(f *figures) value { return f.status("empty") }, false},
+	{"rejected", "records that the service refuses", func(f *figures) value { return f.status("rejected") }, false},
+	{"failed", "records whose attempts have failed", func(f *figures) value { return f.status("failed") }, false},
+	{"invalid", "records that cannot be asked", func(f *figures) value { return f.status("invalid") }, false},
+	{"pending", "records that are not asked yet", func(f *figures) value { return f.status("pending") }, false},
+	{"unanswered", "rejected, failed, invalid or pending records", func(f *figures) value { return f.status("rejected", "failed", "invalid", "pending") }, false},
+	{"categories", "distinct categories of all ranks", func(f *figures) value { return count(f.categories) }, false},
+	{"confidence.mean", "mean confidence of the first categories", func(f *figures) value { return value{number: f.confidence, known: f.confident > 0} }, false},
+	{"changed", "inputs of both outputs with another status or first category than in the earlier output", func(f *figures) value { return f.changed() }, true},
+	{"new_categories", "first categories that the earlier output does not have", func(f *figures) value { return f.newCategories() }, true},
+}
+
+// Figures returns the names and the meanings of all figures.
+func Figures() (list [][2]string) {
+	for _, f := range all {
+		list = append(list, [2]string{f.name, f.text})
+	}
+	return list
+}
+
+func figureOf(name string) *figure {
+	i := slices.IndexFunc(all, func(f figure) bool { return f.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+var form = regexp.MustCompile(`^\s*([a-z_.]+)\s*(>=|<=|==|=|>|<)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
+
+// Parse reads an expectation such as "ok >= 95%", "records >= 10000" or "confidence.mean >= 0.6".
+func Parse(text string) (Expectation, error) {
+	parts := form.FindStringSubmatch(text)
+	if parts == nil {
+		return Expectation{}, fmt.Errorf("%q is no expectation: write a figure, a comparison and a number, such as ok >= 95%% or records >= 10000", text)
+	}
+	f := figureOf(parts[1])
+	if f == nil {
+		return Expectation{}, fmt.Errorf("%q: there is no figure %s; there are %s", text, parts[1], names())
+	}
+	e := Expectation{Figure: f.name, Op: parts[2], Share: parts[4] != ""}
+	if e.Op == "=" {
+		e.Op = "=="
+	}
+	var err error
+	if e.Bound, err = strconv.ParseFloat(parts[3], 64); err != nil {
+		return Expectation{}, fmt.Errorf("%q: %s is no number", text, parts[3])
+	}
+	return e, e.check(text)
+}
+
+// check refuses expectations that every output meets or none: a share of more than all, or of figures that are no share.
+func (e Expectation) check(text string) error {
+	isShare := !slices.Contains([]string{"records", "rows", "categories", "new_categories"}, e.Figure)
+	switch {
+	case e.Share && !isShare:
+		return fmt.Errorf("%q: %s is a number, and has no percentage", text, e.Figure)
+	case e.Share && e.Bound > 100:
+		return fmt.Errorf("%q: a share is 100%% at most", text)
+	case e.Figure == "confidence.mean" && !e.Share && e.Bound > 1:
+		return fmt.Errorf("%q: a confidence is 1 at most", text)
+	}
+	return nil
+}
+
+func names() string {
+	var list []string
+	for _, f := range all {
+		list = append(list, f.name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// String is the expectation as Parse reads it.
+func (e Expectation) String() string {
+	text := e.Figure + " " + e.Op + " " + strconv.FormatFloat(e.Bound, 'f', -1, 64)
+	if e.Share {
+		text += "%"
+	}
+	return text
+}
+
+// Compares reports whether the expectation compares with an earlier output.
+func (e Expectation) Compares() bool { return figureOf(e.Figure).earlier }
+
+// met reports whether a number meets the expectation.
+func (e Expectation) met(n float64) bool {
+	switch e.Op {
+	case ">=":
+		return n >= e.Bound
+	case "<=":
+		return n <= e.Bound
+	case ">":
+		return n > e.Bound
+	case "<":
+		return n < e.Bound
+	}
+	return n == e.Bound
+}
+
+// value is a number, perhaps of a number of records.
+type value struct {
+	number float64
+	of     float64 // 0 for a number that is no part
+	known  bool
+}
+
+func count(n int64) value { return value{number: float64(n), known: true} }
+
+// part is a number of records of others; it is unknown if there are none.
+func part(n, of int64) value { return value{float64(n), float64(of), of > 0} }
+
+// result compares the value. An unknown value, such as a share of no records, meets no expectation.
+func (e Expectation) result(v value) record.Expected {
+	r := record.Expected{Expectation: e.String(), Value: "unknown"}
+	if !v.known {
+		return r
+	}
+	n := v.number
+	r.Value = strconv.FormatFloat(n, 'f', -1, 64)
+	switch {
+	case e.Share && v.of > 0:
+		n = 100 * n / v.of
+		r.Value = fmt.Sprintf("%.4g%% (%.0f of %.0f)", n, v.number, v.of)
+	case e.Share:
+		n *= 100
+		r.Value = fmt.Sprintf("%.4g%%", n)
+	case e.Figure == "confidence.mean":
+		r.Value = strconv.FormatFloat(n, 'f', 4, 64)
+	}
+	r.Met = e.met(n)
+	return r
+}
+
+// BrokenError says that an output does not meet its expectations.
+type BrokenError struct {
+	Results []record.Expected // all, in their order
+	Held    bool              // the output was not published
+}
+
+func (e *BrokenError) Error() string {
+	var broken []string
+	for _, r := range e.Results {
+		if !r.Met {
+			broken = append(broken, r.Expectation+" is "+r.Value)
+		}
+	}
+	text := fmt.Sprintf("%d of %d expectations are not met: %s", len(broken), len(e.Results), strings.Join(broken, "; "))
+	if e.Held {
+		text += ": the output was held back, and the answers are stored"
+	}
+	return text
+}
+
+// ErrStream says that a stream cannot be checked.
+var ErrStream = errors.New("an output on standard output cannot be read back: name a file with -o")
