@@ -127,7 +127,7 @@ test-airflow: wheel ## run the operator in Airflow: success, rescheduled, deferr
 	scripts/python/engine.sh airflow airflow
 	cd scripts/python && ../../bin/airflow/bin/pytest -q -W default tests/engines/test_airflow.py
 
-test-spark: wheel ## categorize ROWS (100000) in Spark and kill an executor (needs python3, PyPI, Java 17)
+test-spark: wheel ## categorize ROWS (100000) in Spark, kill an executor and a Python worker (needs python3, PyPI, Java 17)
 	go build -o bin/upstream ./scripts/engines/upstream
 	scripts/python/engine.sh spark spark
 	bin/spark/bin/python scripts/spark/test.py bin/spark/bin/bulkcat bin/upstream --rows $(ROWS)
