@@ -123,7 +123,7 @@ test-suites: ## read the test files of others in the folder SUITES, whole and da
 test-browser: build ## open the page of a run in Chromium (installs Chromium, and axe-core with npm)
 	scripts/browser/test.sh bin/bulkcat
 
-test-airflow: wheel ## run the operator in Airflow: success, rescheduled, deferred, killed (needs python3 3.10 or later, and PyPI)
+test-airflow: wheel ## run the operator in Airflow: success, rescheduled, deferred, killed; also with its scheduler and triggerer (needs python3 3.10 or later, and PyPI)
 	scripts/python/engine.sh airflow airflow
 	cd scripts/python && ../../bin/airflow/bin/pytest -q -W default tests/engines/test_airflow.py
 
