@@ -123,11 +123,11 @@ test-suites: ## read the test files of others in the folder SUITES, whole and da
 test-browser: build ## open the page of a run in Chromium (installs Chromium, and axe-core with npm)
 	scripts/browser/test.sh bin/bulkcat
 
-test-airflow: wheel ## run the operator in Airflow: success, rescheduled, deferred, killed (needs python3 3.10 or later, and PyPI)
+test-airflow: wheel ## run the operator in Airflow: success, rescheduled, deferred, killed; also with its scheduler and triggerer (needs python3 3.10 or later, and PyPI)
 	scripts/python/engine.sh airflow airflow
 	cd scripts/python && ../../bin/airflow/bin/pytest -q -W default tests/engines/test_airflow.py
 
-test-spark: wheel ## categorize ROWS (100000) in Spark and kill an executor (needs python3, PyPI, Java 17)
+test-spark: wheel ## categorize ROWS (100000) in Spark, kill an executor and a Python worker (needs python3, PyPI, Java 17)
 	go build -o bin/upstream ./scripts/engines/upstream
 	scripts/python/engine.sh spark spark
 	bin/spark/bin/python scripts/spark/test.py bin/spark/bin/bulkcat bin/upstream --rows $(ROWS)

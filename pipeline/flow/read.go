@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/semaphore"
@@ -90,8 +91,8 @@ func (r *run) admit(t *task) bool {
 			return false
 		}
 	}
-	t.size = min(t.size, max(1, r.options.Window/basePart)) // so that the window without its reserve admits a task
-	if r.window.acquire(r.soft, t.size) != nil {
+	t.size = min(t.size, r.window.part) // so that the window without its reserve admits a task
+	if r.window.acquire(r.soft, t.size, r.readAhead) != nil {
 		return false
 	}
 	r.pending <- t // never blocks, nor does the next line: the channels hold all tasks that the window admits
@@ -99,22 +100,24 @@ func (r *run) admit(t *task) bool {
 	return true
 }
 
-// readAhead opens the window when the writer waits for a task and no task is left to be looked up, so
-// that the run goes on with later records. A stage calls readAhead when it begins to wait.
+// readAhead opens a part of the window when the writer waits for a task, no task is left to be looked up, and the reader
+// waits for the window, so that the run goes on with later records. A stage calls readAhead when it begins to wait.
 func (r *run) readAhead() {
-	if len(r.lookups) == 0 && r.completion.awaited.Load() != nil {
+	if r.window.isFull.Load() && len(r.lookups) == 0 && r.completion.awaited.Load() != nil {
 		r.window.open()
 	}
 }
 
 // window bounds the bytes of records between reading and writing. A small part is always open: that is
 // enough while the writer or the lookups are busy, and the garbage collector has less to walk through
-// (15% of a run over answered inputs). The reserve opens while the writer is blocked by a record that
-// waits for its retry, so that the run goes on with later records: at 300 requests a second for a quarter
-// of an hour.
+// (15% of a run over answered inputs). The reserve opens part by part while the writer is blocked by a record
+// that waits for its retry, so that the run goes on with later records: at 300 requests a second for a quarter
+// of an hour. A record that waits for a moment only, such as for the processor, opens little of it.
 type window struct {
 	sem     *semaphore.Weighted
-	reserve int64 // bytes
+	part    int64       // bytes that are always open, and that open opens
+	reserve int64       // bytes
+	isFull  atomic.Bool // the reader waits
 
 	mu     sync.Mutex
 	opened int64 // bytes of the reserve
@@ -124,20 +127,31 @@ type window struct {
 const basePart = 32
 
 func newWindow(size int64) *window {
-	w := &window{sem: semaphore.NewWeighted(size), reserve: size - size/basePart}
+	part := max(1, size/basePart)
+	w := &window{sem: semaphore.NewWeighted(size), part: part, reserve: size - part}
 	w.sem.TryAcquire(w.reserve) // never fails: nothing is taken yet
 	return w
 }
 
-// acquire waits until the window has so many bytes left. The error is the context's.
-func (w *window) acquire(ctx context.Context, size int64) error { return w.sem.Acquire(ctx, size) }
+// acquire waits until the window has so many bytes left, and calls full when it begins to wait. The error is the
+// context's.
+func (w *window) acquire(ctx context.Context, size int64, full func()) error {
+	if w.sem.TryAcquire(size) {
+		return nil
+	}
+	w.isFull.Store(true)
+	defer w.isFull.Store(false)
+	full()
+	return w.sem.Acquire(ctx, size)
+}
 
-// open opens the whole reserve.
+// open opens a part of the reserve.
 func (w *window) open() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sem.Release(w.reserve - w.opened)
-	w.opened = w.reserve
+	part := min(w.part, w.reserve-w.opened)
+	w.sem.Release(part)
+	w.opened += part
 }
 
 // release gives bytes back. The reserve is closed first.

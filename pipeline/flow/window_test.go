@@ -29,31 +29,38 @@ func TestWindow(t *testing.T) {
 			held -= size
 			w.release(int64(size))
 		}
+		open := func(times int) {
+			for range times {
+				w.open()
+			}
+		}
 		expect("the writer is busy", 10)
-		w.open()
-		expect("the writer waits", 320)
-		w.open()
+		open(1)
+		expect("the writer waits", 20)
+		open(31)
+		expect("it waits for long", 320)
+		open(1)
 		expect("it still waits", 320)
 		release(20)
 		expect("it is busy again: the reserve is closed first", 300)
-		w.open()
+		open(2)
 		expect("it waits once more", 320)
 		release(320)
 		expect("all was written", 10)
 
-		done := false
+		full, done := false, false
 		go func() {
-			done = w.acquire(t.Context(), 320) == nil // one record as large as the window
+			done = w.acquire(t.Context(), 320, func() { full = w.isFull.Load() }) == nil // one record as large as the window
 		}()
 		synctest.Wait()
-		if done {
-			t.Fatal("320 bytes went in beside 10")
+		if done || !full {
+			t.Fatalf("320 bytes beside 10: in is %v, the reader waits is %v", done, full)
 		}
 		release(10)
-		w.open()
+		open(31)
 		synctest.Wait()
-		if !done {
-			t.Error("a record as large as the window waits for ever")
+		if !done || w.isFull.Load() {
+			t.Errorf("a record as large as the window: in is %v, the reader waits is %v", done, w.isFull.Load())
 		}
 	})
 }

@@ -1,5 +1,5 @@
-"""Runs bulkcat.spark.products of the wheel in Spark, with a separate process for each executor, kills an executor, and
-compares all rows with those of bulkcat alone.
+"""Runs bulkcat.spark.products of the wheel in Spark, with a separate process for each executor, kills an executor and the
+Python worker of another, and compares all rows with those of bulkcat alone.
 
     python test.py BULKCAT UPSTREAM [--rows 100000] [--executors 2]
     python test.py BULKCAT UPSTREAM --rows 20000 --measure 1,2,4   # rows of each executor
@@ -11,6 +11,7 @@ import datetime
 import decimal
 import os
 import pathlib
+import select
 import signal
 import sys
 import tempfile
@@ -84,42 +85,65 @@ def job(session, servers: Servers, source: pathlib.Path, output: pathlib.Path, p
     return time.monotonic() - began
 
 
-def executor_pids() -> set:
-    """The processes of executors that descend from this process."""
-    parents, executors = {}, set()
+EXECUTOR, WORKER, RUN = b"CoarseGrainedExecutorBackend", b"pyspark.daemon", b"--until-stdin-ends"  # in command lines
+
+SOON = 10  # seconds in which the run of a killed process has to end, on a busy machine
+
+
+def descendants(ancestor: int, kind: bytes) -> set:
+    """The processes of a kind that descend from a process."""
+    parents, found = {}, set()
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             pid = int(stat.parent.name)
             parents[pid] = int(stat.read_text().rpartition(")")[2].split()[1])
-            if b"CoarseGrainedExecutorBackend" in (stat.parent / "cmdline").read_bytes():
-                executors.add(pid)
+            if kind in (stat.parent / "cmdline").read_bytes():
+                found.add(pid)
 
-    def ours(pid):
+    def descends(pid):
         while pid in parents:
             pid = parents[pid]
-            if pid == os.getpid():
+            if pid == ancestor:
                 return True
         return False
-    return {pid for pid in executors if ours(pid)}
+    return {pid for pid in found if descends(pid)}
 
 
 class Killer(threading.Thread):
-    """Kills one executor when the upstream has had a number of requests, and waits for another executor."""
+    """Kills an executor, and later the Python worker of a task, each after a number of requests. Measures in how many
+    seconds the runs of both end: None for one that goes on."""
 
     def __init__(self, servers: Servers, requests: int):
         super().__init__(daemon=True)
-        self.servers, self.requests, self.replaced = servers, requests, False
+        self.servers, self.requests, self.seconds = servers, requests, {}
 
     def run(self):
-        while self.servers.audit()["requests"] < self.requests:
-            time.sleep(0.2)
-        before = executor_pids()
-        killed = min(before)
-        os.kill(killed, signal.SIGKILL)
-        print(f"killed the executor {killed} after {self.servers.audit()['requests']} requests", flush=True)
-        while not executor_pids() - before:
-            time.sleep(0.1)
-        self.replaced = True
+        for kind in EXECUTOR, WORKER:
+            enough = self.servers.audit()["requests"] + self.requests
+            while self.servers.audit()["requests"] < enough:
+                time.sleep(0.2)
+            executors = descendants(os.getpid(), EXECUTOR)
+            while not (found := self.busy(kind)):
+                time.sleep(0.05)
+            pid, run = found
+            os.kill(pid, signal.SIGKILL)
+            began = time.monotonic()
+            ended, _, _ = select.select([run], [], [], SOON)
+            seconds = time.monotonic() - began if ended else None
+            print(f"killed {kind.decode()} {pid} after {enough} requests: the run has ended {seconds and round(seconds, 1)} s later", flush=True)
+            while kind == EXECUTOR and not descendants(os.getpid(), EXECUTOR) - executors:  # Spark starts another
+                time.sleep(0.1)
+            self.seconds[kind] = seconds
+
+    def busy(self, kind: bytes) -> tuple | None:
+        """A process of a kind with a run, and a descriptor of the run."""
+        for pid in descendants(os.getpid(), kind):
+            if kind == WORKER and descendants(pid, WORKER):
+                continue  # the daemon that forks the workers
+            for run in descendants(pid, RUN):
+                with contextlib.suppress(ProcessLookupError):
+                    return pid, os.pidfd_open(run)
+        return None
 
 
 def compare(source: pathlib.Path, output: pathlib.Path, plain: pathlib.Path) -> int:
@@ -168,8 +192,8 @@ def test(options, folder: pathlib.Path):
     rows = compare(source, output, plain)
     print(f"{options.rows} records, {rows} rows equal those of bulkcat alone; {seconds:.0f} s, "
           f"{options.rows / seconds:.0f} records/s; upstream: {audit}")
-    if not killer.replaced:
-        raise SystemExit("no executor was killed and replaced")
+    if list(killer.seconds) != [EXECUTOR, WORKER] or None in killer.seconds.values():
+        raise SystemExit(f"want the run of a killed executor and that of a killed worker to end within {SOON} s, got {killer.seconds}")
     if audit["inputs"] != inputs or audit["repeated"]:
         raise SystemExit(f"want {inputs} requests, each once")
 

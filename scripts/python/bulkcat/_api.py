@@ -339,7 +339,7 @@ def _joined(frame: Frame, call: _Call, rows: Columns) -> Any:
 
 
 def _renamed(rows: Columns, prefix: str, kept: set[str]) -> Columns:
-    """The columns for a frame, with their names there."""
+    """The columns for a frame, with their names there. No column stays in rows, so that each can be freed once it is used."""
     from bulkcat._frames import typed
 
     names = {"value": "category", "title": "category_title"}
@@ -347,7 +347,9 @@ def _renamed(rows: Columns, prefix: str, kept: set[str]) -> Columns:
     dropped = {"record", "input", "rank", "classification"} - kept
     order = [n for n in rows if n not in dropped and n not in last] + [n for n in last if n in rows]
     first = [n for n in ("record", "classification", "rank") if n in order]
-    return {prefix + names.get(n, n): typed(n, rows[n]) for n in first + [n for n in order if n not in first]}
+    renamed = {prefix + names.get(n, n): typed(n, rows[n]) for n in first + [n for n in order if n not in first]}
+    rows.clear()
+    return renamed
 
 
 def verify(output: str | os.PathLike[str], *inputs: str | os.PathLike[str], **options: Any) -> Any:

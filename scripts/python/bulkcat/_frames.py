@@ -56,11 +56,11 @@ class Frame:
         raise NotImplementedError
 
     def extended(self, columns: Columns) -> Any:
-        """Return the frame with columns for its rows."""
+        """Return the frame with columns for its rows. Takes the columns out of the dict, so that they need no memory twice."""
         raise NotImplementedError
 
     def made(self, columns: Columns) -> Any:
-        """Return a frame of the same kind with these columns alone."""
+        """Return a frame of the same kind with these columns alone. Takes the columns out of the dict, too."""
         raise NotImplementedError
 
 
@@ -77,12 +77,15 @@ class PandasFrame(Frame):
         return self.data.iloc[start:stop, self.names().index(column)]
 
     def extended(self, columns: Columns) -> Any:
-        return self.data.assign(**{name: self._array(values) for name, values in columns.items()})
+        return self.data.assign(**self._arrays(columns))
 
     def made(self, columns: Columns) -> Any:
         import pandas as pd
 
-        return pd.DataFrame({name: self._array(values) for name, values in columns.items()})
+        return pd.DataFrame(self._arrays(columns))
+
+    def _arrays(self, columns: Columns) -> Columns:
+        return {name: self._array(columns.pop(name)) for name in list(columns)}
 
     @staticmethod
     def _array(values: Any) -> Any:
@@ -338,13 +341,15 @@ def receive(frame: Frame, path: str) -> Columns:
     schema = pq.read_schema(path)
     names = [name for name in schema.names if name != "input"]
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
-    # Column by column, in one thread: reading all at once takes twice their memory.
-    return {
-        name: pq.read_table(path, columns=[name], read_dictionary=texts, use_threads=False, pre_buffer=False)
-        .unify_dictionaries()
-        .column(name)
-        for name in names
-    }
+    with pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
+
+        def column(name: str) -> Any:
+            batches = file.iter_batches(columns=[name], use_threads=False)
+            table = pa.Table.from_batches(batches, pa.schema([file.schema_arrow.field(name)]))
+            return table.unify_dictionaries().column(name)
+
+        # Column by column and in batches, in one thread: reading all at once takes twice their memory.
+        return {name: column(name) for name in names}
 
 
 def where(columns: Columns, name: str, value: str) -> Columns:

@@ -25,6 +25,7 @@ class Service(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
+        self.requests = 0  # for categories
         self.asked = []  # the inputs that were answered
         self.quota = 10**9  # of answers
         self.refusal = 0  # the status of all answers, if not 0
@@ -52,6 +53,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(service.refusal or 403, {"error": "no"})
         if url.path == "/api/usage":
             return self.answer(200, {"plan": "test", "remaining": str(service.quota - len(service.asked))})
+        with service.lock:
+            service.requests += 1
         if text in service.rejected:
             return self.answer(400, {"error": "this input is refused"})
         if text in service.broken:

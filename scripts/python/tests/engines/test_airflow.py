@@ -3,13 +3,16 @@
 import contextlib
 import datetime
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 import pytest
 
@@ -31,9 +34,13 @@ def database():
     """Airflow's database, which never holds the key."""
     subprocess.run([sys.executable, "-m", "airflow", "db", "migrate"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     yield
-    for path in pathlib.Path(HOME.name).rglob("*"):
-        assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
+    want_no_key(HOME.name)
     HOME.cleanup()
+
+
+def want_no_key(home):
+    for path in pathlib.Path(home).rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
 
 
 @pytest.fixture(autouse=True)
@@ -51,14 +58,14 @@ from airflow.sdk import DAG, task
 from bulkcat.airflow import BulkcatOperator
 
 folder = pathlib.Path({folder!r})
-with DAG({name!r}, schedule=None, start_date=datetime.datetime(2026, 1, 1)) as dag:
+with DAG({name!r}, schedule={schedule!r}, start_date=datetime.datetime(2026, 1, 1)) as dag:
     operator = BulkcatOperator(
         task_id="categorize",
         kind="product",
         input_path=str(folder / "in.csv"),
         output_path=str(folder / "out.csv"),
         conn_id="shop",
-        reschedule_after=datetime.timedelta(seconds=0.1),
+        reschedule_after=datetime.timedelta(seconds={seconds}),
         **{arguments!r},
     )
 
@@ -70,11 +77,17 @@ with DAG({name!r}, schedule=None, start_date=datetime.datetime(2026, 1, 1)) as d
 """
 
 
+def write_dag(home, folder, name, schedule=None, seconds=0.1, **arguments):
+    """Write a DAG in a file of Airflow's folder. Its second task writes the account that the first has handed over."""
+    path = pathlib.Path(home, "dags", name + ".py")
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text(DAG.format(folder=str(folder), name=name, schedule=schedule, seconds=seconds, arguments=arguments))
+    return path
+
+
 def dag_of(folder, name, **arguments):
-    """A DAG in a file of Airflow's folder. Its second task writes the account that the first has handed over."""
-    path = pathlib.Path(HOME.name, "dags", name + ".py")
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(DAG.format(folder=str(folder), name=name, arguments=arguments))
+    """A DAG of this process."""
+    path = write_dag(HOME.name, folder, name, **arguments)
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -83,6 +96,10 @@ def dag_of(folder, name, **arguments):
 
 def want_complete(run, service, folder):
     assert run.state == "success"
+    want_all(service, folder)
+
+
+def want_all(service, folder):
     assert json.loads((folder / "account.json").read_text())["counts"]["ok"] == len(TITLES)
     assert sorted(service.asked) == sorted(TITLES)  # each once
 
@@ -99,21 +116,82 @@ def test_stopped_run_is_rescheduled(service, folder, monkeypatch):
     assert starts == [0, 10, 20]
 
 
-def test_deferred_until_there_is_quota(service, folder, monkeypatch):
-    service.quota = 10
-    told, events = [], []
-    answer, resume = service.RequestHandlerClass.answer, bulkcat.airflow.BulkcatOperator.resume
+def refill_later(service, monkeypatch):
+    """Give the service new quota once the trigger has asked for it twice."""
+    told, answer = [], service.RequestHandlerClass.answer
 
     def refill(handler, status, body):
         told.append(body.get("remaining") or status)
-        if told[-2:] == ["0", "0"]:  # the trigger has asked again
+        if told[-2:] == ["0", "0"]:
             service.quota = 1000
         answer(handler, status, body)
 
     monkeypatch.setattr(service.RequestHandlerClass, "answer", refill)
+
+
+def test_deferred_until_there_is_quota(service, folder, monkeypatch):
+    service.quota = 10
+    events, resume = [], bulkcat.airflow.BulkcatOperator.resume
+    refill_later(service, monkeypatch)
     monkeypatch.setattr(bulkcat.airflow.BulkcatOperator, "resume", lambda *a, **k: events.append(k["event"]) or resume(*a, **k))
     want_complete(dag_of(folder, "quota", deferrable=True).test(), service, folder)
     assert events == [{"quota_left": "990"}]
+
+
+@contextlib.contextmanager
+def airflow(home):
+    """Airflow's scheduler, triggerer, processor of DAGs and server as processes of their own, with SQLite."""
+    with contextlib.ExitStack() as sockets:
+        ports = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(3)]
+    server = f"http://127.0.0.1:{ports[0]}"
+    settings = {
+        "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]]),  # it starts `airflow`
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__API__BASE_URL": server,
+        "AIRFLOW__API__HOST": "127.0.0.1",
+        "AIRFLOW__API__PORT": str(ports[0]),
+        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": server + "/execution/",
+        "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(ports[1]),
+        "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(ports[2]),
+        "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "60",  # seconds; the first answer of the server is slow
+    }
+    with open(home / "standalone.log", "wb") as log:
+        command = [sys.executable, "-m", "airflow", "standalone"]
+        process = subprocess.Popen(command, env=os.environ | settings, stdout=log, stderr=log, start_new_session=True)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def test_scheduler_and_triggerer(service, folder, monkeypatch):
+    """The first start ends with its budget, the second with the quota, and the third is complete."""
+    service.quota = 18
+    refill_later(service, monkeypatch)
+    home = folder / "airflow"
+    options = {"max_requests": 10, "workers": 1}
+    write_dag(home, folder, "nightly", schedule="@once", seconds=2, deferrable=True, options=options)
+    with airflow(home) as process:
+        deadline = time.monotonic() + 240
+        while not (folder / "account.json").exists():
+            assert process.poll() is None and time.monotonic() < deadline, (home / "standalone.log").read_text()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.2)
+    want_all(service, folder)
+    account = json.loads((folder / "account.json").read_text())
+    starts = [*account["earlier"], account]
+    assert [start["ending"] for start in starts] == ["budget", "quota", "complete"]
+    for before, after in itertools.pairwise(starts):
+        waited = datetime.datetime.fromisoformat(after["started"]) - datetime.datetime.fromisoformat(before["ended"])
+        assert waited >= datetime.timedelta(seconds=2)
+    assert list(home.glob("logs/**/*.trigger.*.log"))
+    want_no_key(home)
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT], ids=["on_kill", "Ctrl-C"])

@@ -51,7 +51,9 @@ def test_dagster_retries_a_stopped_run(hosted):
         categories(dagster_asset_config())
     assert (caught.value.max_retries, caught.value.seconds_to_wait) == (24, 3600)
     hosted.quota = 1000
-    assert categories(dagster_asset_config()).metadata["bulkcat/ok"] == PRODUCTS
+    metadata = categories(dagster_asset_config()).metadata
+    assert metadata["bulkcat/ok"] == PRODUCTS
+    assert metadata["bulkcat/requests"] == hosted.requests > PRODUCTS  # with those that the quota refused
     assert len(hosted.asked) == len(set(hosted.asked))
 
 
