@@ -116,7 +116,7 @@ func pythonType(f *pflag.Flag) string {
 		return "bool"
 	case "int", "int64":
 		return "int"
-	case "float64":
+	case "float64", "AMOUNT":
 		return "float"
 	case "duration":
 		return "str | float"

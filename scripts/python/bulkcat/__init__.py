@@ -30,9 +30,10 @@ from bulkcat._api import (
     websites,
 )
 from bulkcat._categories import Categories, Category
-from bulkcat._errors import Error, Misconfigured, Stopped, UsageError
+from bulkcat._errors import Broken, Error, Misconfigured, Stopped, UsageError
 
 __all__ = [
+    "Broken",
     "Categories",
     "Category",
     "Error",

@@ -18,6 +18,15 @@ class Misconfigured(Error):
     """The settings or the address of the service have to change before a run can succeed."""
 
 
+class Broken(Error):
+    """The run is complete, and its output does not meet an expectation: see the option `expect`. No answer is lost."""
+
+    def __init__(self, message: str, account: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.account = account
+        self.expectations: list[dict[str, Any]] = account.get("expectations", [])
+
+
 class Stopped(Error):
     """The run stopped early: by its quota, a budget, a deadline, an outage, or by Ctrl-C. No answer is lost."""
 

@@ -90,7 +90,11 @@ def _text(name: str, value: object) -> str:
     kinds = [table[name][0] for table in TABLES.values() if name in table]
     if isinstance(value, (int, float)) and "str | float" in kinds:
         return f"{value}s"  # a duration
-    if isinstance(value, (str, int, float, os.PathLike)):
+    if isinstance(value, float):
+        from decimal import Decimal
+
+        return f"{Decimal(str(value)):f}"  # without an exponent
+    if isinstance(value, (str, int, os.PathLike)):
         return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
     raise UsageError(f"the option {name!r} cannot be {value!r}")
 

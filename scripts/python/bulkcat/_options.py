@@ -54,10 +54,10 @@ if TYPE_CHECKING:
         max_retry_wait: str | float
         max_outage: str | float
         max_requests: int
-        price: str
+        price: float
         price_currency: str
-        max_cost: str
-        refresh_cost: str
+        max_cost: float
+        refresh_cost: float
         reserve: int
         wait_for_quota: bool
         finish_by: str
@@ -147,10 +147,10 @@ _RUN = {
     "max_retry_wait": ("str | float", "longest wait after a response, whatever its Retry-After says (default 15m0s)"),
     "max_outage": ("str | float", "stop, resumable, when the service is out for longer than this (default 6h0m0s)"),
     "max_requests": ("int", "stop, resumable, after N requests; 0 for no bound (default 0)"),
-    "price": ("str", "what a request of the hosted service costs, such as 0.002, for the costs in dry runs, progress, reports and accounts (default 0)"),
+    "price": ("float", "what a request of the hosted service costs, such as 0.002, for the costs in dry runs, progress, reports and accounts (default 0)"),
     "price_currency": ("str", "the CURRENCY of --price (default USD)"),
-    "max_cost": ("str", "stop, resumable, before the requests cost more, by --price; each attempt counts; 0 for no bound (default 0)"),
-    "refresh_cost": ("str", "ask again for stored answers, as --refresh-budget does, for so much money (default 0)"),
+    "max_cost": ("float", "stop, resumable, before the requests cost more, by --price; each attempt counts; 0 for no bound (default 0)"),
+    "refresh_cost": ("float", "ask again for stored answers, as --refresh-budget does, for so much money (default 0)"),
     "reserve": ("int", "stop, resumable, while N requests of the quota are left; -1 for no bound (default -1)"),
     "wait_for_quota": ("bool", "when the quota is used up, wait until there is quota again, instead of stopping"),
     "finish_by": ("str", "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h"),

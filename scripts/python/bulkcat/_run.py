@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from bulkcat import _binary, _flags
-from bulkcat._errors import Error, Misconfigured, Stopped, UsageError
+from bulkcat._errors import Broken, Error, Misconfigured, Stopped, UsageError
 
 if TYPE_CHECKING:
     import subprocess
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bulkcat._progress import Progress
 
 # The exit statuses of the program.
-_COMPLETE, _USAGE, _UNANSWERED = 0, 2, 3
+_COMPLETE, _USAGE, _UNANSWERED, _BROKEN = 0, 2, 3, 4
 _INTERRUPTED = 130
 _STOPPED = (75, _INTERRUPTED, 143)
 
@@ -214,6 +214,8 @@ def _error(status: int, messages: _Messages, account: dict[str, Any]) -> Error:
     text = "\n".join(str(m.get("msg", "")) for m in errors).replace("\nRun 'bulkcat --help' for usage", "")
     if status == _USAGE:
         return UsageError(text)
+    if status == _BROKEN:
+        return Broken(text, account)
     if status in _STOPPED:
         stopped = Stopped(text or f"stopped early: {account.get('ending', 'interrupted')}", account)
         stopped.interrupted = status == _INTERRUPTED

@@ -71,6 +71,24 @@ def test_quota(hosted):
     assert sorted(hosted.asked) == sorted(TITLES)
 
 
+def test_broken_expectation(hosted):
+    with pytest.raises(bulkcat.Broken, match="rows >= 1000 is") as caught:
+        bulkcat.products(TITLES, expect=["rows >= 1000", "ok >= 50%"])
+    assert [e["met"] for e in caught.value.expectations] == [False, True]
+    assert caught.value.account["ending"] == "complete"
+    assert statuses(bulkcat.products(FRAME)) == {"ok": 20}
+    assert sorted(hosted.asked) == sorted(TITLES)
+
+
+def test_cost(hosted):
+    forecast = bulkcat.products(TITLES, dry_run=True, price=0.25, price_currency="EUR")
+    assert forecast.cost == {"price": {"request": 0.25, "currency": "EUR"}, "spent": 5.0, "saved": 0.0}
+    assert forecast.outlook["requests"] == 20 and forecast.repeated == 0
+    with pytest.raises(bulkcat.Stopped):
+        bulkcat.products(TITLES, price=0.0000025, max_cost=0.00001)
+    assert len(hosted.asked) == 4
+
+
 def test_budget(hosted):
     with pytest.raises(bulkcat.Stopped) as caught:
         bulkcat.products(TITLES, max_requests=3)
