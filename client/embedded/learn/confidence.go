@@ -107,3 +107,11 @@ func fitConfidences(entries []judged) confidences {
 func isRight(t *taxonomy.Taxonomy, category int32, allowed []int32) bool {
 	return slices.ContainsFunc(allowed, func(a int32) bool { return isUnder(t, category, a) })
 }
+
+// isLabel reports whether a category is the allowed one, or, of several allowed ones, one of these or lies below one.
+func isLabel(t *taxonomy.Taxonomy, category int32, allowed []int32) bool {
+	if len(allowed) == 1 {
+		return category == allowed[0]
+	}
+	return isRight(t, category, allowed)
+}

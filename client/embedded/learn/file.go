@@ -21,7 +21,7 @@ import (
 // JSON, and the linear model: the scale and the number of its features and classes, then by feature the distance of
 // its id to the one before, its rarity, the number of its weights, and by weight the distance of its class to the one
 // before, the weight, and for words the examples; at last the bias of each class.
-const firstLine = "bulkcat model 1\n"
+const firstLine = "bulkcat model 2\n"
 
 const headerLength = len(firstLine) + sha256.Size
 
@@ -132,6 +132,13 @@ func (m *Model) read(body []byte) error {
 				return errMalformed
 			}
 		}
+	}
+	last := Agreement{Confidence: 1}
+	for _, a := range m.Agreements {
+		if !(a.Confidence > 0 && a.Confidence <= last.Confidence && a.Rows > last.Rows && a.Equal >= last.Equal && a.Equal <= a.Rows) {
+			return errMalformed
+		}
+		last = a
 	}
 	m.linear = d.linear(len(m.Classes))
 	if d.failed || len(d.rest) > 0 {

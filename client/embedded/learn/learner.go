@@ -259,6 +259,7 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 	m.Confidence = fitConfidences(entries)
 	comparison := evaluate.ForTaxonomy(t)
 	var suspects []Suspect
+	var first []answered
 	for i, h := range held {
 		matches := m.answer(h.list, h.known, entriesFitted)
 		answers := make([]evaluate.Answer, len(matches))
@@ -267,6 +268,9 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 		}
 		label := strings.Join(l.classes[l.examples[i].class].Values, "|")
 		comparison.Add(label, answers)
+		if len(matches) > 0 && l.texts[l.examples[i].text] == i {
+			first = append(first, answered{matches[0].Confidence, isLabel(t, int32(matches[0].Category), l.allowed(i))})
+		}
 		if own := l.examples[i].matches; len(own) > 0 && isRight(t, int32(own[0].Category), l.allowed(i)) {
 			m.Engine += 1 / float64(len(held))
 		}
@@ -275,6 +279,7 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 		}
 	}
 	m.Report = comparison.Report()
+	m.Agreements = agreements(first)
 	sortSuspects(suspects)
 	return suspects
 }
