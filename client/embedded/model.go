@@ -7,6 +7,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // modelOf returns the model of a classification; nil if there is none.
@@ -17,6 +18,16 @@ func modelOf(models []*learn.Model, classification string) *learn.Model {
 		}
 	}
 	return nil
+}
+
+// editionsOf are the published editions that models answer in.
+func editionsOf(models []*learn.Model) (editions taxonomy.Choice) {
+	for _, m := range models {
+		if e, ok := m.Published(); ok {
+			editions = append(editions, e)
+		}
+	}
+	return editions
 }
 
 // matches returns the entries of an answer.

@@ -35,6 +35,8 @@ var flagOf = map[string]string{
 	"pipeline.Store.Backup":          "--store-backup",
 	"pipeline.Store.BackupEvery":     "--store-backup-every",
 	"pipeline.LabelColumn":           "--label-column",
+	"pipeline.Stored":                "--store",
+	"pipeline.Stored.Source":         "--source",
 	"reader.Columns":                 "--column",
 	"reader.Delimiter":               "--delimiter",
 	"reader.Encoding":                "--encoding",

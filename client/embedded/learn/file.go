@@ -154,28 +154,29 @@ const maxNumber = 1e6
 
 // link finds the taxonomy and the categories of the classes.
 func (m *Model) link() error {
-	custom := &taxonomy.Custom{}
+	otherEdition := errors.New("the model is of another edition of " + m.Classification + ": make it again with 'bulkcat learn'")
 	if m.Tree != "" {
-		read, err := taxonomy.ReadCustom(m.Classification, "the taxonomy of the model", strings.NewReader(m.Tree))
-		if err != nil || !client.IsCustom(m.Classification) {
+		custom, err := taxonomy.ReadCustom(m.Classification, "the taxonomy of the model", strings.NewReader(m.Tree))
+		switch {
+		case err != nil || !client.IsCustom(m.Classification):
 			return errMalformed
+		case custom.Fingerprint() != m.Edition:
+			return otherEdition
 		}
-		custom = read
-	} else if t := taxonomy.Published(m.Classification); t != nil {
-		custom.Taxonomy = *t
+		m.taxonomy = &custom.Taxonomy
+	} else if e, ok := m.Published(); ok {
+		m.taxonomy = e.Load()
+	} else if taxonomy.Published(m.Classification) != nil {
+		return otherEdition
 	} else {
 		return fmt.Errorf("the model is of the classification %q, which this version of bulkcat does not have", m.Classification)
 	}
 	if client.CheckClassification(m.Kind, m.Classification) != nil {
 		return errMalformed
 	}
-	if custom.Fingerprint() != m.Edition {
-		return errors.New("the model is of another edition of " + m.Classification + ": make it again with 'bulkcat learn'")
-	}
-	m.taxonomy = &custom.Taxonomy
-	places := make(map[string]int32, len(custom.Categories))
-	for i := range custom.Categories {
-		places[custom.Categories[i].Path] = int32(i)
+	places := make(map[string]int32, len(m.taxonomy.Categories))
+	for i := range m.taxonomy.Categories {
+		places[m.taxonomy.Categories[i].Path] = int32(i)
 	}
 	for i := range m.Classes {
 		c := &m.Classes[i]

@@ -26,6 +26,7 @@ type About struct {
 	Tree           string      `json:"tree,omitempty"` // a custom taxonomy as CSV; "" for a published one
 
 	Labels  int     `json:"labels"` // examples
+	Pages   int     `json:"pages"`  // of these: websites whose page was read
 	Classes []Class `json:"classes"`
 
 	Engine float64         `json:"engine_top_1"`     // the share of the examples to which the engine alone gives a right first answer
@@ -60,6 +61,14 @@ func (m *Model) borrow() *working {
 
 // Taxonomy returns the taxonomy that the model answers in.
 func (m *Model) Taxonomy() *taxonomy.Taxonomy { return m.taxonomy }
+
+// Published returns the published edition that the model answers in; false for a model of a custom taxonomy.
+func (m *Model) Published() (taxonomy.Edition, bool) {
+	if m.Tree != "" {
+		return taxonomy.Edition{}, false
+	}
+	return taxonomy.EditionWith(m.Classification, m.Edition)
+}
 
 // Custom returns the custom taxonomy in the model; nil if the model is of a published one. file is the name of the model
 // in errors.
