@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -41,7 +42,24 @@ func (s *Session) newAccount() *record.Account {
 	if o.Output.IsFolder() {
 		settings.PartRows = o.Output.PartRows
 	}
-	return record.NewAccount(o.Program, o.Service.Name, settings)
+	account := record.NewAccount(o.Program, o.Service.Name, settings)
+	for _, m := range o.Models {
+		account.Models = append(account.Models, describeModel(m))
+	}
+	return account
+}
+
+// describeModel says what the account has of a model.
+func describeModel(m *learn.Model) record.Model {
+	d := record.Model{
+		Classification: m.Classification, Fingerprint: m.Fingerprint(), Labels: m.Labels, Categories: len(m.Classes), Right: m.Report.Top1, Without: m.Engine,
+	}
+	for _, confidence := range []float64{0.9, 0.7, 0.5} {
+		if a := m.From(confidence); a.Rows > 0 {
+			d.From = append(d.From, record.ModelAccuracy{Confidence: confidence, Inputs: float64(a.Rows) / float64(m.Compared), Right: float64(a.Right) / float64(a.Rows)})
+		}
+	}
+	return d
 }
 
 // readInputs says what was read of each file.

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -319,7 +320,7 @@ func (f *learnFlags) write(learned pipeline.Learned) error {
 	return f.streams.print(learnedReport{
 		Model: f.output, Fingerprint: m.Fingerprint(), Bytes: file.Len(), Classification: m.Classification, Records: learned.Records,
 		Invalid: learned.Invalid, Unread: learned.Unread, Labels: m.Labels, Classes: len(m.Classes), Findings: len(learned.Findings), Suspects: len(learned.Suspects),
-		Engine: m.Engine, Report: m.Report,
+		Engine: m.Engine, Report: m.Report, Sure: surenessOf(m),
 	}, f.asJSON)
 }
 
@@ -371,6 +372,25 @@ type learnedReport struct {
 
 	Engine float64         `json:"engine_top_1"`
 	Report evaluate.Report `json:"cross_validation"`
+	Sure   []sureness      `json:"sure"`
+}
+
+// sureness is the least confidence from which on the answers of a model are equal to the labels so often, for certain.
+type sureness struct {
+	Precision  float64 `json:"precision"`
+	Confidence float64 `json:"confidence"`
+	Inputs     float64 `json:"inputs"` // the share of the inputs with such answers
+}
+
+// surenessOf lists the confidences for some precisions; a model of few labels has none.
+func surenessOf(m *learn.Model) []sureness {
+	list := []sureness{}
+	for _, precision := range []float64{0.99, 0.95, 0.90, 0.80} {
+		if confidence, ok := m.Sure(precision); ok {
+			list = append(list, sureness{precision, confidence, float64(m.From(confidence).Rows) / float64(m.Compared)})
+		}
+	}
+	return list
 }
 
 // WriteText writes the report as text for a terminal.
@@ -379,5 +399,13 @@ func (r learnedReport) WriteText(out io.Writer) error {
 	fmt.Fprintf(out, "records   %d: %d with a label, %d invalid, %d that could not be read\n", r.Records, r.Labels, r.Invalid, r.Unread)
 	fmt.Fprintf(out, "labels    %d different; %d lines to look at, %d labels that are probably wrong\n", r.Classes, r.Findings, r.Suspects)
 	fmt.Fprintf(out, "engine    %.1f%% top-1 without the model\n\nCross-validation: each input is answered by a model of other inputs.\n", 100*r.Engine)
-	return r.Report.WriteText(out)
+	if err := r.Report.WriteText(out); err != nil || len(r.Sure) == 0 {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nEQUAL TO THE LABEL\tFROM CONFIDENCE\tINPUTS")
+	for _, s := range r.Sure {
+		fmt.Fprintf(w, "at least %.0f%%\t%.4f\t%.1f%%\n", 100*s.Precision, s.Confidence, 100*s.Inputs)
+	}
+	return w.Flush()
 }

@@ -38,6 +38,8 @@ type Account struct {
 	Outputs  []Output  `json:"outputs"`
 	Carried  []Carried `json:"carried_columns,omitempty"`
 
+	Models []Model `json:"models,omitempty"` // that the embedded service answers with
+
 	Backup *backup.Progress `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first

@@ -78,6 +78,9 @@ func (m *markdown) run(r *Run) {
 	}
 	m.row("time", took(r))
 	m.row("service", escape(r.Service))
+	for _, s := range models(r) {
+		m.row(strings.ToLower(s.Name), escape(s.Value))
+	}
 	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved by equal inputs, %s by stored answers",
 		count(r.Cost.Made), count(r.Cost.Retries), count(r.Cost.Deduped), count(r.Cost.FromStore)))
 	if len(r.Cost.Outcomes) > 0 {

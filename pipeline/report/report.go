@@ -33,6 +33,7 @@ type Run struct {
 	Counts   record.Snapshot `json:"counts"` // of the last start
 	Files    []record.Output `json:"files"`
 	Inputs   []record.Input  `json:"inputs"`
+	Models   []record.Model  `json:"models,omitempty"`
 }
 
 // Start is one start of a run.
@@ -105,7 +106,7 @@ func OfRun(ctx context.Context, output string) (Report, error) {
 func runOf(a *record.Account) *Run {
 	r := &Run{
 		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
-		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs,
+		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs, Models: a.Models,
 		Cost: Cost{Outcomes: record.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept},
 	}
 	add := func(started, ended time.Time, ending record.Ending, err string, c record.Snapshot) {

@@ -133,9 +133,12 @@ func (m *Model) read(body []byte) error {
 			}
 		}
 	}
+	if m.Compared <= 0 {
+		return errMalformed
+	}
 	last := Agreement{Confidence: 1}
 	for _, a := range m.Agreements {
-		if !(a.Confidence > 0 && a.Confidence <= last.Confidence && a.Rows > last.Rows && a.Equal >= last.Equal && a.Equal <= a.Rows) {
+		if !(a.Confidence > 0 && a.Confidence <= last.Confidence && a.Rows > last.Rows && a.Equal >= last.Equal && a.Right >= last.Right && a.Equal <= a.Right && a.Right <= a.Rows && a.Rows <= m.Compared) {
 			return errMalformed
 		}
 		last = a

@@ -185,12 +185,15 @@ func TestDamagedFiles(t *testing.T) {
 	m.digest = digest(m.body())
 	refused(t, fileOf(t, m), "another edition")
 	for name, sums := range map[string][]Agreement{
-		"more equal than rows": {{0.9, 10, 11}},
-		"no rows":              {{0.9, 0, 0}},
-		"confidences rise":     {{0.8, 10, 9}, {0.9, 20, 18}},
-		"rows fall":            {{0.9, 10, 9}, {0.8, 5, 5}},
-		"equal rows fall":      {{0.9, 10, 9}, {0.8, 20, 8}},
-		"no confidence":        {{0, 10, 9}},
+		"more equal than rows":  {{0.9, 10, 11, 11}},
+		"more right than rows":  {{0.9, 10, 9, 11}},
+		"more equal than right": {{0.9, 10, 9, 8}},
+		"right rows fall":       {{0.9, 10, 5, 9}, {0.8, 20, 6, 8}},
+		"no rows":               {{0.9, 0, 0, 0}},
+		"confidences rise":      {{0.8, 10, 9, 9}, {0.9, 20, 18, 18}},
+		"rows fall":             {{0.9, 10, 5, 5}, {0.8, 5, 5, 5}},
+		"equal rows fall":       {{0.9, 10, 9, 9}, {0.8, 20, 8, 9}},
+		"no confidence":         {{0, 10, 9, 9}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newShop(t).model(t)

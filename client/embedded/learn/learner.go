@@ -290,8 +290,13 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 		}
 		label := strings.Join(l.classes[l.examples[i].class].Values, "|")
 		comparison.Add(label, answers)
-		if len(matches) > 0 && l.texts[l.examples[i].text] == i {
-			first = append(first, answered{matches[0].Confidence, isLabel(t, int32(matches[0].Category), l.allowed(i))})
+		isFirst := l.texts[l.examples[i].text] == i
+		if isFirst {
+			m.Compared++
+		}
+		if isFirst && len(matches) > 0 {
+			category := int32(matches[0].Category)
+			first = append(first, answered{matches[0].Confidence, slices.Contains(l.allowed(i), category), isRight(t, category, l.allowed(i))})
 		}
 		if own := l.examples[i].matches; len(own) > 0 && isRight(t, int32(own[0].Category), l.allowed(i)) {
 			m.Engine += 1 / float64(len(held))

@@ -32,7 +32,8 @@ type About struct {
 	Engine float64         `json:"engine_top_1"`     // the share of the examples to which the engine alone gives a right first answer
 	Report evaluate.Report `json:"cross_validation"` // of the examples: each answered by a model of others
 
-	Agreements []Agreement `json:"agreements"` // of the cross-validation, by falling confidence
+	Compared   int64       `json:"compared"`   // different inputs of the cross-validation
+	Agreements []Agreement `json:"agreements"` // of these, by falling confidence
 
 	Utility    utility     `json:"utility"`
 	Confidence confidences `json:"confidence"`

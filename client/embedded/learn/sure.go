@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// Agreement is how often the first answers of a cross-validation are the label: for the answers with at least a
-// confidence. Repeated inputs count once.
+// Agreement is how often the first answers of a cross-validation agree with the labels: those with at least a confidence.
+// Repeated inputs count once.
 type Agreement struct {
 	Confidence float64 `json:"confidence"`
 	Rows       int64   `json:"rows"`
-	Equal      int64   `json:"equal"` // rows whose first answer is the label itself, or one of several allowed or below it
+	Equal      int64   `json:"equal"` // rows whose first answer is an allowed category
+	Right      int64   `json:"right"` // rows whose first answer is an allowed category or lies below one
 }
 
 const (
@@ -20,16 +21,30 @@ const (
 	leastTerm      = 1e-30 // of a sum of terms, the largest of which is 1
 )
 
-// Sure returns the lowest confidence from which on the first answers of the model agree with labels as its own at least as
+// Sure returns the lowest confidence from which on the first answers of the model are equal to labels as its own at least as
 // often as precision, 0 to 1: the one-sided 95% lower bound of the cross-validation reaches it. It is false if none does;
 // for 0.95 a model needs at least 59 inputs with such answers.
 func (m *Model) Sure(precision float64) (threshold float64, ok bool) {
+	return m.sure(precision, func(a Agreement) int64 { return a.Equal })
+}
+
+func (m *Model) sure(precision float64, agreed func(Agreement) int64) (threshold float64, ok bool) {
 	for _, a := range m.Agreements {
-		if LowerBound(a.Equal, a.Rows, sureLevel) >= precision {
+		if LowerBound(agreed(a), a.Rows, sureLevel) >= precision {
 			threshold, ok = a.Confidence, true
 		}
 	}
 	return threshold, ok
+}
+
+// From returns the agreement of the first answers with at least a confidence; zero if there are none.
+func (m *Model) From(confidence float64) (from Agreement) {
+	for _, a := range m.Agreements {
+		if a.Confidence >= confidence {
+			from = a
+		}
+	}
+	return from
 }
 
 // LowerBound is the one-sided lower bound of Clopper and Pearson of a share, at a level such as 0.95, when right of a random
@@ -74,8 +89,8 @@ func atMost(k, n int64, wrong float64) float64 {
 
 // answered is the confidence of a first answer of the cross-validation.
 type answered struct {
-	confidence float64
-	isEqual    bool
+	confidence       float64
+	isEqual, isRight bool
 }
 
 // agreements adds answers up from the most confident one on.
@@ -88,6 +103,9 @@ func agreements(list []answered) []Agreement {
 		sum.Confidence, sum.Rows = a.confidence, sum.Rows+1
 		if a.isEqual {
 			sum.Equal++
+		}
+		if a.isRight {
+			sum.Right++
 		}
 		isLast := i+1 == len(list) || list[i+1].confidence < a.confidence
 		if isLast && (sum.Rows-counted)*mostAgreements >= int64(len(list)) {

@@ -59,11 +59,11 @@ func TestLowerBoundHolds(t *testing.T) {
 
 // A few wrong answers among the surest do not hide the many right ones below them.
 func TestSure(t *testing.T) {
-	right, wrong := answered{0.9, true}, answered{0.9, false}
-	many := func(n int, a answered, confidence float64) []answered {
+	const right, wrong = true, false
+	many := func(n int, isEqual bool, confidence float64) []answered {
 		list := make([]answered, n)
 		for i := range list {
-			list[i] = answered{confidence, a.isEqual}
+			list[i] = answered{confidence, isEqual, true}
 		}
 		return list
 	}
@@ -101,10 +101,11 @@ func TestSure(t *testing.T) {
 func TestAgreements(t *testing.T) {
 	var list []answered
 	for i := range 10_000 {
-		list = append(list, answered{1 - float64(i)/10_000, i%10 > 0})
+		list = append(list, answered{1 - float64(i)/10_000, i%10 > 0, i%20 > 0})
 	}
 	all := agreements(list)
-	if len(all) != mostAgreements || !reflect.DeepEqual(all[0], Agreement{1 - 39.0/10_000, 40, 36}) || all[len(all)-1].Rows != 10_000 || all[len(all)-1].Equal != 9_000 {
+	if len(all) != mostAgreements || !reflect.DeepEqual(all[0], Agreement{1 - 39.0/10_000, 40, 36, 38}) ||
+		all[len(all)-1].Rows != 10_000 || all[len(all)-1].Equal != 9_000 || all[len(all)-1].Right != 9_500 {
 		t.Errorf("%d steps: %v", len(all), all)
 	}
 }
