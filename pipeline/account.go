@@ -36,6 +36,9 @@ func (s *Session) newAccount() *record.Account {
 	if o.noOutput {
 		settings.Output, settings.OutputFormat = "", ""
 	}
+	if o.Free.Model != nil {
+		settings.Free, settings.Precision, settings.Audit = o.Free.source(), o.Free.Precision, o.Free.Audit
+	}
 	if o.Dedupe == record.DedupeExact {
 		settings.Dedupe = o.Dedupe
 	}
@@ -64,7 +67,7 @@ func describeModel(m *learn.Model) record.Model {
 
 // readInputs says what was read of each file.
 func (s *Session) readInputs() []record.Input {
-	files := s.input.Files()
+	files := s.input.Load().Files()
 	inputs := make([]record.Input, len(files))
 	for i, file := range files {
 		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
@@ -106,7 +109,7 @@ func clipped(value string) string {
 
 // warnUnknownKeys warns of members of JSON objects that came too late to become columns.
 func (s *Session) warnUnknownKeys() {
-	if names, records := s.input.UnknownKeys(); records > 0 {
+	if names, records := s.input.Load().UnknownKeys(); records > 0 {
 		s.options.Log.Warn("no column carries some members of records, because the beginning of the input does not have them: name them in the option carry",
 			"members", strings.Join(names, ","), "records", records)
 	}

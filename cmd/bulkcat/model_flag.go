@@ -27,11 +27,7 @@ func (f *modelFlags) bind(flags *pflag.FlagSet) {
 func (f *customFlags) loadModels() error {
 	f.models.loaded, f.models.editions = nil, nil
 	for _, file := range f.models.given {
-		text, err := regular.Read(file, learn.MaxFile)
-		if err != nil {
-			return err
-		}
-		m, err := learn.Read(file, text)
+		m, err := readModel(file)
 		if err != nil {
 			return err
 		}
@@ -49,6 +45,15 @@ func (f *customFlags) loadModels() error {
 		}
 	}
 	return nil
+}
+
+// readModel reads a model from a regular file.
+func readModel(file string) (*learn.Model, error) {
+	text, err := regular.Read(file, learn.MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	return learn.Read(file, text)
 }
 
 // addTree adds the custom taxonomy of a model, unless the same is given.

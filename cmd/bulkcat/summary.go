@@ -59,6 +59,9 @@ func (s *summary) print(out io.Writer) {
 		line("kept", "%d records in parts that were published before", c.Kept)
 	}
 	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
+	if a.Free != nil {
+		line("free", "%d records answered by the model: %s", c.Free, a.Free)
+	}
 	if c.AskedAgain > 0 {
 		line("refresh", "%d stored answers asked again: %d have changed", c.AskedAgain, c.Changed)
 	}
@@ -116,6 +119,9 @@ func (s *summary) attributes() []any {
 		if more[1] != "" {
 			list = append(list, more[0], more[1])
 		}
+	}
+	if a.Free != nil {
+		list = append(list, "free", a.Free)
 	}
 	if a.Ending == record.Complete {
 		list = append(list, "output", a.Settings.Output)

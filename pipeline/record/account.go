@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/regular"
@@ -38,7 +39,8 @@ type Account struct {
 	Outputs  []Output  `json:"outputs"`
 	Carried  []Carried `json:"carried_columns,omitempty"`
 
-	Models []Model `json:"models,omitempty"` // that the embedded service answers with
+	Models []Model        `json:"models,omitempty"` // that the embedded service answers with
+	Free   *cascade.Audit `json:"free,omitempty"`   // of the answers that a model gives in place of a hosted service; nil for none
 
 	Backup *backup.Progress `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
 

@@ -83,6 +83,9 @@ func (m *markdown) run(r *Run) {
 	}
 	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved by equal inputs, %s by stored answers",
 		count(r.Cost.Made), count(r.Cost.Retries), count(r.Cost.Deduped), count(r.Cost.FromStore)))
+	if r.Free != nil {
+		m.row("free", fmt.Sprintf("%s records answered by the model: %s", count(r.Counts.Free), r.Free))
+	}
 	if len(r.Cost.Outcomes) > 0 {
 		m.row("outcomes", escape(outcomes(r.Cost.Outcomes)))
 	}

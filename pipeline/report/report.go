@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -30,7 +31,8 @@ type Run struct {
 	Error    string          `json:"error,omitempty"`
 	Starts   []Start         `json:"starts"` // the first one first
 	Cost     Cost            `json:"cost"`
-	Counts   record.Snapshot `json:"counts"` // of the last start
+	Counts   record.Snapshot `json:"counts"`         // of the last start
+	Free     *cascade.Audit  `json:"free,omitempty"` // of the answers of a model, of which Counts has the number
 	Files    []record.Output `json:"files"`
 	Inputs   []record.Input  `json:"inputs"`
 	Models   []record.Model  `json:"models,omitempty"`
@@ -106,7 +108,7 @@ func OfRun(ctx context.Context, output string) (Report, error) {
 func runOf(a *record.Account) *Run {
 	r := &Run{
 		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
-		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs, Models: a.Models,
+		Counts: a.Counts, Free: a.Free, Files: a.Outputs, Inputs: a.Inputs, Models: a.Models,
 		Cost: Cost{Outcomes: record.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept},
 	}
 	add := func(started, ended time.Time, ending record.Ending, err string, c record.Snapshot) {
