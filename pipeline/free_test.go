@@ -224,6 +224,54 @@ func TestFree(t *testing.T) {
 	}
 }
 
+// TestVerifyFree changes what the account says of the free answers.
+func TestVerifyFree(t *testing.T) {
+	o := freely(t, new(vendor))
+	o.Limit = 600
+	if _, err := runSession(t, o); err != nil {
+		t.Fatal(err)
+	}
+	path := record.AccountPath(o.Output.Path)
+	for name, tt := range map[string]struct {
+		change func(*record.Account)
+		what   string // of the first finding; "" for none
+	}{
+		"nothing":               {func(*record.Account) {}, ""},
+		"a higher bound":        {func(a *record.Account) { a.Free.Bound += 0.01 }, "bound of the audit"},
+		"another level":         {func(a *record.Account) { a.Free.Level = 0.95 }, "level of the audit"},
+		"fewer disagreements":   {func(a *record.Account) { a.Free.Sample++ }, "bound of the audit"},
+		"a higher threshold":    {func(a *record.Account) { a.Free.Threshold = 0.999 }, "confidence"},
+		"another number":        {func(a *record.Account) { a.Counts.Free-- }, "free records, by the account"},
+		"another source":        {func(a *record.Account) { a.Free.Source = "embedded" }, "source"},
+		"no audit":              {func(a *record.Account) { a.Free = nil }, "source"},
+		"a run without a model": {func(a *record.Account) { a.Free, a.Settings.Free = nil, "" }, "columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			account, err := record.ReadAccount(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := *account
+			free := *account.Free
+			changed.Free = &free
+			tt.change(&changed)
+			if err := changed.Write(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+			report, err := verify.Output(t.Context(), verify.Paths{Output: o.Output.Path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Balanced != (tt.what == "") || tt.what != "" && report.Findings[0].What != tt.what {
+				t.Errorf("got %v, want %s", report.Findings, tt.what)
+			}
+			if err := account.Write(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 // TestFreeOfOneStart gives nothing for free that an earlier run has an answer for.
 func TestFreeOfOneStart(t *testing.T) {
 	v := new(vendor)

@@ -20,7 +20,7 @@ func (f *runFlags) bindFree(flags *pflag.FlagSet) {
 	flags.Var((*shareValue)(&f.Free.Audit), "audit", "the part of the answers of --free, chosen at random, that the service is asked for, too, at least 300; 0 for no audit")
 }
 
-// loadFree reads the model of --free, and adds its edition to those of the run.
+// loadFree reads the model of --free.
 func (f *runFlags) loadFree(hosted bool) (err error) {
 	if f.freeModel == "" {
 		return nil
@@ -34,11 +34,19 @@ func (f *runFlags) loadFree(hosted bool) (err error) {
 	if f.Free.Model, err = readModel(f.freeModel); err != nil {
 		return &usageError{fmt.Errorf("--free: %w", err)}
 	}
+	return nil
+}
+
+// addFreeEdition adds the edition of the model of --free, unless another is given, or the classification is not asked for.
+func (f *runFlags) addFreeEdition() {
+	if f.Free.Model == nil {
+		return
+	}
 	e, ok := f.Free.Model.Published()
-	if ok && !slices.ContainsFunc(f.Editions, func(given taxonomy.Edition) bool { return given.Name == e.Name }) {
+	isGiven := slices.ContainsFunc(f.Editions, func(given taxonomy.Edition) bool { return given.Name == e.Name })
+	if ok && !isGiven && slices.Contains(f.Classifications, e.Name) {
 		f.Editions = append(f.Editions, e)
 	}
-	return nil
 }
 
 // shareValue is a share such as 95% or 0.95.

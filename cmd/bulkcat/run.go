@@ -245,6 +245,7 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 	if !classificationGiven {
 		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies, f.SessionOptions.AllModels())
 	}
+	f.addFreeEdition()
 	if err := f.service.taxonomies.models.used(f.Kind, f.Classifications); err != nil {
 		return svc, err
 	}

@@ -40,8 +40,9 @@ type Options struct {
 type Cascade struct {
 	options Options
 	plan    plan
+	fresh   plan // without steps, for a plan that is made now
 	planned bool // by an earlier start
-	recount bool // the input is another than that of the plan
+	recount bool // the requests are others than those of the plan
 	spill   *spill.Spill
 
 	mu sync.Mutex
@@ -54,6 +55,7 @@ const noteName = "cascade " // a plan, with the run after the name
 // nil. The caller closes the cascade.
 func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 	c := &Cascade{options: o, spill: spill.New(entrySize)}
+	c.fresh.Begun = now.UTC().Truncate(time.Microsecond) // as answers have their time
 	if store != nil {
 		note, err := store.Note(noteName + o.Run)
 		if err != nil {
@@ -61,12 +63,11 @@ func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 		}
 		c.planned = c.plan.decode(note)
 	}
+	if c.fresh.Audit = o.Audit; o.Offline {
+		c.fresh.Audit = 0
+	}
 	if !c.planned {
-		c.plan = plan{Begun: now.UTC().Truncate(time.Microsecond)} // as answers have their time
-		if o.Offline {
-			c.options.Audit = 0
-		}
-		c.plan.Audit = c.options.Audit
+		c.plan = c.fresh
 	}
 	return c, nil
 }
@@ -184,13 +185,12 @@ func (c *Cascade) each(visit func(entry)) error {
 	return nil
 }
 
-// Plan ends the offers; distinct is the number of different requests of the run, in all classifications. If the input has
-// changed since an earlier start made the plan, Plan is true: the requests are to be offered once more.
+// Plan ends the offers; distinct is the number of different requests of the run, in all classifications. If the requests
+// have changed since an earlier start made the plan, Plan is true: they are to be offered once more. A plan in which nothing
+// is free is then made anew.
 func (c *Cascade) Plan(distinct int64) (again bool, err error) {
-	if c.planned && !c.recount && distinct != c.plan.Distinct {
-		c.recount = true
-		return true, c.spill.Close()
-	}
+	before := c.plan
+	before.Steps = slices.Clone(c.plan.Steps)
 	c.plan.Distinct = distinct
 	if !c.planned {
 		err = c.choose()
@@ -198,7 +198,13 @@ func (c *Cascade) Plan(distinct int64) (again bool, err error) {
 	if err == nil {
 		err = c.count()
 	}
-	return false, err
+	if err != nil || !c.planned || c.recount || c.plan.isLike(before) {
+		return false, err
+	}
+	if c.recount = true; len(c.plan.Steps) == 0 {
+		c.planned, c.plan = false, c.fresh
+	}
+	return true, c.spill.Close()
 }
 
 // choose chooses the thresholds of a new plan.
@@ -207,7 +213,7 @@ func (c *Cascade) choose() error {
 	if err := c.each(counts.add); err != nil {
 		return err
 	}
-	c.plan.choose(&counts, c.options)
+	c.plan.choose(&counts, c.options.Threshold)
 	return nil
 }
 

@@ -301,7 +301,7 @@ func TestNothingIsFreeAtLast(t *testing.T) {
 // 95% of them at least. The services agree more often where the model is surer, and about as often as is wanted.
 func TestBoundHolds(t *testing.T) {
 	const services = 200
-	queries := unanswered(3000)
+	queries := unanswered(2000)
 	right, steps := 0, make(map[int]int)
 	for seed := range uint64(services) {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -367,6 +367,20 @@ func TestLimit(t *testing.T) {
 		s := step{Sample: tt.sample}
 		if s.limit(tt.step, tt.precision); s.most != tt.most {
 			t.Errorf("step %d, %d requests, %v: %d may disagree, want %d", tt.step, tt.sample, tt.precision, s.most, tt.most)
+		}
+	}
+}
+
+// TestGrownPlan has a list that is too short for free answers at first.
+func TestGrownPlan(t *testing.T) {
+	store := newStore(t)
+	for _, tt := range []struct {
+		n      int
+		isFree bool
+	}{{400, false}, {400, false}, {2000, true}, {2000, true}} {
+		c := begin(t, store, options(), unanswered(tt.n))
+		if (c.Free() > 0) != tt.isFree {
+			t.Errorf("%d requests: %d are free; %+v", tt.n, c.Free(), c.plan)
 		}
 	}
 }

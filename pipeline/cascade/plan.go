@@ -3,6 +3,7 @@ package cascade
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -35,6 +36,11 @@ func (p *plan) decode(note []byte) bool {
 	return len(note) > 0 && json.Unmarshal(note, p) == nil && !p.Begun.IsZero()
 }
 
+// isLike reports whether two plans count as many requests, and have as many in their samples.
+func (p *plan) isLike(other plan) bool {
+	return p.Distinct == other.Distinct && slices.EqualFunc(p.Steps, other.Steps, func(a, b step) bool { return a.Sample == b.Sample })
+}
+
 // shares of the requests of the first step that remain in the further steps.
 var shares = [...]float64{0.75, 0.5, 0.25, 0.1}
 
@@ -46,13 +52,13 @@ const bins = 10_000
 func (h *histogram) add(e entry) { h[int(min(1, max(0, e.confidence))*bins)]++ }
 
 // choose chooses the thresholds, at which about shares of the requests remain.
-func (p *plan) choose(h *histogram, o Options) {
+func (p *plan) choose(h *histogram, threshold float64) {
 	cut := uint64(math.MaxUint64)
-	if o.Audit < 1 {
-		cut = uint64(o.Audit * math.MaxUint64)
+	if p.Audit < 1 {
+		cut = uint64(p.Audit * math.MaxUint64)
 	}
-	p.Steps = []step{{Threshold: o.Threshold, Cut: cut}}
-	if o.Audit == 0 {
+	p.Steps = []step{{Threshold: threshold, Cut: cut}}
+	if p.Audit == 0 {
 		return
 	}
 	var above [bins + 2]int64 // entries from a bin on
@@ -63,8 +69,8 @@ func (p *plan) choose(h *histogram, o Options) {
 	for _, share := range shares {
 		most := int64(share * float64(above[0]))
 		bin := sort.Search(bins+1, func(i int) bool { return above[i] <= most })
-		if threshold := float64(bin) / bins; above[bin] > 0 && above[bin] < last && threshold > o.Threshold {
-			p.Steps = append(p.Steps, step{Threshold: threshold, Cut: cut})
+		if higher := float64(bin) / bins; above[bin] > 0 && above[bin] < last && higher > threshold {
+			p.Steps = append(p.Steps, step{Threshold: higher, Cut: cut})
 			last = above[bin]
 		}
 	}
