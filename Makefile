@@ -193,7 +193,7 @@ bench-compare: build ## compare this tree with the revision BASE; fail if a work
 demo: build ## categorize the sample websites and products, and show the first rows
 	scripts/demo/demo.sh bin/bulkcat
 
-taxonomy: ## generate the taxonomies from their sources (needs npm)
+taxonomy: ## generate the taxonomies from their sources (needs npm, and pip of python3)
 	scripts/taxonomy/generate.sh
 
 clean: ## remove build products

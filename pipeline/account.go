@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -35,6 +36,9 @@ func (s *Session) newAccount() *record.Account {
 	if o.noOutput {
 		settings.Output, settings.OutputFormat = "", ""
 	}
+	if o.Free.Model != nil {
+		settings.Free, settings.Precision, settings.Audit = o.Free.source(), o.Free.Precision, o.Free.Audit
+	}
 	if o.Dedupe == record.DedupeExact {
 		settings.Dedupe = o.Dedupe
 	}
@@ -43,12 +47,28 @@ func (s *Session) newAccount() *record.Account {
 	}
 	account := record.NewAccount(o.Program, o.Service.Name, settings)
 	account.Price = o.Price
+	for _, m := range o.Models {
+		account.Models = append(account.Models, describeModel(m))
+	}
 	return account
+}
+
+// describeModel says what the account has of a model.
+func describeModel(m *learn.Model) record.Model {
+	d := record.Model{
+		Classification: m.Classification, Fingerprint: m.Fingerprint(), Labels: m.Labels, Categories: len(m.Classes), Right: m.Report.Top1, Without: m.Engine,
+	}
+	for _, confidence := range []float64{0.9, 0.7, 0.5} {
+		if a := m.From(confidence); a.Rows > 0 {
+			d.From = append(d.From, record.ModelAccuracy{Confidence: confidence, Inputs: float64(a.Rows) / float64(m.Compared), Right: float64(a.Right) / float64(a.Rows)})
+		}
+	}
+	return d
 }
 
 // readInputs says what was read of each file.
 func (s *Session) readInputs() []record.Input {
-	files := s.input.Files()
+	files := s.input.Load().Files()
 	inputs := make([]record.Input, len(files))
 	for i, file := range files {
 		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
@@ -90,7 +110,7 @@ func clipped(value string) string {
 
 // warnUnknownKeys warns of members of JSON objects that came too late to become columns.
 func (s *Session) warnUnknownKeys() {
-	if names, records := s.input.UnknownKeys(); records > 0 {
+	if names, records := s.input.Load().UnknownKeys(); records > 0 {
 		s.options.Log.Warn("no column carries some members of records, because the beginning of the input does not have them: name them in the option carry",
 			"members", strings.Join(names, ","), "records", records)
 	}

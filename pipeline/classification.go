@@ -102,7 +102,7 @@ func (o *SessionOptions) deepest() int {
 func (o *SessionOptions) languages() (list []string) {
 	classifications := o.Classifications
 	if len(classifications) == 0 {
-		classifications = DefaultClassifications(o.Kind, o.Taxonomies, o.Models)
+		classifications = DefaultClassifications(o.Kind, o.Taxonomies, o.AllModels())
 	}
 	for _, name := range classifications {
 		if edition, ok := o.Editions.Of(name); ok {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -30,7 +29,7 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 		return Forecast{}, err
 	}
 	defer context.AfterFunc(ctx, s.endReading)()
-	parts := flow.Parts{Source: s.input, Counters: s.counters}
+	parts := flow.Parts{Source: s.input.Load(), Counters: s.counters}
 	if stored, ok := s.options.stored(); ok {
 		store, err := stores.OpenToRead(stored) // makes no store, and changes none
 		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
@@ -108,6 +107,14 @@ func NewOutlook(f Forecast, o SessionOptions, now time.Time) Outlook {
 // forecast is the forecast of a dry run, without the quota.
 func (s *Session) forecast(ctx context.Context, parts flow.Parts) (Forecast, error) {
 	o := &s.options
+	c, err := s.newFree(parts.Store)
+	if err != nil {
+		return Forecast{}, err
+	}
+	if c != nil {
+		f, err := s.planFree(ctx, c, parts.Store, o.requests())
+		return f, errors.Join(err, c.Close())
+	}
 	if o.Store.RefreshBudget == 0 || parts.Store == nil || o.Offline {
 		return flow.NewForecast(ctx, parts, o.requests(), nil)
 	}
@@ -140,7 +147,7 @@ func (s *Session) startRefresh(ctx context.Context, store *answers.Store, option
 }
 
 // forecastAgain is the forecast of a further pass over the input.
-func (s *Session) forecastAgain(ctx context.Context, store *answers.Store, options flow.Options, offer func(client.Request, answers.Outcome)) (Forecast, error) {
+func (s *Session) forecastAgain(ctx context.Context, store *answers.Store, options flow.Options, offer func([]answers.Query) error) (Forecast, error) {
 	input, err := reader.Open(inputsAgain(s.options.Input))
 	if err != nil {
 		return Forecast{}, err

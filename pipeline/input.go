@@ -14,7 +14,7 @@ import (
 )
 
 // openInput opens the input. What waits for a pipe ends with ctx, and with the run.
-func (s *Session) openInput(ctx context.Context) (err error) {
+func (s *Session) openInput(ctx context.Context) error {
 	o := &s.options
 	if s.interrupt == nil && o.readsStdin() && !isRegular(o.Input.Stdin) {
 		pump := reader.NewPump(o.Input.Stdin)
@@ -22,10 +22,12 @@ func (s *Session) openInput(ctx context.Context) (err error) {
 	}
 	o.Input.Context, s.stopReads = context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, s.endReading)()
-	if s.input, err = reader.Open(o.Input); err != nil {
+	input, err := reader.Open(o.Input)
+	if err != nil {
 		return causeOf(ctx, err)
 	}
-	o.Output.Resolve(s.input)
+	s.input.Store(input)
+	o.Output.Resolve(input)
 	return nil
 }
 
@@ -57,7 +59,7 @@ const countedBytes = 1 << 30
 
 // startCount counts the records of local files, beside the run, until stop is called.
 func (s *Session) startCount(ctx context.Context) (stop func()) {
-	_, bytes := s.input.Progress()
+	_, bytes := s.input.Load().Progress()
 	o := s.options.Input
 	for _, path := range o.Paths {
 		if path == "-" || storage.IsURL(path) {
@@ -103,7 +105,7 @@ func countRecords(ctx context.Context, o reader.Options, limit int64) (n int64, 
 // times the classifications. To count lines takes a hundredth of the time of reading the records and
 // looking them up. The answer is false if a file is compressed, has records without lines of their own, or cannot be read.
 func (s *Session) mostRequests() (most int64, ok bool) {
-	for _, file := range s.input.Files() {
+	for _, file := range s.input.Load().Files() {
 		if !slices.Contains([]string{"csv", "jsonl", "txt"}, file.Format) {
 			return 0, false
 		}

@@ -77,7 +77,8 @@ func TestMostRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer input.Close()
-			s := Session{input: input, options: SessionOptions{Classifications: strings.Split(tt.classification, ","), Limit: tt.limit}}
+			s := Session{options: SessionOptions{Classifications: strings.Split(tt.classification, ","), Limit: tt.limit}}
+			s.input.Store(input)
 			if most, ok := s.mostRequests(); ok != (tt.want > 0) || ok && most != tt.want {
 				t.Errorf("%d, %t; want %d", most, ok, tt.want)
 			}

@@ -17,14 +17,17 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Learning describes what a model is made of. All but Limit is required.
+// Learning describes what a model is made of: labelled inputs, or stored answers. All but Limit is required.
 type Learning struct {
-	Kind        client.Kind
-	Taxonomy    *taxonomy.Custom // of the labels; a published taxonomy has no File
-	Features    func(context.Context, client.Request) (learn.Features, error)
+	Kind     client.Kind
+	Taxonomy *taxonomy.Custom // of the labels; a published taxonomy has no File
+	Features func(context.Context, client.Request) (learn.Features, error)
+
 	Input       reader.Options // Columns is required
 	LabelColumn string
 	Limit       int64 // records read at most; 0 for all
+
+	Stored *StoredLabels // in place of Input, LabelColumn and Limit; nil for none
 }
 
 // Learned is a model, and what was found about its labels.
@@ -40,18 +43,23 @@ type Learned struct {
 // Learn makes a model of labelled inputs. The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open,
 // of [flow.Run] and of learn.Learner.Train; with the latter the findings are complete.
 func Learn(ctx context.Context, o Learning) (Learned, error) {
-	input, place, err := openLabelled(ctx, o.Input, o.LabelColumn)
-	if err != nil {
-		return Learned{}, err
+	var source flow.Source = o.Stored
+	normalizer, place := normalize.Normalizer{AskPlaceholders: o.Stored != nil}, 0
+	if o.Stored == nil {
+		input, column, err := openLabelled(ctx, o.Input, o.LabelColumn)
+		if err != nil {
+			return Learned{}, err
+		}
+		defer input.Close() // only read from
+		source, place = input, column
 	}
-	defer input.Close() // only read from
 	var learned Learned
 	learner := learn.NewLearner(o.Kind, o.Taxonomy)
-	readFeatures := &featureReader{features: o.Features, read: make(map[client.Request]learn.Features)}
+	readFeatures := &featureReader{features: o.Features, normalizer: normalizer, read: make(map[client.Request]learn.Features)}
 	options := flow.Options{
-		Kind: o.Kind, Classifications: []flow.Classification{{Name: o.Taxonomy.Name}}, Retry: client.DefaultRetryPolicy(), Limit: o.Limit,
+		Kind: o.Kind, Normalizer: normalizer, Classifications: []flow.Classification{{Name: o.Taxonomy.Name}}, Retry: client.DefaultRetryPolicy(), Limit: o.Limit,
 	}
-	_, err = flow.Run(ctx, flow.Parts{Source: input, Categorizer: readFeatures, Each: readFeatures.each(o, &learned, learner, place)}, options)
+	_, err := flow.Run(ctx, flow.Parts{Source: source, Categorizer: readFeatures, Each: readFeatures.each(o, &learned, learner, place)}, options)
 	learned.Findings = learner.Findings()
 	if err != nil {
 		return learned, err
@@ -86,7 +94,8 @@ func labelOf(r reader.Record, place int) string {
 
 // featureReader is a Categorizer that keeps the features of inputs, and answers nothing.
 type featureReader struct {
-	features func(context.Context, client.Request) (learn.Features, error)
+	features   func(context.Context, client.Request) (learn.Features, error)
+	normalizer normalize.Normalizer
 
 	mu   sync.Mutex
 	read map[client.Request]learn.Features
@@ -111,7 +120,7 @@ func (f *featureReader) each(o Learning, learned *Learned, learner *learn.Learne
 			learned.Invalid++
 			return nil
 		}
-		request, err := normalize.Normalizer{}.Request(o.Kind, r.Input, o.Taxonomy.Name)
+		request, err := f.normalizer.Request(o.Kind, r.Input, o.Taxonomy.Name)
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,7 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 		if err != nil {
 			return err
 		}
-		f.Refresh = options.Refresh.Left()
+		f.Refresh, f.Free = options.Refresh.Left(), s.free.Free()
 		switch {
 		case f.ToAsk() > left && options.WaitForQuota:
 			s.options.Log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)

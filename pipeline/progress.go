@@ -15,7 +15,7 @@ func (s *Session) Progress() Progress {
 	if !s.asking.Load() {
 		return Progress{State: record.Starting, Since: s.opened, Counts: s.counters.Snapshot(), Allowed: math.Inf(1)}
 	}
-	read, total := s.input.Progress()
+	read, total := s.input.Load().Progress()
 	status := s.limits.Status()
 	p := Progress{Counts: s.counters.Snapshot(), Allowed: status.Rate}
 	p.Cost = s.account.CostOf(p.Counts)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
@@ -25,13 +26,14 @@ import (
 // has a run that is started again go on where the run before ended.
 type Session struct {
 	options   SessionOptions
-	input     *reader.Reader
-	lock      *disk.Lock    // on the output; nil for standard output
-	spool     *reader.Spool // nil unless standard input is a pipe that is kept
-	interrupt func()        // ends a read that waits for a pipe; nil without a pipe
-	stopReads func()        // ends the reads of object storage
+	input     atomic.Pointer[reader.Reader] // of the present pass
+	lock      *disk.Lock                    // on the output; nil for standard output
+	spool     *reader.Spool                 // nil unless standard input is a pipe that is kept
+	interrupt func()                        // ends a read that waits for a pipe; nil without a pipe
+	stopReads func()                        // ends the reads of object storage
 	counters  *progress.Counters
 	quota     *progress.Quota
+	free      *cascade.Cascade // nil unless a model answers for nothing
 	limits    *limits.Controller
 	estimator progress.Estimator
 	monitor   *progress.Monitor // nil until the output is claimed, and for standard output
@@ -95,8 +97,8 @@ func (s *Session) Close() error {
 	if s.stopReads != nil {
 		s.stopReads()
 	}
-	if s.input != nil {
-		err = s.input.Close()
+	if input := s.input.Load(); input != nil {
+		err = input.Close()
 	}
 	if s.spool != nil && !s.claimed {
 		err = errors.Join(err, s.spool.Close(), s.spool.Remove())
@@ -117,11 +119,10 @@ func (s *Session) Close() error {
 // see [record.Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	account := s.newAccount()
-	options, err := s.runOptions(account.Settings)
-	if err != nil {
+	options := s.runOptions(account.Settings)
+	if err := s.carry(account, &options); err != nil {
 		return nil, err
 	}
-	account.Carried = output.CarriedBy(options.Schema)
 	s.account = account
 	out, cancel := s.outputContext(ctx)
 	defer cancel()
@@ -162,7 +163,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 // isEmpty reports whether the input has no records. It waits for the first, until ctx ends.
 func (s *Session) isEmpty(ctx context.Context) bool {
 	defer context.AfterFunc(ctx, s.endReading)()
-	return s.input.Empty()
+	return s.input.Load().Empty()
 }
 
 // outputGrace is the time after the grace period in which the output, or what is left of it, and the account can still be
@@ -206,7 +207,7 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 		return published, err
 	}
 	parts := flow.Parts{
-		Source: s.input, Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.Ask,
+		Source: s.input.Load(), Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.Ask,
 		Each: o.Each, Log: o.Log, Counters: s.counters,
 	}
 	if store != nil {
@@ -231,7 +232,7 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 		ended = o.Watch(s)
 	}
 	s.monitor.Start()
-	published, err = flow.Run(ctx, parts, options)
+	published, err = s.passes(ctx, out, account, parts, options)
 	s.monitor.Stop()
 	ended()
 	s.warnUnknownKeys()
@@ -255,6 +256,9 @@ func (s *Session) prepare(ctx, out context.Context, account *record.Account, par
 		parts.Attempted = s.monitor.Attempted
 	}
 	if options.Refresh, err = s.startRefresh(ctx, parts.Store, *options, account.RunID()); err != nil {
+		return err
+	}
+	if err := s.startFree(ctx, parts.Store, options, account); err != nil {
 		return err
 	}
 	if !options.Offline {
@@ -284,14 +288,8 @@ func (s *Session) claim(ctx context.Context, account *record.Account) error {
 }
 
 // runOptions are the options of the engine.
-func (s *Session) runOptions(settings record.Settings) (flow.Options, error) {
+func (s *Session) runOptions(settings record.Settings) flow.Options {
 	o := &s.options
-	places, names, types, err := o.Output.Carried(s.input)
-	if err != nil {
-		return flow.Options{}, err
-	}
-	schema := settings.Schema()
-	schema.Carry, schema.CarryTypes = names, types
 	options := o.requests()
 	options.Retry = o.Retry
 	options.SourceName = o.Service.Name
@@ -301,9 +299,16 @@ func (s *Session) runOptions(settings record.Settings) (flow.Options, error) {
 	options.KeepGoing = o.KeepGoing || !o.Service.Hosted
 	options.Offline = o.Offline && !o.Service.Free
 	options.Grace, options.Hurry = o.Grace, o.Hurry
-	options.Schema, options.Carry = schema, places
+	options.Schema = settings.Schema()
 	options.Typed = o.Output.Content() == writer.Parquet
-	return options, nil
+	return options
+}
+
+// carry finds the carried columns in the input.
+func (s *Session) carry(account *record.Account, options *flow.Options) (err error) {
+	options.Carry, options.Schema.Carry, options.Schema.CarryTypes, err = s.options.Output.Carried(s.input.Load())
+	account.Carried = output.CarriedBy(options.Schema)
+	return err
 }
 
 // openOutput opens the sink, unless only the caller takes the answers.

@@ -50,6 +50,7 @@ type SessionOptions struct {
 	Output OutputOptions
 	Expect ExpectOptions
 	Store  StoreOptions
+	Free   FreeOptions
 
 	// Each takes the answer of each record, when it is in the store, with or without an output file. Without an output
 	// nothing is written but the store, and the other Output options are not used. See [Each].
@@ -147,6 +148,7 @@ func (o SessionOptions) Check() error {
 	streams := o.Output.Path == "-" || o.hasNoOutput()
 	refuse(o.Store.RefreshBudget > 0 && streams && o.Store.Dir == "", "Store.RefreshBudget", "there is no store: name one")
 	refuse(o.Store.Backup != "" && streams && o.Store.Dir == "", "Store.Backup", "there is no store: name one")
+	o.checkFree(refuse)
 	refuse(o.Each != nil && o.Output.Path != "" && o.Output.IsFolder(), "Each", "the records of the parts that the folder %s keeps are not read again: name a file, or no output", o.Output.Path)
 	refuse(o.Store.BackupEvery != 0 && o.Store.BackupEvery < time.Second, "Store.BackupEvery", "must be at least 1s")
 	if err := errors.Join(append(errs, o.Output.Check(), o.checkExpectations())...); err != nil {
@@ -219,8 +221,9 @@ func (o SessionOptions) withDefaults() SessionOptions {
 		o.Output, o.noOutput = OutputOptions{Path: "-"}, true
 	}
 	if len(o.Classifications) == 0 {
-		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies, o.Models)
+		o.Classifications = DefaultClassifications(o.Kind, o.Taxonomies, o.AllModels())
 	}
+	o.Free.Precision = cmp.Or(o.Free.Precision, defaultPrecision)
 	if o.Kind == client.Website && o.Scheme == "" {
 		o.Scheme = "https"
 	}

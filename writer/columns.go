@@ -37,12 +37,13 @@ type definition struct {
 	id         ColumnID
 	name       string // of a numbered column, before the number
 	scope      scope
-	required   bool    // never null; the texts of other columns are null if they are empty
-	inList     bool    // never null in a struct of a list
-	repetitive bool    // few distinct values for any number of rows, which suits a dictionary
-	unbounded  bool    // Parquet has no bounds of pages: every page has nearly all values
-	option     *option // on which the column depends; nil for none
-	about      string  // for the README
+	required   bool               // never null; the texts of other columns are null if they are empty
+	inList     bool               // never null in a struct of a list
+	repetitive bool               // few distinct values for any number of rows, which suits a dictionary
+	unbounded  bool               // Parquet has no bounds of pages: every page has nearly all values
+	option     *option            // on which the column depends; nil for none
+	also       func(*Schema) bool // has the column without its option; nil for never, and SchemaOf takes it for a carried column
+	about      string             // for the README
 
 	// One of these returns the value in a row, and so says the type. Zero is null if the column is not required.
 	text  func(*Row) *string
@@ -115,8 +116,8 @@ var definitions = [NumColumns]definition{
 		about: "why there is no category",
 	}, {
 		id: ColumnSource, name: "source", repetitive: true, text: func(r *Row) *string { return &r.Source },
-		option: withSources,
-		about:  "the service that has answered (only with `--source-columns`, for it differs from run to run)",
+		option: withSources, also: func(s *Schema) bool { return s.Sources },
+		about: "the service that has answered, or the model (only with `--free`, and with `--source-columns`, for it differs from run to run)",
 	}, {
 		id: ColumnAnsweredAt, name: "answered_at", time: func(r *Row) *time.Time { return &r.AnsweredAt },
 		option: withSources,

@@ -14,6 +14,7 @@ type Schema struct {
 	Levels        int      // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
 	Titles        bool     // add the column title, which categories of Codes have
 	Locals        bool     // add the column value_local, the paths of categories in another language
+	Sources       bool     // add the column source
 	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
 	Carry         []string // names in the input of the columns to copy; Result.Fields has their values
 
@@ -67,7 +68,7 @@ func (s Schema) Columns() []Column {
 	var list *Column // of the categories
 	for i := range definitions {
 		d := &definitions[i]
-		if d.option != nil && !d.option.has(&s) {
+		if d.option != nil && !d.option.has(&s) && (d.also == nil || !d.also(&s)) {
 			continue
 		}
 		if s.Shape != ShapeNested || d.scope == scopeRecord {

@@ -6,6 +6,9 @@ import "time"
 type Options struct {
 	// Answer appends the body of an answer; nil for Value(input) and one more category.
 	Answer func(dst []byte, classification, input string) []byte
+	// Drifted takes the place of Answer after DriftsAfter charged answers; nil for a service that stays as it is.
+	Drifted     func(dst []byte, classification, input string) []byte
+	DriftsAfter int64
 	// Fails returns the fault of an attempt, which counts from 1, "" for none; nil for Faults.
 	Fails func(input string, attempt int) Fault
 

@@ -150,7 +150,16 @@ func (s *Server) body(e *exchange) string {
 	if answer == nil {
 		answer = appendValue
 	}
+	if s.options.Drifted != nil && s.hasDrifted() {
+		answer = s.options.Drifted
+	}
 	return string(answer(nil, e.visit.Classification, e.visit.Input))
+}
+
+func (s *Server) hasDrifted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answered > s.options.DriftsAfter
 }
 
 // charge counts an answer. Requests in flight may exceed the quota, as with services that count afterwards.

@@ -8,6 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // modelOf returns the model of a classification; nil if there is none.
@@ -22,6 +23,16 @@ func modelOf(models []*learn.Model, classification string) *learn.Model {
 
 // processors bounds the inputs that are classified at the same time: each takes working memory of half a megabyte.
 var processors = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// editionsOf are the published editions that models answer in.
+func editionsOf(models []*learn.Model) (editions taxonomy.Choice) {
+	for _, m := range models {
+		if e, ok := m.Published(); ok {
+			editions = append(editions, e)
+		}
+	}
+	return editions
+}
 
 // matches returns the entries of an answer.
 func (c *classification) matches(j prediction) []classify.Match {

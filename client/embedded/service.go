@@ -49,8 +49,8 @@ type Options struct {
 	Custom []*taxonomy.Taxonomy
 	// Editions are other editions than the default ones.
 	Editions taxonomy.Choice
-	// Models answer in their classifications, instead of the engine alone. A model of a custom taxonomy needs the
-	// taxonomy in Custom.
+	// Models answer in their classifications, instead of the engine alone, and in their editions. A model of a custom
+	// taxonomy needs the taxonomy in Custom.
 	Models []*learn.Model
 	// WebsiteParam is the name of the website operation's input. Default "url".
 	WebsiteParam string
@@ -100,14 +100,15 @@ type operation struct {
 // New returns a Service. It builds its engines when they are first needed; see [Service.WarmUp].
 func New(opts Options) *Service {
 	opts = opts.applyDefaults()
-	products := published(client.Product, opts.Editions)
+	editions := slices.Concat(editionsOf(opts.Models), opts.Editions)
+	products := published(client.Product, editions)
 	s := &Service{opts: opts, keys: newAPIKeys(opts), anonymous: anonymous(opts.Plan)}
 	s.operations = map[string]*operation{
 		UsagePath: {name: "usage"},
 		WebsitePath: {
 			name:            "website",
 			input:           opts.WebsiteParam,
-			classifications: published(client.Website, opts.Editions),
+			classifications: published(client.Website, editions),
 			predict:         s.predictWebsite,
 		},
 		ProductPath: {

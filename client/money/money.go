@@ -93,5 +93,5 @@ type Cost struct {
 	Price Price  `json:"price"`
 	Spent Amount `json:"spent"` // by this start
 	Total Amount `json:"total"` // by all starts since the run was complete before
-	Saved Amount `json:"saved"` // in this start, by equal requests and stored answers
+	Saved Amount `json:"saved"` // in this start, by equal requests, stored answers and answers of a model
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-// TestKilledAnywhere kills this test binary, as bulkcat, 50 times. `make crash` does so
+// TestKilledAnywhere kills this test binary, as bulkcat, 100 times. `make crash` does so
 // 1,000 times.
 func TestKilledAnywhere(t *testing.T) {
 	bulkcat := selfAsBulkcat(t)
 	for _, tt := range []struct {
-		format loop.Format
-		kills  int
-	}{{loop.CSV, 15}, {loop.JSONL, 5}, {loop.Parquet, 10}, {loop.Folder, 20}} {
+		format  loop.Format
+		kills   int
+		records int
+	}{{loop.CSV, 15, 150}, {loop.JSONL, 5, 150}, {loop.Parquet, 10, 150}, {loop.Folder, 20, 150}, {loop.Free, 50, 1200}} {
 		t.Run(string(tt.format), func(t *testing.T) {
 			t.Parallel() // the tests mostly wait
 			report, err := loop.Run(t.Context(), loop.Options{
 				Bulkcat: bulkcat, Dir: t.TempDir(), Format: tt.format,
-				Kills: tt.kills, Records: 150, Seed: 1,
+				Kills: tt.kills, Records: tt.records, Seed: 1,
 			})
 			t.Log(report.String())
 			if err != nil {

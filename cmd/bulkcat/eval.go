@@ -103,14 +103,21 @@ func (f *evalFlags) run(ctx context.Context) error {
 
 // check finds the kind, and sets the default classification.
 func (f *evalFlags) check() (client.Kind, error) {
-	kind := client.Kind(f.kind)
-	switch err := atLeast("--limit", f.limit, 0); {
-	case err != nil:
-		return "", err
+	switch {
 	case len(f.input.Columns) == 0:
 		return "", errors.New("no inputs: name their column with --input-column")
 	case f.labelColumn == "":
 		return "", errors.New("no labels: name their column with --label-column")
+	}
+	return f.checkKind()
+}
+
+// checkKind finds the kind, and sets the default classification.
+func (f *evalFlags) checkKind() (client.Kind, error) {
+	kind := client.Kind(f.kind)
+	switch err := atLeast("--limit", f.limit, 0); {
+	case err != nil:
+		return "", err
 	case kind == "" && client.CheckClassification(client.Website, f.classification) == nil:
 		kind = client.Website
 	case kind == "" && len(f.service.taxonomies.models.loaded) > 0:

@@ -58,7 +58,8 @@ func TestAdviceNamesFlags(t *testing.T) {
 			}
 		}
 	}
-	known["--label-column"] = true // of eval
+	known["--label-column"] = true // of eval and learn
+	known["--source"] = true       // of learn
 	for option, text := range adviceOf {
 		checkFlags(t, known, option, text)
 	}

@@ -30,7 +30,7 @@ func costOfForecast(f pipeline.Forecast, p money.Price) *forecastCost {
 	if p.Request == 0 {
 		return nil
 	}
-	return &forecastCost{p, p.Of(f.ToAsk()), p.Of(f.Repeated + f.Answered - f.Refresh)}
+	return &forecastCost{p, p.Of(f.ToAsk()), p.Of(f.Repeated + f.Answered - f.Refresh + f.Free)}
 }
 
 // tellForecast prints the forecast of a dry run.
@@ -58,7 +58,13 @@ func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, cost *f
 	if c.Refresh > 0 {
 		line("of these asked again", c.Refresh)
 	}
+	if c.Free > 0 {
+		line("free by the model", c.Free)
+	}
 	line("to be asked", c.ToAsk())
+	if c.Audit > 0 {
+		line("of these audited", c.Audit)
+	}
 	if kind == client.Website {
 		line("dedupe site saves", c.Saved)
 	}

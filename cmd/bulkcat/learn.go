@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -33,9 +35,12 @@ type learnFlags struct {
 	streams        streams
 	input          inputFlags
 	labelColumn    string
+	store          string
+	source         string // of the answers in the store
 	kind           string
 	classification string
 	tree           string // NAME=FILE or FILE
+	editions       customFlags
 	limit          int64
 	fetch          fetchFlags
 	output         string
@@ -48,12 +53,15 @@ type learnFlags struct {
 func newLearn(s streams) *cobra.Command {
 	f := &learnFlags{streams: s}
 	cmd := &cobra.Command{
-		Use:   "learn FILE... --input-column COLUMN --label-column COLUMN -o MODEL",
+		Use:   "learn (FILE... --input-column COLUMN --label-column COLUMN | --store DIR) -o MODEL",
 		Short: "Make a model of labelled inputs, with which the embedded service answers better",
 		Long: `Make a model of labelled inputs, with which the embedded service answers better: --model
 of 'bulkcat website', 'product', 'serve', 'eval' and 'explain' uses it. At least 50 inputs
 must have a label, a category of the taxonomy; several allowed ones have '|' between. The
 model is on this machine alone, and the same inputs give the same file of at most 2 MB.
+
+With --store the labels are the answers that a hosted service has given: the first category
+of each. See whether the terms of that service permit it.
 
 The report is of a cross-validation: each input is answered by a model of other inputs.
 Labels that are not in the taxonomy or contradict each other, and repeated inputs, are
@@ -61,8 +69,9 @@ listed with their lines; --suspects also lists the labels that are probably wron
 		Example: `  bulkcat learn labelled.csv --input-column title --label-column category -o shop.model
   bulkcat product catalog.csv -o catalog.parquet --model shop.model
   bulkcat learn labelled.csv --input-column title --label-column category -o shop.model --taxonomy shop.csv
-  bulkcat learn companies.csv --input-column url --label-column code --classification naics -o naics.model`,
-		Args: operands(1, 0, "no input: name a file of inputs and their labels"),
+  bulkcat learn companies.csv --input-column url --label-column code --classification naics -o naics.model
+  bulkcat learn --store bulkcat.answers --classification product_taxonomy -o vendor.model`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
 			return f.run(cmd.Context())
@@ -70,7 +79,9 @@ listed with their lines; --suspects also lists the labels that are probably wron
 	}
 	addGroup(cmd, "Input", func(flags *pflag.FlagSet) {
 		f.input.bindLabelled(flags, &f.labelColumn)
-		flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
+		flags.StringVar(&f.store, "store", "", "learn from the answers of a hosted service in the store `DIR`, such as bulkcat.answers, in place of files")
+		flags.StringVar(&f.source, "source", "", "the `URL` of that service, if the store has answers of several")
+		flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records; of a store N answers, chosen by a hash of their inputs (default 100000)")
 	})
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.StringVarP(&f.output, "output", "o", "", "write the model to `FILE`")
@@ -82,6 +93,7 @@ listed with their lines; --suspects also lists the labels that are probably wron
 		flags.StringVar(&f.kind, "kind", "", "website or product (default: by the classification; product without one)")
 		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
 		flags.StringVar(&f.tree, "taxonomy", "", "the labels are categories of your own product taxonomy in `FILE`, which the model keeps; NAME=FILE gives its classification a name, "+client.CustomPrefix+"...")
+		f.editions.bindEdition(flags)
 		f.fetch.bind(flags)
 	})
 	addGroup(cmd, "Run", f.log.bind)
@@ -97,30 +109,35 @@ func (f *learnFlags) run(ctx context.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	custom, err := f.taxonomy()
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryOfLearning)
+	}
+	log := f.log.logger(f.streams.err)
+	stored, err := f.stored(kind, log)
+	if err != nil {
+		return err
+	}
+	custom, err := f.taxonomy(stored)
 	if err != nil {
 		return &usageError{err}
 	}
 	if err := f.checkOutputs(custom); err != nil {
 		return err
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryOfLearning)
-	}
-	log := f.log.logger(f.streams.err)
 	options := embedded.Options{Fetch: f.fetch.fetcher(log), Logger: log}
 	if custom.File != "" {
 		options.Custom = []*taxonomy.Taxonomy{&custom.Taxonomy}
 	}
-	f.input.Log = log
-	input, err := f.input.options(f.streams.in)
-	if err != nil {
-		return &usageError{err}
+	learning := pipeline.Learning{Kind: kind, Taxonomy: custom, Features: embedded.New(options).Features, Stored: stored}
+	if stored == nil {
+		f.input.Log = log
+		if learning.Input, err = f.input.options(f.streams.in); err != nil {
+			return &usageError{err}
+		}
+		learning.LabelColumn, learning.Limit = f.labelColumn, f.limit
 	}
 	started := time.Now()
-	learned, err := pipeline.Learn(ctx, pipeline.Learning{
-		Kind: kind, Taxonomy: custom, Features: embedded.New(options).Features, Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
-	})
+	learned, err := pipeline.Learn(ctx, learning)
 	f.tellFindings(learned.Findings)
 	if err != nil {
 		return err
@@ -139,17 +156,49 @@ func (f *learnFlags) check() (client.Kind, error) {
 			return "", fmt.Errorf("--classification: %s is not the name of the taxonomy %s: leave it out", f.classification, treeName(f.tree))
 		}
 	}
-	kind, err := e.check()
+	kind, err := e.checkSource(f.store)
 	f.classification = e.classification
 	switch {
 	case err != nil:
 		return "", err
+	case f.store == "" && f.source != "":
+		return "", errors.New("--source: is about the answers of a store: name it with --store")
 	case f.output == "":
 		return "", errors.New("no output: name a file for the model (-o shop.model)")
 	case f.output == "-":
 		return "", errors.New("--output: a model is no text: name a file")
 	}
 	return kind, nil
+}
+
+// checkSource checks the files and their columns, or that a store takes their place.
+func (f *evalFlags) checkSource(store string) (client.Kind, error) {
+	switch {
+	case store == "" && len(f.input.Paths) == 0:
+		return "", errors.New("no input: name a file of inputs and their labels, or a store with --store")
+	case store == "":
+		return f.check()
+	case len(f.input.Paths) > 0:
+		return "", fmt.Errorf("--store: the labels are those of the store: leave out %s", f.input.Paths[0])
+	case len(f.input.Columns) > 0 || f.labelColumn != "":
+		return "", errors.New("--store: a store has no columns: leave out --input-column and --label-column")
+	}
+	return f.checkKind()
+}
+
+// stored reads the labels of the store, if one is named.
+func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*pipeline.StoredLabels, error) {
+	if f.store == "" {
+		return nil, nil
+	}
+	labels, err := pipeline.ReadLabels(pipeline.StoredAnswers{
+		Dir: f.store, Source: f.source, Kind: kind, Classification: f.classification, Most: f.limit, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	log.Info(fmt.Sprintf("learning from %d of %d stored answers of %s; %d more have no category", labels.Len(), labels.Found, labels.Source, labels.Without))
+	return labels, nil
 }
 
 // treeName is the name of the classification by a custom taxonomy: NAME of NAME=FILE, or else of the file.
@@ -166,14 +215,26 @@ func treeName(given string) string {
 	}, stem)
 }
 
-// taxonomy returns the taxonomy of the labels.
-func (f *learnFlags) taxonomy() (*taxonomy.Custom, error) {
+// taxonomy returns the taxonomy of the labels: of a published one the edition that was chosen, or that has most of the
+// stored labels.
+func (f *learnFlags) taxonomy(stored *pipeline.StoredLabels) (*taxonomy.Custom, error) {
+	if err := f.editions.loadEditions(); err != nil {
+		return nil, err
+	}
+	for _, e := range f.editions.editions {
+		if f.tree != "" || e.Name != f.classification {
+			return nil, fmt.Errorf("--edition: %s is an edition of %s, and the labels are of %s", e.Version, e.Name, f.classification)
+		}
+	}
 	if f.tree == "" {
-		t := taxonomy.Published(f.classification)
-		if t == nil {
+		edition, ok := f.editions.editions.Of(f.classification)
+		if !ok {
 			return nil, fmt.Errorf("the embedded service does not have the classification %s: name a file of its categories with --taxonomy", f.classification)
 		}
-		return &taxonomy.Custom{Taxonomy: *t}, nil
+		if stored != nil && f.editions.versions == nil {
+			edition, _ = stored.Edition(f.classification)
+		}
+		return &taxonomy.Custom{Taxonomy: *edition.Load()}, nil
 	}
 	custom, err := loadCustom(f.classification, f.treeFile())
 	if err != nil {
@@ -223,7 +284,7 @@ func (f *learnFlags) tellFindings(findings []learn.Finding) {
 			fmt.Fprintf(f.streams.err, "and %d more lines: --suspects FILE writes all\n", len(findings)-i)
 			break
 		}
-		fmt.Fprintf(f.streams.err, "%s:%d: %s (%q, %q)\n", finding.File, finding.Line, finding.Problem, finding.Input, finding.Label)
+		fmt.Fprintf(f.streams.err, "%s: %s (%q, %q)\n", finding.Row, finding.Problem, finding.Input, finding.Label)
 	}
 }
 
@@ -259,7 +320,7 @@ func (f *learnFlags) write(learned pipeline.Learned) error {
 	return f.streams.print(learnedReport{
 		Model: f.output, Fingerprint: m.Fingerprint(), Bytes: file.Len(), Classification: m.Classification, Records: learned.Records,
 		Invalid: learned.Invalid, Unread: learned.Unread, Labels: m.Labels, Classes: len(m.Classes), Findings: len(learned.Findings), Suspects: len(learned.Suspects),
-		Engine: m.Engine, Report: m.Report,
+		Engine: m.Engine, Report: m.Report, Sure: surenessOf(m),
 	}, f.asJSON)
 }
 
@@ -273,18 +334,26 @@ func suspectsText(learned pipeline.Learned) ([]byte, error) {
 	text.WriteString(suspectsHeader)
 	w := csv.NewWriter(&text)
 	for _, f := range learned.Findings {
-		if err := w.Write([]string{f.File, strconv.FormatInt(f.Line, 10), f.Input, f.Label, f.Problem, "", ""}); err != nil {
+		if err := w.Write([]string{f.File, lineText(f.Row), f.Input, f.Label, f.Problem, "", ""}); err != nil {
 			return nil, err
 		}
 	}
 	for _, s := range learned.Suspects {
 		problem := "a model of the other inputs answers otherwise"
-		if err := w.Write([]string{s.File, strconv.FormatInt(s.Line, 10), s.Input, s.Label, problem, s.Answer, fmt.Sprintf("%.4f", s.Confidence)}); err != nil {
+		if err := w.Write([]string{s.File, lineText(s.Row), s.Input, s.Label, problem, s.Answer, fmt.Sprintf("%.4f", s.Confidence)}); err != nil {
 			return nil, err
 		}
 	}
 	w.Flush()
 	return text.Bytes(), w.Error()
+}
+
+// lineText is the line of a row, "" in a store.
+func lineText(r learn.Row) string {
+	if r.Line == 0 {
+		return ""
+	}
+	return strconv.FormatInt(r.Line, 10)
 }
 
 // learnedReport is the result of `learn`.
@@ -303,6 +372,25 @@ type learnedReport struct {
 
 	Engine float64         `json:"engine_top_1"`
 	Report evaluate.Report `json:"cross_validation"`
+	Sure   []sureness      `json:"sure"`
+}
+
+// sureness is the least confidence from which on the answers of a model are equal to the labels so often, for certain.
+type sureness struct {
+	Precision  float64 `json:"precision"`
+	Confidence float64 `json:"confidence"`
+	Inputs     float64 `json:"inputs"` // the share of the inputs with such answers
+}
+
+// surenessOf lists the confidences for some precisions; a model of few labels has none.
+func surenessOf(m *learn.Model) []sureness {
+	list := []sureness{}
+	for _, precision := range []float64{0.99, 0.95, 0.90, 0.80} {
+		if confidence, ok := m.Sure(precision); ok {
+			list = append(list, sureness{precision, confidence, float64(m.From(confidence).Rows) / float64(m.Compared)})
+		}
+	}
+	return list
 }
 
 // WriteText writes the report as text for a terminal.
@@ -311,5 +399,13 @@ func (r learnedReport) WriteText(out io.Writer) error {
 	fmt.Fprintf(out, "records   %d: %d with a label, %d invalid, %d that could not be read\n", r.Records, r.Labels, r.Invalid, r.Unread)
 	fmt.Fprintf(out, "labels    %d different; %d lines to look at, %d labels that are probably wrong\n", r.Classes, r.Findings, r.Suspects)
 	fmt.Fprintf(out, "engine    %.1f%% top-1 without the model\n\nCross-validation: each input is answered by a model of other inputs.\n", 100*r.Engine)
-	return r.Report.WriteText(out)
+	if err := r.Report.WriteText(out); err != nil || len(r.Sure) == 0 {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nEQUAL TO THE LABEL\tFROM CONFIDENCE\tINPUTS")
+	for _, s := range r.Sure {
+		fmt.Fprintf(w, "at least %.0f%%\t%.4f\t%.1f%%\n", 100*s.Precision, s.Confidence, 100*s.Inputs)
+	}
+	return w.Flush()
 }

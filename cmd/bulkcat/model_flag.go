@@ -8,13 +8,15 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // modelFlags are models, with which the embedded service answers.
 type modelFlags struct {
-	given  []string // files
-	loaded []*learn.Model
+	given    []string // files
+	loaded   []*learn.Model
+	editions taxonomy.Choice // of the models
 }
 
 func (f *modelFlags) bind(flags *pflag.FlagSet) {
@@ -23,13 +25,9 @@ func (f *modelFlags) bind(flags *pflag.FlagSet) {
 
 // loadModels reads the models, and the taxonomies in them.
 func (f *customFlags) loadModels() error {
-	f.models.loaded = nil
+	f.models.loaded, f.models.editions = nil, nil
 	for _, file := range f.models.given {
-		text, err := regular.Read(file, learn.MaxFile)
-		if err != nil {
-			return err
-		}
-		m, err := learn.Read(file, text)
+		m, err := readModel(file)
 		if err != nil {
 			return err
 		}
@@ -42,8 +40,20 @@ func (f *customFlags) loadModels() error {
 			return err
 		}
 		f.models.loaded = append(f.models.loaded, m)
+		if e, ok := m.Published(); ok {
+			f.models.editions = append(f.models.editions, e)
+		}
 	}
 	return nil
+}
+
+// readModel reads a model from a regular file.
+func readModel(file string) (*learn.Model, error) {
+	text, err := regular.Read(file, learn.MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	return learn.Read(file, text)
 }
 
 // addTree adds the custom taxonomy of a model, unless the same is given.
@@ -59,6 +69,16 @@ func (f *customFlags) addTree(m *learn.Model, file string) error {
 		return fmt.Errorf("%s is a model of another taxonomy than %s: make it again with bulkcat learn, or leave out --taxonomy: the model has the taxonomy that it was made for", file, given.File)
 	}
 	return nil
+}
+
+// editionOf is the edition of a classification that a model answers in; false if none does.
+func (f *modelFlags) editionOf(classification string) (taxonomy.Edition, bool) {
+	for _, e := range f.editions {
+		if e.Name == classification {
+			return e, true
+		}
+	}
+	return taxonomy.Edition{}, false
 }
 
 // used refuses a model whose classification is not asked for.

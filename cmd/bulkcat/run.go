@@ -47,6 +47,7 @@ type runFlags struct {
 	forecast       pipeline.Forecast // of a dry run
 	classification string            // several with a comma between
 	shard          string
+	freeModel      string // the file of --free; "" for none
 	partial        bool
 	dryRun         bool
 	untilStdinEnds bool
@@ -88,6 +89,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 			f.service.taxonomies.models.bind(flags)
 		}
 	})
+	addGroup(cmd, "Free answers", f.bindFree)
 	addGroup(cmd, "Pace", f.bindPace)
 	addGroup(cmd, "Quota and clock", f.bindLimits)
 	addGroup(cmd, "Store", f.bindStore)
@@ -144,7 +146,7 @@ func (f *runFlags) complete() error {
 	f.FinishBy = f.finishBy.time(f.started)
 	f.Store.BackupEvery = max(f.Store.BackupEvery, 1) // 0 stands for the default
 	f.Program = version()
-	f.Reads = f.service.files()
+	f.Reads = append(f.service.files(), f.freeModel)
 	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace, f.report}
 	if lineage.IsFile(f.notify.lineage) {
 		f.Writes = append(f.Writes, f.notify.lineage)
@@ -239,9 +241,13 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 		return service{}, err
 	}
 	f.Editions = f.service.taxonomies.editions
-	if !classificationGiven {
-		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies, f.Models)
+	if err := f.loadFree(svc.Hosted); err != nil {
+		return svc, err
 	}
+	if !classificationGiven {
+		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies, f.SessionOptions.AllModels())
+	}
+	f.addFreeEdition()
 	if err := f.service.taxonomies.models.used(f.Kind, f.Classifications); err != nil {
 		return svc, err
 	}

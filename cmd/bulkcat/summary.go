@@ -63,6 +63,9 @@ func (s *summary) print(out io.Writer) {
 	if cost := a.Cost; cost != nil {
 		line("cost", "%s", costText(cost))
 	}
+	if a.Free != nil {
+		line("free", "%d records answered by the model: %s", c.Free, a.Free)
+	}
 	if c.AskedAgain > 0 {
 		line("refresh", "%d stored answers asked again: %d have changed", c.AskedAgain, c.Changed)
 	}
@@ -138,6 +141,9 @@ func (s *summary) attributes() []any {
 	}
 	if len(a.Expectations) > 0 {
 		list = append(list, "expectations", a.Expectations)
+	}
+	if a.Free != nil {
+		list = append(list, "free", a.Free)
 	}
 	if a.Ending == record.Complete {
 		list = append(list, "output", a.Settings.Output)

@@ -31,13 +31,16 @@ func (f *customFlags) bindEdition(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.versions, "edition", nil, "another `EDITION` of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times")
 }
 
-// loadEditions finds the editions of the versions. The errors are usage errors.
+// loadEditions finds the editions of the versions, and those of the models. The errors are usage errors.
 func (f *customFlags) loadEditions() error {
-	f.editions = nil
+	f.editions = slices.Clone(f.models.editions)
 	for _, version := range f.versions {
 		var known []string
 		for _, e := range taxonomy.Editions() {
 			if e.Version == version {
+				if own, ok := f.models.editionOf(e.Name); ok && own.Version != version {
+					return &usageError{fmt.Errorf("--edition: the model is of the edition %s of %s: leave --edition out, or make the model again", own.Version, own.Name)}
+				}
 				f.editions = append(f.editions, e)
 			}
 			known = append(known, e.Version+" of "+e.Name)
@@ -56,11 +59,8 @@ func (f *customFlags) bind(flags *pflag.FlagSet) {
 
 // load reads the files, once, and logs in which form each was read. The errors are usage errors.
 func (f *customFlags) load(log *slog.Logger) error {
-	if err := f.loadEditions(); err != nil {
-		return err
-	}
 	if len(f.loaded) >= len(f.given) && len(f.models.loaded) == len(f.models.given) {
-		return nil
+		return f.loadEditions()
 	}
 	f.loaded = nil
 	for _, given := range f.given {
@@ -77,7 +77,7 @@ func (f *customFlags) load(log *slog.Logger) error {
 	if err := f.loadModels(); err != nil {
 		return &usageError{fmt.Errorf("--model: %w", err)}
 	}
-	return nil
+	return f.loadEditions()
 }
 
 // files are the files of the taxonomies and of the models.

@@ -30,11 +30,23 @@ func (r *run) commit() error {
 			return err
 		}
 		for _, t := range group {
+			r.countOutcome(t)
 			t.renewal = nil
 			r.end(t)
 		}
 	}
 	return nil
+}
+
+// countOutcome gives a durable outcome to Options.Free. The run stops if it has an error, but goes on with commits: the
+// requests in flight may be charged.
+func (r *run) countOutcome(t *task) {
+	if r.options.Free == nil {
+		return
+	}
+	if err := r.options.Free.Count(t.Request, outcome(t)); err != nil && r.failedAudit.CompareAndSwap(nil, &err) {
+		r.stop(err)
+	}
 }
 
 // BodySize returns the length of the body that is to be stored.
@@ -74,7 +86,7 @@ func (r *run) complete(t *task) {
 		r.Counters.Ended.Add(1)
 	}
 	for _, f := range r.joins.end(t) {
-		f.answer, f.err, f.pending, f.recalled = t.answer, t.err, t.pending, t.recalled
+		f.answer, f.err, f.pending, f.recalled, f.freeSource = t.answer, t.err, t.pending, t.recalled, t.freeSource
 		r.finish(f)
 	}
 	r.finish(t)
@@ -82,6 +94,9 @@ func (r *run) complete(t *task) {
 
 // finish counts the outcome of a task's record, and hands the task to the writer.
 func (r *run) finish(t *task) {
+	if t.freeSource != "" {
+		r.Counters.Free.Add(1)
+	}
 	r.Counters.CountSettled(t.status(&r.options.Schema), progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
 	r.completion.finish(t)
 }

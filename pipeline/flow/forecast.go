@@ -11,13 +11,15 @@ import (
 
 // Forecast says what a run would do.
 type Forecast struct {
-	Records  int64 `json:"records"`  // read
-	Invalid  int64 `json:"invalid"`  // records that cannot be asked
-	Distinct int64 `json:"distinct"` // different requests
-	Repeated int64 `json:"repeated"` // requests that are saved because they equal an earlier one
-	Answered int64 `json:"answered"` // different requests whose outcome is stored
-	Refresh  int64 `json:"refresh"`  // stored answers to be asked again
-	Saved    int64 `json:"saved"`    // requests that a run by sites saves, compared with a run by exact spellings
+	Records  int64 `json:"records"`         // read
+	Invalid  int64 `json:"invalid"`         // records that cannot be asked
+	Distinct int64 `json:"distinct"`        // different requests
+	Repeated int64 `json:"repeated"`        // requests that are saved because they equal an earlier one
+	Answered int64 `json:"answered"`        // different requests whose outcome is stored
+	Refresh  int64 `json:"refresh"`         // stored answers to be asked again
+	Free     int64 `json:"free,omitempty"`  // requests that a model answers for nothing
+	Audit    int64 `json:"audit,omitempty"` // requests that the model would answer, and that are asked as a sample
+	Saved    int64 `json:"saved"`           // requests that a run by sites saves, compared with a run by exact spellings
 
 	Quota   client.Usage `json:"-"` // what the API key may still ask; zero if the service does not say
 	Rate    float64      `json:"-"` // requests a second, as stated or learned; 0 if unknown
@@ -25,7 +27,7 @@ type Forecast struct {
 }
 
 // ToAsk is how many requests the run would make, without retries.
-func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh }
+func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh - f.Free }
 
 // Add adds the figures of another run. An input of both runs counts for each: the first run asks, and the second finds
 // the stored answer if the store is the same. The quota and the rate stay.
@@ -36,18 +38,18 @@ func (f *Forecast) Add(other Forecast) {
 	f.Repeated += other.Repeated
 	f.Answered += other.Answered
 	f.Refresh += other.Refresh
+	f.Free += other.Free
+	f.Audit += other.Audit
 	f.Saved += other.Saved
 }
 
-// NewForecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files. Stored
-// outcomes that the run would find are offered, some several times; offer may be nil.
-func NewForecast(ctx context.Context, parts Parts, options Options, offer func(client.Request, answers.Outcome)) (Forecast, error) {
+// NewForecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files. The requests
+// that the run would make are offered in batches, after they were looked up, some several times; offer may be nil, and its
+// error ends the forecast.
+func NewForecast(ctx context.Context, parts Parts, options Options, offer func([]answers.Query) error) (Forecast, error) {
 	var f Forecast
 	parts = parts.withDefaults()
-	distinct, err := newDistinct()
-	if err != nil {
-		return f, err
-	}
+	distinct := newDistinct()
 	defer distinct.close()
 	mode := exactly
 	if options.BySite {
@@ -100,11 +102,12 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func(c
 type forecasts struct {
 	parts      Parts
 	normalizer normalize.Normalizer
-	distinct   *distinct
-	mode       use // of the run
-	offer      func(client.Request, answers.Outcome)
+	distinct   distinct
+	mode       use                         // of the run
+	offer      func([]answers.Query) error // may be nil
 	queries    []answers.Query
 	sites      []answers.Query
+	made       []answers.Query // by the run
 }
 
 func (b *forecasts) add(r client.Request) error {
@@ -120,7 +123,7 @@ func (b *forecasts) flush() error {
 	if err := b.parts.lookUpAll(b.queries); err != nil {
 		return err
 	}
-	b.sites = b.sites[:0]
+	b.sites, b.made = b.sites[:0], b.made[:0]
 	for _, q := range b.queries {
 		u := exactly
 		if site := b.normalizer.Site(q.Request); q.Stored || site == q.Request {
@@ -141,14 +144,17 @@ func (b *forecasts) flush() error {
 			return err
 		}
 	}
-	return nil
+	if b.offer == nil {
+		return nil
+	}
+	return b.offer(b.made)
 }
 
 func (b *forecasts) count(q answers.Query, u use) error {
+	if u&b.mode != 0 {
+		b.made = append(b.made, q)
+	}
 	if q.Found {
-		if u&b.mode != 0 && b.offer != nil {
-			b.offer(q.Request, q.Outcome)
-		}
 		u |= answered
 	}
 	return b.distinct.add(q.Request.Classification+"\x00"+q.Request.Input, u)

@@ -117,9 +117,11 @@ func (l *lookups) resolve() error {
 		return err
 	}
 	for i, t := range l.firsts {
-		if q := &l.queries[i]; q.Found && !r.renews(t, q.Outcome) {
+		switch q := &l.queries[i]; {
+		case q.Found && !r.renews(t, q.Outcome):
 			r.completeStored(t, q.Outcome)
-		} else if r.miss(t) {
+		case !q.Found && r.completeFree(t):
+		case r.miss(t):
 			l.missed = append(l.missed, t)
 		}
 	}
@@ -191,6 +193,17 @@ func (r *run) completeStored(t *task, outcome answers.Outcome) {
 		}
 	}
 	r.complete(t)
+}
+
+// completeFree finishes a task without a request, if Options.Free answers it.
+func (r *run) completeFree(t *task) (ok bool) {
+	if r.options.Free == nil {
+		return false
+	}
+	if t.answer, t.freeSource, ok = r.options.Free.Answer(t.Request); ok {
+		r.complete(t)
+	}
+	return ok
 }
 
 // miss reports whether a task without a stored answer is to be asked; in an offline run the task is pending.

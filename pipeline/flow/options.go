@@ -48,10 +48,21 @@ type Options struct {
 	Reached bool             // the service has told its quota, so its address is right
 	Folder  *output.Folder   // with the parts to keep; nil unless the output is a folder
 	Refresh *refresh.Refresh // the stored answers to be asked again; nil for none
+	Free    Free             // answers some requests for nothing; nil for none
 
 	Schema writer.Schema
 	Carry  []int // index in Record.Fields of each of Schema.Carry
 	Typed  bool  // carried values that do not fit in Schema.CarryTypes are null in the output
+}
+
+// Free answers requests for nothing. Its methods are called by several goroutines.
+type Free interface {
+	// Answer answers a request that has no stored outcome, and names the source of the answer; false if the request is to be
+	// asked.
+	Answer(client.Request) (a client.Answer, source string, ok bool)
+	// Count takes the outcome of a request that was asked, when it is durable. An error stops the run, whose requests in
+	// flight get the grace period: no output is published, and Run returns the error as it is.
+	Count(client.Request, answers.Outcome) error
 }
 
 // Classification is a classification that records are asked for.

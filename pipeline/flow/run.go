@@ -48,6 +48,8 @@ type run struct {
 	noneOpen chan struct{} // closed when open is 0: no task comes to the workers any more
 	quiet    chan struct{} // closed when the stage commit has ended: no task is completed any more
 
+	failedAudit atomic.Pointer[error] // of Options.Free: the rows are not to be published
+
 	started time.Time
 	readAll atomic.Bool // every record that the run is to read has been read
 
@@ -61,7 +63,7 @@ type run struct {
 // Run reads all records, asks for the answers and writes the rows. It closes the sink if the run is
 // complete, and aborts the sink otherwise. When ctx ends, the run stops: requests in flight get the
 // grace period, and their answers are stored. The error is nil, a *[StopError], a *[ServiceError], a
-// *[MisconfiguredError], an *[UnreachableError], an *[output.InputChangedError], or that of a part.
+// *[MisconfiguredError], an *[UnreachableError], an *[output.InputChangedError], or that of a part or of Options.Free.
 func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
 	parts, options = parts.withDefaults(), options.withDefaults()
 	if got, want := len(options.Carry), len(options.Schema.Carry); got != want {

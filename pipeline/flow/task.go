@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type task struct {
 	pending  bool  // not asked, because the run is offline
 	err      error // why there is no answer
 	done     atomic.Bool
+
+	freeSource string // of an answer for nothing; "" for other answers
 
 	duplicates []*task // with an equal request; guarded by joins.mu
 }
@@ -78,7 +81,7 @@ func (t *task) release() {
 func (t *task) result(o *Options) writer.Result {
 	r := writer.Result{
 		Record: t.record.Number, Input: t.record.Input, Classification: o.Classifications[t.class].Name,
-		Status: t.status(&o.Schema), Source: o.SourceName, AnsweredAt: t.answer.AnsweredAt,
+		Status: t.status(&o.Schema), Source: cmp.Or(t.freeSource, o.SourceName), AnsweredAt: t.answer.AnsweredAt,
 	}
 	if t.err != nil {
 		r.Error = t.err.Error()

@@ -180,7 +180,7 @@ func (f *flattening) add(t *task) {
 	b.excess += entrySize * int64(max(0, len(t.answer.Entries)-fewEntries))
 	b.size += t.size
 	if o.Folder != nil {
-		b.written = append(b.written, output.RecordEnd{Record: t.record.Number, Digest: t.digest, Status: result.Status, Misfits: misfits})
+		b.written = append(b.written, output.RecordEnd{Record: t.record.Number, Digest: t.digest, Status: result.Status, Misfits: misfits, Free: t.freeSource != ""})
 	}
 	t.release()
 }
@@ -189,6 +189,9 @@ func (f *flattening) add(t *task) {
 // aborts the sink otherwise.
 func (r *run) write() (writer.Published, error) {
 	err := r.writeRows()
+	if failed := r.failedAudit.Load(); err == nil && failed != nil {
+		err = *failed
+	}
 	if err == nil && r.flattened {
 		return r.Sink.Close()
 	}

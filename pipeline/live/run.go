@@ -78,6 +78,9 @@ func figures(s record.Status) []Figure {
 		{"In flight", group(s.InFlight), ""},
 		{"Without an answer", group(s.Unanswered), ""},
 	}...)
+	if s.Free > 0 {
+		all = append(all, Figure{"Free", group(s.Free), "answered by the model"})
+	}
 	if s.Allowed > 0 {
 		all = append(all, Figure{"Limit", number(s.Allowed) + "/s", "learned: " + s.Details.Learned})
 	}

@@ -40,6 +40,7 @@ type RecordEnd struct {
 	Digest  Digest
 	Status  writer.Status
 	Misfits int64
+	Free    bool // a model has answered for nothing
 }
 
 // InputChangedError says that the records of the input are not those that the kept parts were written
@@ -57,8 +58,8 @@ func (e *InputChangedError) Error() string {
 // record is settled if it is neither failed nor pending, and keeps agrees; keeps may be nil. The last part
 // of a run is not full and is written again, because more records may follow. A folder without a manifest
 // gets a new one, and with Overwrite so does a folder of another run. No part is kept if the carried columns or
-// their types have changed with the input, so that all parts have the same columns. The result is nil if the output is
-// no folder.
+// their types have changed with the input, so that all parts have the same columns, or if a model answers other requests
+// for nothing now. The result is nil if the output is no folder.
 func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps func(record.Statuses) bool) (*Folder, error) {
 	if !o.IsFolder() {
 		return nil, nil
@@ -78,7 +79,7 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 		return nil, err
 	}
 	f.manifest.Ends, f.full = last.Ends, last.LastRecords()
-	if !slices.Equal(last.Carried, f.manifest.Carried) {
+	if !slices.Equal(last.Carried, f.manifest.Carried) || last.Free != f.manifest.Free {
 		last.Parts = nil
 	}
 	for i, part := range last.Parts {
@@ -167,6 +168,7 @@ func (f *Folder) Count(c *progress.Counters) {
 		records := settled / max(1, c.Classifications.Load())
 		c.CountStatuses(p.Statuses)
 		c.Misfits.Add(p.Misfits)
+		c.Free.Add(p.Free)
 		c.CountWritten(records, int(p.Rows))
 		c.Kept.Add(records)
 		c.LookedUp.Add(settled)
@@ -206,6 +208,9 @@ func addRecords(p *record.PublishedPart, records []RecordEnd) {
 	for _, r := range records {
 		p.Statuses.Add(r.Status)
 		p.Misfits += r.Misfits
+		if r.Free {
+			p.Free++
+		}
 		p.Digest = r.Digest.String()
 	}
 }

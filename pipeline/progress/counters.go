@@ -69,6 +69,24 @@ func load(counts, counters reflect.Value) {
 	}
 }
 
+// Rewind forgets the records, because the run reads its input again from the first one on. The counts of requests stay.
+func (c *Counters) Rewind() {
+	for _, count := range []*atomic.Int64{
+		&c.Read, &c.Others, &c.Written, &c.Rows, &c.OK, &c.Empty, &c.Rejected, &c.Failed, &c.Invalid, &c.Pending,
+		&c.Deduped, &c.FromStore, &c.Free, &c.Kept, &c.Drift.Dropped, &c.Drift.Confidence, &c.Drift.Category,
+		&c.Recalled, &c.Parked, &c.LookedUp, &c.Misfits,
+	} {
+		count.Store(0)
+	}
+	c.Needed.Store(c.Ended.Load())
+	c.FirstMisfit.Store(nil)
+	c.Finishing.Store(false)
+	c.reasons.clear()
+	if c.details != nil {
+		c.details.clear()
+	}
+}
+
 // CountDropped counts entries that were dropped from an answer.
 func (c *Counters) CountDropped(entries int) {
 	if entries > 0 {

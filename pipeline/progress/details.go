@@ -89,6 +89,14 @@ func (d *details) failed(status writer.Status, settled Settled) {
 	d.failures = append(d.failures, f)
 }
 
+// clear forgets the records.
+func (d *details) clear() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.categories)
+	d.confidence, d.failures = [10]int64{}, nil
+}
+
 func (d *details) list() *record.Details {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -59,6 +59,12 @@ func (s *reasons) add(status writer.Status, settled Settled) {
 	known.Records = records
 }
 
+func (s *reasons) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.byClass)
+}
+
 // list gives the reasons by status, the most frequent first.
 func (s *reasons) list() []record.Reason {
 	s.mu.Lock()

@@ -109,10 +109,11 @@ func (e *Estimator) add(now time.Time, settled, ended int64) {
 		e.asking += now.Sub(e.at)
 	}
 	e.at = now
-	if ended == 0 && settled == 0 {
+	n := len(e.samples)
+	if ended == 0 && settled == 0 || n > 0 && settled < e.samples[n-1].settled { // the run begins, or begins anew
 		e.samples = e.samples[:0]
 	}
-	if n := len(e.samples); n > 0 && e.samples[n-1].asking >= leastAsking && now.Before(e.slow) {
+	if n = len(e.samples); n > 0 && e.samples[n-1].asking >= leastAsking && now.Before(e.slow) {
 		e.leaveOut(settled, ended)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/regular"
@@ -41,6 +42,9 @@ type Account struct {
 	Carried  []Carried   `json:"carried_columns,omitempty"`
 
 	Expectations []Expected `json:"expectations,omitempty"` // of the output; empty if none were checked
+
+	Models []Model        `json:"models,omitempty"` // that the embedded service answers with
+	Free   *cascade.Audit `json:"free,omitempty"`   // of the answers that a model gives in place of a hosted service; nil for none
 
 	Backup *backup.Progress `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
 

@@ -11,7 +11,7 @@ func (a *Account) CostOf(c Snapshot) *money.Cost {
 	if a.Price == (money.Price{}) {
 		return nil
 	}
-	cost := &money.Cost{Price: a.Price, Spent: a.Price.Of(c.Paid()), Saved: a.Price.Of(c.Deduped + c.FromStore)}
+	cost := &money.Cost{Price: a.Price, Spent: a.Price.Of(c.Paid()), Saved: a.Price.Of(c.Deduped + c.FromStore + c.Free)}
 	cost.Total = cost.Spent
 	for _, run := range slices.Backward(a.Earlier) {
 		if run.Ending == Complete {

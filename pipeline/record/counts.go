@@ -31,6 +31,7 @@ type Counts[N any] struct {
 	FromStore  N        `json:"from_store"`            // requests saved because the store had the answer
 	AskedAgain N        `json:"asked_again,omitempty"` // stored answers that a refresh has asked again
 	Changed    N        `json:"changed,omitempty"`     // of these, answers with other categories now, or rejections
+	Free       N        `json:"free,omitempty"`        // records that a model has answered for nothing
 	Kept       N        `json:"kept"`                  // records in parts that an earlier run has published
 	Bytes      N        `json:"answer_bytes"`          // of the bodies of answers
 	Drift      Drift[N] `json:"drift"`

@@ -19,6 +19,7 @@ type Manifest struct {
 	Service  string          `json:"service"`
 	Settings Settings        `json:"settings"`
 	Carried  []Carried       `json:"carried_columns,omitempty"`
+	Free     string          `json:"free,omitempty"` // a name of the choice of the rows that are free
 	Parts    []PublishedPart `json:"parts"`
 	Ends     []int64         `json:"part_ends,omitempty"` // last records of the parts that a refresh must not move
 	Checksum string          `json:"checksum"`            // SHA-256 of the other members, in hex
@@ -30,6 +31,7 @@ type PublishedPart struct {
 	Digest   string   `json:"digest"` // of all records of the input to the end of the part
 	Statuses Statuses `json:"statuses"`
 	Misfits  int64    `json:"misfits,omitempty"`
+	Free     int64    `json:"free,omitempty"` // records that a model has answered for nothing
 }
 
 // Statuses counts records by status, each once for each classification.
@@ -75,7 +77,7 @@ const manifestFormat = 2
 
 // NewManifest makes the manifest of a run that has published no part.
 func NewManifest(account *Account) *Manifest {
-	return &Manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried}
+	return &Manifest{Format: manifestFormat, Service: account.Service, Settings: account.Settings, Carried: account.Carried, Free: account.Free.Choice()}
 }
 
 func (m *Manifest) format() (known int, found *int) { return manifestFormat, &m.Format }

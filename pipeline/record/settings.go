@@ -39,7 +39,10 @@ type Settings struct {
 	EscapeFormulas  bool        `json:"escape_formulas,omitempty"` // of CSV and TSV
 	PartRows        int64       `json:"part_rows,omitempty"`
 	Limit           int64       `json:"limit,omitempty"`
-	Shard           string      `json:"shard,omitempty"` // such as "3/16"; "" for the whole input
+	Free            string      `json:"free,omitempty"`      // the source of the answers of a model; "" for none
+	Precision       float64     `json:"precision,omitempty"` // wanted of these answers
+	Audit           float64     `json:"audit,omitempty"`     // the share of these that is asked, too
+	Shard           string      `json:"shard,omitempty"`     // such as "3/16"; "" for the whole input
 }
 
 // The values of Settings.Dedupe.
@@ -47,6 +50,16 @@ const (
 	DedupeExact = "exact" // equal normalized inputs are one request
 	DedupeSite  = "site"  // all spellings of a website are one request: see normalize.Normalizer.Site
 )
+
+// OfRequests are the settings that decide which requests are made, and which of them are free: without those that only
+// decide how the answers are written.
+func (s Settings) OfRequests() Settings {
+	return Settings{
+		Kind: s.Kind, Classification: s.Classification, Inputs: s.Inputs, InputPaths: s.InputPaths, Columns: s.Columns, Join: s.Join,
+		Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders, Dedupe: s.Dedupe,
+		Limit: s.Limit, Free: s.Free, Precision: s.Precision, Audit: s.Audit,
+	}
+}
 
 // Normalizer makes the requests of the run.
 func (s Settings) Normalizer() normalize.Normalizer {
@@ -177,7 +190,7 @@ func shown(value any) string {
 // Schema is the schema of the output, without the carried columns.
 func (s Settings) Schema() writer.Schema {
 	schema := writer.Schema{
-		Levels: s.Levels, Locals: s.Language != "", SourceColumns: s.SourceColumns,
+		Levels: s.Levels, Locals: s.Language != "", Sources: s.Free != "", SourceColumns: s.SourceColumns,
 		Shape: s.shape(), Top: s.Top, MinConfidence: s.MinConfidence,
 		EscapeFormulas: s.EscapeFormulas, Codes: client.Codes(),
 	}

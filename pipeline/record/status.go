@@ -29,6 +29,7 @@ type Status struct {
 	Records    int64       `json:"records"`         // with a status
 	Total      int64       `json:"total,omitempty"` // records of the input, estimated; 0 if unknown
 	Unanswered int64       `json:"unanswered"`      // records without an answer, each once for each classification
+	Free       int64       `json:"free,omitempty"`  // records that a model has answered for nothing
 	Requests   int64       `json:"requests"`
 	Retries    int64       `json:"retries"`
 	InFlight   int64       `json:"in_flight"`

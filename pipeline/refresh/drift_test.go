@@ -160,7 +160,7 @@ func (k *kept) refresh(d *drifting, day float64, budget int) {
 	k.must(err)
 	stored := k.stored(d)
 	for i, s := range d.sites {
-		r.Offer(s.request, stored[i])
+		k.must(r.Offer([]answers.Query{{Request: s.request, Found: true, Outcome: stored[i]}}))
 	}
 	r.Choose()
 	k.must(r.Start(k.store))

@@ -89,9 +89,14 @@ func historyOf(store *answers.Store, source string) (h History, err error) {
 	return h, err
 }
 
-// Offer offers a stored answer of the run. The same answer may be offered several times.
-func (r *Refresh) Offer(request client.Request, stored answers.Outcome) {
-	r.chooser.offer(request, stored)
+// Offer offers the stored answers to requests of the run. The same answer may be offered several times.
+func (r *Refresh) Offer(requests []answers.Query) error {
+	for _, q := range requests {
+		if q.Found {
+			r.chooser.offer(q.Request, q.Outcome)
+		}
+	}
+	return nil
 }
 
 // Choose ends the offers, and returns the number of answers to be asked again.

@@ -60,7 +60,9 @@ func begin(t *testing.T, store *answers.Store, run string, n int, budget int64, 
 			if !found || err != nil {
 				t.Fatalf("website %d: %v", i, err)
 			}
-			r.Offer(website(i), o)
+			if err := r.Offer([]answers.Query{{Request: website(i), Found: true, Outcome: o}}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	r.Choose()

@@ -78,6 +78,9 @@ func (m *markdown) run(r *Run) {
 	}
 	m.row("time", took(r))
 	m.row("service", escape(r.Service))
+	for _, s := range models(r) {
+		m.row(strings.ToLower(s.Name), escape(s.Value))
+	}
 	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved by equal inputs, %s by stored answers",
 		count(r.Cost.Made), count(r.Cost.Retries), count(r.Cost.Deduped), count(r.Cost.FromStore)))
 	if c := r.Cost.Money; c != nil {
@@ -85,6 +88,9 @@ func (m *markdown) run(r *Run) {
 	}
 	for _, e := range r.Expectations {
 		m.row(met(e), escape(e.Expectation+": "+e.Value))
+	}
+	if r.Free != nil {
+		m.row("free", fmt.Sprintf("%s records answered by the model: %s", count(r.Counts.Free), r.Free))
 	}
 	if len(r.Cost.Outcomes) > 0 {
 		m.row("outcomes", escape(outcomes(r.Cost.Outcomes)))

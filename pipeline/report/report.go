@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -31,12 +32,13 @@ type Run struct {
 	Error    string          `json:"error,omitempty"`
 	Starts   []Start         `json:"starts"` // the first one first
 	Cost     Cost            `json:"cost"`
-	Counts   record.Snapshot `json:"counts"` // of the last start
+	Counts   record.Snapshot `json:"counts"`         // of the last start
+	Free     *cascade.Audit  `json:"free,omitempty"` // of the answers of a model, of which Counts has the number
+	Files    []record.Output `json:"files"`
+	Inputs   []record.Input  `json:"inputs"`
+	Models   []record.Model  `json:"models,omitempty"`
 
 	Expectations []record.Expected `json:"expectations,omitempty"`
-
-	Files  []record.Output `json:"files"`
-	Inputs []record.Input  `json:"inputs"`
 }
 
 // Start is one start of a run.
@@ -110,7 +112,7 @@ func OfRun(ctx context.Context, output string) (Report, error) {
 func runOf(a *record.Account) *Run {
 	r := &Run{
 		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
-		Counts: a.Counts, Files: a.Outputs, Inputs: a.Inputs, Expectations: a.Expectations,
+		Counts: a.Counts, Free: a.Free, Files: a.Outputs, Inputs: a.Inputs, Models: a.Models, Expectations: a.Expectations,
 		Cost: Cost{Outcomes: record.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept, Money: a.Cost},
 	}
 	add := func(started, ended time.Time, ending record.Ending, err string, c record.Snapshot) {

@@ -108,6 +108,7 @@ func settings(r *Run) []setting {
 			list = append(list, setting{name, short(fmt.Sprint(value))})
 		}
 	}
+	list = append(list, models(r)...)
 	add("Column", len(s.Columns) > 0, s.Columns)
 	add("Shape", s.Shape != "", s.Shape)
 	add("Categories of a record", s.Top > 0, s.Top)
@@ -126,4 +127,16 @@ func met(e record.Expected) string {
 		return "met"
 	}
 	return "not met"
+}
+
+// models says how often the models of a run are right about inputs that they have not seen.
+func models(r *Run) (list []setting) {
+	for _, m := range r.Models {
+		list = append(list, setting{"Model", short(fmt.Sprintf("%s: %s labels of %s categories, cross-validated %s right, %s without the model",
+			m.Classification, count(m.Labels), count(m.Categories), percent(m.Right), percent(m.Without)))})
+		for _, a := range m.From {
+			list = append(list, setting{fmt.Sprintf("Model from confidence %g on", a.Confidence), fmt.Sprintf("%s right, %s of the inputs", percent(a.Right), percent(a.Inputs))})
+		}
+	}
+	return list
 }

@@ -156,6 +156,7 @@ func (v *verification) checkCounts() {
 	} {
 		compare("records "+string(s.status), s.count, v.report.Statuses[s.status])
 	}
+	v.checkFree()
 }
 
 // digestFile returns the size and the SHA-256 of a file.

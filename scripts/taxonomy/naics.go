@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,21 +24,21 @@ const (
 // industry is the industry of a code.
 type industry struct {
 	title       string
-	definitions []string // its own, or those of the codes that it replaces
+	definitions []string // of the edition 2017
 }
 
-// naicsOutline converts the source, an object of industries by code, to an outline in the order
-// of the codes, with the table of changes applied.
-func naicsOutline(data []byte, table string) (string, error) {
-	changes, err := parseChanges(table)
+// naicsOutline converts the source of the codes and titles, a Python dictionary, and that of the definitions, an object of
+// industries of the earlier edition by code, to an outline in the order of the codes. table has the origins of the codes.
+func naicsOutline(codes, definitions []byte, table string) (string, error) {
+	origins, err := parseOrigins(table)
 	if err != nil {
 		return "", err
 	}
-	source, err := readIndustries(data)
+	earlier, err := readIndustries(definitions)
 	if err != nil {
 		return "", err
 	}
-	industries, err := applyChanges(source, changes)
+	industries, err := define(readTitles(codes), earlier, origins)
 	if err != nil {
 		return "", err
 	}
@@ -66,12 +67,24 @@ func checkParent(industries map[string]industry, code string) error {
 		return nil
 	}
 	if _, ok := industries[code[:len(code)-1]]; !ok {
-		return fmt.Errorf("%s has no parent %s: add it to the changes", code, code[:len(code)-1])
+		return fmt.Errorf("%s has no parent %s: the source of the codes is cut off", code, code[:len(code)-1])
 	}
 	return nil
 }
 
-// readIndustries reads the source.
+// pythonItem matches an item of the dictionary. None of the titles has a quote.
+var pythonItem = regexp.MustCompile(`(?m)^\s*"([0-9-]+)": "([^"]*)",?\s*$`)
+
+// readTitles reads the source of the codes and titles.
+func readTitles(python []byte) map[string]string {
+	titles := make(map[string]string)
+	for _, item := range pythonItem.FindAllSubmatch(python, -1) {
+		titles[string(item[1])] = cleanTitle(string(item[2]))
+	}
+	return titles
+}
+
+// readIndustries reads the source of the definitions.
 func readIndustries(data []byte) (map[string]industry, error) {
 	var source map[string]struct{ Title, Description string }
 	if err := json.Unmarshal(data, &source); err != nil {

@@ -15,6 +15,7 @@ const (
 	trustMargin        // the distance of the utility to the best candidate of another branch, -5 to 5
 	trustEngine        // the confidence of the engine in the candidate, an ancestor or a descendant
 	trustKnown         // the share of the words that the examples have
+	trustShare         // the log odds of the candidate's share by the linear model
 	trusts
 )
 
@@ -53,7 +54,7 @@ func evidence(t *taxonomy.Taxonomy, list []candidate, known float64, limit int) 
 		v := c.variables
 		all[i] = [trusts]float64{
 			1, logOdds(chances[i]), logOdds(kin), min(max(margin, -mostMargin), mostMargin),
-			max(v[useEngine], v[useBelow], v[useAbove]), known,
+			max(v[useEngine], v[useBelow], v[useAbove]), known, logOdds(c.share),
 		}
 	}
 	return all

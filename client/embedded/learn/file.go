@@ -21,7 +21,7 @@ import (
 // JSON, and the linear model: the scale and the number of its features and classes, then by feature the distance of
 // its id to the one before, its rarity, the number of its weights, and by weight the distance of its class to the one
 // before, the weight, and for words the examples; at last the bias of each class.
-const firstLine = "bulkcat model 1\n"
+const firstLine = "bulkcat model 2\n"
 
 const headerLength = len(firstLine) + sha256.Size
 
@@ -133,6 +133,16 @@ func (m *Model) read(body []byte) error {
 			}
 		}
 	}
+	if m.Compared <= 0 {
+		return errMalformed
+	}
+	last := Agreement{Confidence: 1}
+	for _, a := range m.Agreements {
+		if !(a.Confidence > 0 && a.Confidence <= last.Confidence && a.Rows > last.Rows && a.Equal >= last.Equal && a.Right >= last.Right && a.Equal <= a.Right && a.Right <= a.Rows && a.Rows <= m.Compared) {
+			return errMalformed
+		}
+		last = a
+	}
 	m.linear = d.linear(len(m.Classes))
 	if d.failed || len(d.rest) > 0 {
 		return errMalformed
@@ -147,28 +157,29 @@ const maxNumber = 1e6
 
 // link finds the taxonomy and the categories of the classes.
 func (m *Model) link() error {
-	custom := &taxonomy.Custom{}
+	otherEdition := errors.New("the model is of another edition of " + m.Classification + ": make it again with 'bulkcat learn'")
 	if m.Tree != "" {
-		read, err := taxonomy.ReadCustom(m.Classification, "the taxonomy of the model", strings.NewReader(m.Tree))
-		if err != nil || !client.IsCustom(m.Classification) {
+		custom, err := taxonomy.ReadCustom(m.Classification, "the taxonomy of the model", strings.NewReader(m.Tree))
+		switch {
+		case err != nil || !client.IsCustom(m.Classification):
 			return errMalformed
+		case custom.Fingerprint() != m.Edition:
+			return otherEdition
 		}
-		custom = read
-	} else if t := taxonomy.Published(m.Classification); t != nil {
-		custom.Taxonomy = *t
+		m.taxonomy = &custom.Taxonomy
+	} else if e, ok := m.Published(); ok {
+		m.taxonomy = e.Load()
+	} else if taxonomy.Published(m.Classification) != nil {
+		return otherEdition
 	} else {
 		return fmt.Errorf("the model is of the classification %q, which this version of bulkcat does not have", m.Classification)
 	}
 	if client.CheckClassification(m.Kind, m.Classification) != nil {
 		return errMalformed
 	}
-	if custom.Fingerprint() != m.Edition {
-		return errors.New("the model is of another edition of " + m.Classification + ": make it again with 'bulkcat learn'")
-	}
-	m.taxonomy = &custom.Taxonomy
-	places := make(map[string]int32, len(custom.Categories))
-	for i := range custom.Categories {
-		places[custom.Categories[i].Path] = int32(i)
+	places := make(map[string]int32, len(m.taxonomy.Categories))
+	for i := range m.taxonomy.Categories {
+		places[m.taxonomy.Categories[i].Path] = int32(i)
 	}
 	for i := range m.Classes {
 		c := &m.Classes[i]

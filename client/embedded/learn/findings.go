@@ -52,9 +52,9 @@ func (l *Learner) compare(row Row, text uint64, class int32) {
 		return
 	}
 	e, label := l.examples[first], strings.Join(l.classes[class].Values, "|")
-	f := Finding{row, label, fmt.Sprintf("the input repeats %s:%d", e.File, e.Line)}
+	f := Finding{row, label, "the input repeats " + e.other()}
 	if e.class != class {
-		f.Problem = fmt.Sprintf("the label contradicts %s:%d, which has the same words and the label %q", e.File, e.Line, strings.Join(l.classes[e.class].Values, "|"))
+		f.Problem = fmt.Sprintf("the label contradicts %s, which has the same words and the label %q", e.other(), strings.Join(l.classes[e.class].Values, "|"))
 	}
 	l.findings = append(l.findings, f)
 }

@@ -166,6 +166,7 @@ func TestDamagedFiles(t *testing.T) {
 	for _, tt := range []struct{ name, text, problem string }{
 		{"an empty file", "", "no model"},
 		{"another file", "id,title\n1,Sofa\n", "no model"},
+		{"the version before", "bulkcat model 1\n" + string(file[len(firstLine):]), "another version"},
 		{"another version", "bulkcat model 9\n" + string(file[len(firstLine):]), "another version"},
 		{"a first line alone", firstLine, "cut off"},
 		{"more bytes", string(file) + "x", "damaged"},
@@ -183,6 +184,24 @@ func TestDamagedFiles(t *testing.T) {
 	m.Edition = "0123456789abcdef"
 	m.digest = digest(m.body())
 	refused(t, fileOf(t, m), "another edition")
+	for name, sums := range map[string][]Agreement{
+		"more equal than rows":  {{0.9, 10, 11, 11}},
+		"more right than rows":  {{0.9, 10, 9, 11}},
+		"more equal than right": {{0.9, 10, 9, 8}},
+		"right rows fall":       {{0.9, 10, 5, 9}, {0.8, 20, 6, 8}},
+		"no rows":               {{0.9, 0, 0, 0}},
+		"confidences rise":      {{0.8, 10, 9, 9}, {0.9, 20, 18, 18}},
+		"rows fall":             {{0.9, 10, 5, 5}, {0.8, 5, 5, 5}},
+		"equal rows fall":       {{0.9, 10, 9, 9}, {0.8, 20, 8, 9}},
+		"no confidence":         {{0, 10, 9, 9}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newShop(t).model(t)
+			m.Agreements = sums
+			m.digest = digest(m.body())
+			refused(t, fileOf(t, m), "malformed")
+		})
+	}
 }
 
 func TestTooFewLabels(t *testing.T) {

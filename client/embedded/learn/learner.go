@@ -47,6 +47,7 @@ type Learner struct {
 	classes  []Class
 	byClass  map[string]int32 // by the categories of a class
 	examples []example
+	pages    int
 	texts    map[uint64]int // by the hash of the words: the first example with it
 	findings []Finding
 	byTerms  map[string]string // by the terms of a path: the path
@@ -62,19 +63,37 @@ type example struct {
 
 // Row is where an input stands.
 type Row struct {
-	File  string
-	Line  int64
+	File  string // or the store
+	Line  int64  // 0 in a store
 	Input string
+}
+
+func (r Row) String() string {
+	if r.Line == 0 {
+		return r.File
+	}
+	return fmt.Sprintf("%s:%d", r.File, r.Line)
+}
+
+// other names the row in a problem of another one.
+func (r Row) other() string {
+	if r.Line == 0 {
+		return fmt.Sprintf("%q", r.Input)
+	}
+	return r.String()
 }
 
 // Features are the features of a sample, which take less memory than its text.
 type Features struct {
 	counted
 	matches []classify.Match
+	isPage  bool // of a website whose page was read
 }
 
 // FeaturesOf returns the features of a sample.
-func FeaturesOf(s Sample) Features { return Features{count(s), s.Engine.Matches} }
+func FeaturesOf(s Sample) Features {
+	return Features{count(s), s.Engine.Matches, s.Host != "" && len(s.Fields) > 0}
+}
 
 // NewLearner returns a Learner of inputs of a kind, and of labels in a taxonomy. A published taxonomy has no File.
 func NewLearner(kind client.Kind, t *taxonomy.Custom) *Learner {
@@ -118,6 +137,9 @@ func (l *Learner) Add(row Row, f Features, label string) {
 	}
 	l.compare(row, f.text, class)
 	l.classes[class].Labels++
+	if f.isPage {
+		l.pages++
+	}
 	l.examples = append(l.examples, example{counted: f.counted, Row: row, class: class, matches: f.matches})
 }
 
@@ -152,7 +174,7 @@ func (l *Learner) Train(ctx context.Context) (*Model, []Suspect, error) {
 	}
 	m := &Model{taxonomy: &l.taxonomy.Taxonomy, About: About{
 		Kind: l.kind, Classification: l.taxonomy.Name, Edition: l.taxonomy.Fingerprint(),
-		Labels: len(l.examples), Classes: l.classes,
+		Labels: len(l.examples), Pages: l.pages, Classes: l.classes,
 	}}
 	if l.taxonomy.File != "" {
 		m.Tree = treeText(&l.taxonomy.Taxonomy)
@@ -259,6 +281,7 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 	m.Confidence = fitConfidences(entries)
 	comparison := evaluate.ForTaxonomy(t)
 	var suspects []Suspect
+	var first []answered
 	for i, h := range held {
 		matches := m.answer(h.list, h.known, entriesFitted)
 		answers := make([]evaluate.Answer, len(matches))
@@ -267,6 +290,14 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 		}
 		label := strings.Join(l.classes[l.examples[i].class].Values, "|")
 		comparison.Add(label, answers)
+		isFirst := l.texts[l.examples[i].text] == i
+		if isFirst {
+			m.Compared++
+		}
+		if isFirst && len(matches) > 0 {
+			category := int32(matches[0].Category)
+			first = append(first, answered{matches[0].Confidence, slices.Contains(l.allowed(i), category), isRight(t, category, l.allowed(i))})
+		}
 		if own := l.examples[i].matches; len(own) > 0 && isRight(t, int32(own[0].Category), l.allowed(i)) {
 			m.Engine += 1 / float64(len(held))
 		}
@@ -275,6 +306,7 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 		}
 	}
 	m.Report = comparison.Report()
+	m.Agreements = agreements(first)
 	sortSuspects(suspects)
 	return suspects
 }
@@ -310,7 +342,7 @@ func (l *Learner) hold(ctx context.Context, rare *rarities) []held {
 			if fold[i] == k {
 				h := &all[i]
 				h.known = linear.shares(e.features, e.leftOut, shares[:len(classes)])
-				h.list = tree.candidates(classes, shares[:len(classes)], e.matches)
+				h.list = slices.Clone(tree.candidates(classes, shares[:len(classes)], e.matches)) // 100,000 of them are in memory
 			}
 		}
 	}

@@ -51,7 +51,7 @@ type vector struct {
 // trained trains a model of the vectors. It stops early when ctx ends; the model is useless then.
 func trained(ctx context.Context, vectors []vector, classes int, rare *rarities) *linear {
 	m := &linear{bias: make([]float32, classes)}
-	places := m.lay(vectors)
+	ids := m.lay(vectors)
 	t := trainer{linear: m, exact: make([]float32, len(m.classes)), steps: make([]float32, len(m.classes)), biasSteps: make([]float32, classes)}
 	random := rand.New(rand.NewPCG(1, 2)) // the same order for the same examples
 	order := make([]int, len(vectors))
@@ -66,7 +66,12 @@ func trained(ctx context.Context, vectors []vector, classes int, rare *rarities)
 			if ctx.Err() != nil {
 				return m
 			}
-			t.step(vectors[k], places[k], scores, errors)
+			t.step(vectors[k], scores, errors)
+		}
+	}
+	for _, v := range vectors {
+		for j := range v.features {
+			v.features[j].id = ids[v.features[j].id]
 		}
 	}
 	m.quantize(t.exact)
@@ -74,8 +79,9 @@ func trained(ctx context.Context, vectors []vector, classes int, rare *rarities)
 	return m
 }
 
-// lay makes place for the weights, and returns the places of the features of each vector.
-func (m *linear) lay(vectors []vector) [][]int32 {
+// lay makes place for the weights. It replaces the ids of the features of the vectors by their places, and returns the ids by
+// place.
+func (m *linear) lay(vectors []vector) (ids []uint32) {
 	number := make(map[uint32]int32)
 	var counts []int32
 	for _, v := range vectors {
@@ -84,6 +90,7 @@ func (m *linear) lay(vectors []vector) [][]int32 {
 			if !ok {
 				i = int32(len(counts))
 				number[f.id] = i
+				ids = append(ids, f.id)
 				counts = append(counts, 0)
 			}
 			counts[i]++
@@ -95,14 +102,12 @@ func (m *linear) lay(vectors []vector) [][]int32 {
 	}
 	seen := make([]int32, starts[len(counts)]) // by feature: the class of each vector with it
 	next := slices.Clone(starts)
-	places := make([][]int32, len(vectors))
-	for k, v := range vectors {
-		places[k] = make([]int32, len(v.features))
+	for _, v := range vectors {
 		for j, f := range v.features {
 			i := number[f.id]
 			seen[next[i]] = v.class
 			next[i]++
-			places[k][j] = i
+			v.features[j].id = uint32(i)
 		}
 	}
 	m.index = number
@@ -121,7 +126,8 @@ func (m *linear) lay(vectors []vector) [][]int32 {
 		}
 		m.offsets[i+1] = int32(len(m.classes))
 	}
-	return places
+	m.classes, m.seen = slices.Clone(m.classes), slices.Clone(m.seen) // the group of each feature took more memory
+	return ids
 }
 
 // trainer is the state of the training of a model.
@@ -133,15 +139,15 @@ type trainer struct {
 }
 
 // step changes the weights by one example.
-func (t *trainer) step(v vector, places []int32, scores []float64, errors []float32) {
+func (t *trainer) step(v vector, scores []float64, errors []float32) {
 	for c, b := range t.bias {
 		scores[c] = float64(b)
 	}
-	for j, i := range places {
-		from, to := t.offsets[i], t.offsets[i+1]
+	for _, f := range v.features {
+		from, to := t.offsets[f.id], t.offsets[f.id+1]
 		classes, weights := t.classes[from:to], t.exact[from:to]
 		for n, c := range classes {
-			scores[c] += float64(weights[n] * v.features[j].value)
+			scores[c] += float64(weights[n] * f.value)
 		}
 	}
 	softmax(scores)
@@ -154,11 +160,11 @@ func (t *trainer) step(v vector, places []int32, scores []float64, errors []floa
 		t.biasSteps[c] += errors[c] * errors[c]
 		t.bias[c] -= biasRate * errors[c] / (sqrt(t.biasSteps[c]) + softening)
 	}
-	for j, i := range places {
-		from, to := t.offsets[i], t.offsets[i+1]
+	for _, f := range v.features {
+		from, to := t.offsets[f.id], t.offsets[f.id+1]
 		classes, weights, steps := t.classes[from:to], t.exact[from:to], t.steps[from:to]
 		for n, c := range classes {
-			g := errors[c]*v.features[j].value + decay*weights[n]
+			g := errors[c]*f.value + decay*weights[n]
 			if g < negligible && g > -negligible {
 				continue
 			}

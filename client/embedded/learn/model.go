@@ -26,10 +26,14 @@ type About struct {
 	Tree           string      `json:"tree,omitempty"` // a custom taxonomy as CSV; "" for a published one
 
 	Labels  int     `json:"labels"` // examples
+	Pages   int     `json:"pages"`  // of these: websites whose page was read
 	Classes []Class `json:"classes"`
 
 	Engine float64         `json:"engine_top_1"`     // the share of the examples to which the engine alone gives a right first answer
 	Report evaluate.Report `json:"cross_validation"` // of the examples: each answered by a model of others
+
+	Compared   int64       `json:"compared"`   // different inputs of the cross-validation
+	Agreements []Agreement `json:"agreements"` // of these, by falling confidence
 
 	Utility    utility     `json:"utility"`
 	Confidence confidences `json:"confidence"`
@@ -58,6 +62,14 @@ func (m *Model) borrow() *working {
 
 // Taxonomy returns the taxonomy that the model answers in.
 func (m *Model) Taxonomy() *taxonomy.Taxonomy { return m.taxonomy }
+
+// Published returns the published edition that the model answers in; false for a model of a custom taxonomy.
+func (m *Model) Published() (taxonomy.Edition, bool) {
+	if m.Tree != "" {
+		return taxonomy.Edition{}, false
+	}
+	return taxonomy.EditionWith(m.Classification, m.Edition)
+}
 
 // Custom returns the custom taxonomy in the model; nil if the model is of a published one. file is the name of the model
 // in errors.

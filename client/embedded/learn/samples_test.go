@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,8 +75,9 @@ func sampleOf(engine *classify.Engine, kind client.Kind, name string, number int
 }
 
 // result is the share of right answers of the engine and of a model to the inputs that the model was not made of, and
-// the mean confidence of the model.
-type result struct{ engine, model, confidence float64 }
+// the mean confidence of the model; sure is the share of the inputs whose answer has a confidence from which on the bound of
+// right answers is 0.95, and agreed the share of those of them whose answer is right.
+type result struct{ engine, model, confidence, sure, agreed float64 }
 
 func draw(t *testing.T, tree *taxonomy.Custom, kind client.Kind, list []labelled, labels, seed int) (result, *Model) {
 	order := rand.New(rand.NewPCG(uint64(seed), 7)).Perm(len(list))
@@ -89,6 +92,7 @@ func draw(t *testing.T, tree *taxonomy.Custom, kind client.Kind, list []labelled
 		t.Fatal(err)
 	}
 	var r result
+	threshold, ok := m.sure(surePrecision, func(a Agreement) int64 { return a.Right }) // labels are parts of a tree, or sets
 	one := 1 / float64(len(order)-labels)
 	for _, i := range order[labels:] {
 		var allowed []int32
@@ -102,6 +106,12 @@ func draw(t *testing.T, tree *taxonomy.Custom, kind client.Kind, list []labelled
 		}
 		if m := m.Predict(list[i].sample, 1); len(m) > 0 {
 			r.confidence += one * m[0].Confidence
+			if ok && m[0].Confidence >= threshold {
+				r.sure += one
+				if isRight(&tree.Taxonomy, int32(m[0].Category), allowed) {
+					r.agreed += one
+				}
+			}
 			if isRight(&tree.Taxonomy, int32(m[0].Category), allowed) {
 				r.model += one
 			}
@@ -110,12 +120,72 @@ func draw(t *testing.T, tree *taxonomy.Custom, kind client.Kind, list []labelled
 	return r, m
 }
 
+const surePrecision = 0.95
+
+// departments are names that a shop has for those of the product taxonomy.
+var departments = map[string]string{"Home & Garden": "Living", "Apparel & Accessories": "Fashion", "Electronics": "Gadgets"}
+
+// nodeOf is the category of a label in a shop's tree: its department, and the last levels of the allowed categories.
+func nodeOf(label string) string {
+	department, _, _ := strings.Cut(label, " > ")
+	department, _, _ = strings.Cut(department, "|")
+	if name := departments[department]; name != "" {
+		department = name
+	}
+	var last []string
+	for value := range strings.SplitSeq(label, "|") {
+		levels := strings.Split(value, " > ")
+		last = append(last, levels[len(levels)-1])
+	}
+	return department + " > " + strings.Join(last, " or ")
+}
+
+// The shares of right answers in a shop's own tree: its 100 categories are the labels of the titles of a marketplace.
+func TestSamplesInTree(t *testing.T) {
+	if *samples == "" {
+		t.Skip("needs -samples")
+	}
+	_, kind, list := readSamples(t, "product_flipkart")
+	nodes := make(map[string]bool)
+	for i := range list {
+		list[i].label = nodeOf(list[i].label)
+		nodes[list[i].label] = true
+	}
+	text := strings.Join(slices.Sorted(maps.Keys(nodes)), "\n")
+	tree, err := taxonomy.ReadCustom(client.CustomPrefix+"tree", "tree.txt", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := classify.New(taxonomy.Products())
+	base.AddNames(taxonomy.Names)
+	engine := classify.New(&tree.Taxonomy)
+	engine.LinkTo(base, func(category int) []taxonomy.Link { return tree.Categories[category].Linked() })
+	for i := range list {
+		s := &list[i].sample
+		s.Builtin = Answers{base.Taxonomy(), base.TitleCandidates(s.Fields[0].Text)}
+		s.Engine = Answers{engine.Taxonomy(), engine.TitleCandidates(s.Fields[0].Text)}
+		list[i].features = FeaturesOf(*s)
+	}
+	fmt.Printf("| tree | labels | engine | model: mean | least | most |\n|---|--:|--:|--:|--:|--:|\n")
+	for _, labels := range []int{200, 1000} {
+		var mean result
+		least, most := 1.0, 0.0
+		for seed := range *draws {
+			r, _ := draw(t, tree, kind, list, labels, seed)
+			mean.engine += r.engine / float64(*draws)
+			mean.model += r.model / float64(*draws)
+			least, most = min(least, r.model), max(most, r.model)
+		}
+		fmt.Printf("| %d categories | %d | %.3f | %.3f | %.3f | %.3f |\n", len(nodes), labels, mean.engine, mean.model, least, most)
+	}
+}
+
 // The shares of right answers of models of 50, 200 and two thirds of the labels to the other inputs.
 func TestSamples(t *testing.T) {
 	if *samples == "" {
 		t.Skip("needs -samples")
 	}
-	fmt.Printf("| set | labels | engine | model: mean | least | most | worst beside the engine | confidence | file |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Printf("| set | labels | engine | model: mean | least | most | worst beside the engine | confidence | sure | of these agreed | file |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, name := range strings.Split(*sets, ",") {
 		tree, kind, list := readSamples(t, name)
 		thirds := 2 * len(list) / 3
@@ -127,6 +197,8 @@ func TestSamples(t *testing.T) {
 				mean.engine += r.engine / float64(*draws)
 				mean.model += r.model / float64(*draws)
 				mean.confidence += r.confidence / float64(*draws)
+				mean.sure += r.sure / float64(*draws)
+				mean.agreed += r.agreed / float64(*draws)
 				least, most, worst = min(least, r.model), max(most, r.model), min(worst, r.model-r.engine)
 				var file bytes.Buffer
 				if _, err := m.WriteTo(&file); err != nil {
@@ -137,7 +209,7 @@ func TestSamples(t *testing.T) {
 					t.Logf("%s %d %.2f %.2f", name, labels, m.Utility, m.Confidence)
 				}
 			}
-			fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %+.3f | %.3f | %d |\n", name, labels, mean.engine, mean.model, least, most, worst, mean.confidence, size)
+			fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %+.3f | %.3f | %.3f | %.3f | %d |\n", name, labels, mean.engine, mean.model, least, most, worst, mean.confidence, mean.sure, mean.agreed/max(mean.sure, 1e-9), size)
 		}
 	}
 }

@@ -118,6 +118,16 @@ func (e Edition) IsDefault() bool {
 	return first.Version == e.Version
 }
 
+// EditionWith returns the published taxonomy of a classification whose [Custom.Fingerprint] is given; false if there is none.
+func EditionWith(classification, fingerprint string) (Edition, bool) {
+	for _, e := range editions {
+		if e.Name == classification && (&Custom{Taxonomy: *e.Load()}).Fingerprint() == fingerprint {
+			return e, true
+		}
+	}
+	return Edition{}, false
+}
+
 // Published returns the categories of EditionOf; nil if there is none.
 func Published(classification string) *Taxonomy {
 	if e, ok := EditionOf(classification); ok {

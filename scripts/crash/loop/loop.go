@@ -56,6 +56,9 @@ func Run(ctx context.Context, options Options) (Report, error) {
 }
 
 func (l *loop) run(ctx context.Context) error {
+	if err := l.modelFor(ctx); err != nil {
+		return err
+	}
 	for number := 0; l.report.killed() < l.Kills; number++ {
 		if len(l.report.Failures) == mostFailed {
 			return nil
@@ -119,7 +122,7 @@ func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
-	service, err := newService(r.seed, nil)
+	service, err := l.newService(r.seed, nil)
 	if err != nil {
 		return nil, err
 	}

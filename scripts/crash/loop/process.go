@@ -24,11 +24,12 @@ const (
 	Parquet Format = "parquet"
 	Folder  Format = "folder" // of CSV parts
 	Shards  Format = "shards" // of a folder, by a run each, and one file that finish makes of them
+	Free    Format = "free"   // of CSV parts, some rows of which a model answers for nothing
 	Copied  Format = "copied" // CSV, with a copy of the store: each kill loses the machine with its disk
 )
 
 // Formats are all of them.
-var Formats = []Format{CSV, JSONL, Parquet, Folder, Shards, Copied}
+var Formats = []Format{CSV, JSONL, Parquet, Folder, Shards, Free, Copied}
 
 const (
 	inputName = "catalog.csv"
@@ -48,6 +49,8 @@ func commands(format Format, dir string) [][]string {
 	switch format {
 	case Folder:
 		return [][]string{run(parts...)}
+	case Free:
+		return [][]string{run(append(parts, "--free", filepath.Join("..", modelName), "--precision", "80%")...)}
 	case Shards:
 		var all [][]string
 		for n := range shards {

@@ -7,12 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
 // tree is the content of a cycle's folder by path, without the store. Files with times and
 // counts, which differ from run to run, have the content nil.
 type tree map[string][]byte
+
+// address is that of the service, which the column source has, and which differs from cycle to cycle.
+var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
 func readTree(dir string) (tree, error) {
 	t := make(tree)
@@ -33,7 +37,8 @@ func readTree(dir string) (tree, error) {
 		if changing(name) {
 			return nil
 		}
-		t[name], err = os.ReadFile(path)
+		content, err := os.ReadFile(path)
+		t[name] = address.ReplaceAll(content, []byte("http://service"))
 		return err
 	})
 	return t, err

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
         allow_private: bool
         edition: str | list[str]
         model: str | list[str]
+        free: str
+        precision: str
+        audit: str
         rate: str
         burst: int
         workers: int
@@ -140,6 +143,9 @@ _RUN = {
     "allow_private": ("bool", "also read pages at addresses of the local network"),
     "edition": ("str | list[str]", "another EDITION of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times"),
     "model": ("str | list[str]", "let the embedded service answer with the model in FILE, which bulkcat learn has made, and ask for its classification unless --classification is given; may be given several times"),
+    "free": ("str", "let the model in FILE, which bulkcat learn has made, answer where it is sure, and ask the hosted service for the rest; the column source says who has answered"),
+    "precision": ("str", "how many of the answers of --free the service would give, too (default 95%)"),
+    "audit": ("str", "the part of the answers of --free, chosen at random, that the service is asked for, too, at least 300; 0 for no audit (default 1%)"),
     "rate": ("str", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit (default auto)"),
     "burst": ("int", "requests at once within --rate, after a pause (default 1)"),
     "workers": ("int", "requests in flight at most; 0 for as many as rate and latency need (default 0)"),

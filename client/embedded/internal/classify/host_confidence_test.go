@@ -55,6 +55,9 @@ func TestHostNames(t *testing.T) {
 		least, most float64 // confidence of the first entry
 	}{
 		{"applebees.com", 0, 0.4},
+		{"apple.com", 0.3, mostByName},
+		{"theonion.com", 0.3, mostByName},
+		{"twitch.tv", 0.7, 1},
 		{"jpmorganchase.com", 0, 0.3},
 		{"stanford.edu", 0.7, 1},
 		{"irs.gov", 0.7, 1},

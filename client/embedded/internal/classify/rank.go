@@ -21,7 +21,11 @@ func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float
 	ceiling := e.ceiling(s)
 	for i := range leaders[:max(0, min(limit, len(leaders)))] {
 		// No entry has a higher confidence than the entry before it.
-		ceiling = min(ceiling, fit.confidence(e.evidence(s, leaders, i)))
+		v := e.evidence(s, leaders, i)
+		ceiling = min(ceiling, fit.confidence(v))
+		if fit == &companyNameFit && v.domain == 0 {
+			ceiling = min(ceiling, mostByName)
+		}
 		if ceiling < least {
 			break
 		}
@@ -36,6 +40,10 @@ func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float
 // mostDoubt is the confidence of an entry for a few words that are mostly unknown: of such samples with a higher one, 15 of
 // 27 were right.
 const mostDoubt = 0.55
+
+// mostByName is the highest confidence in an industry by a host name alone, unless the top-level domain has its meaning, such as
+// .edu. Of 21 answers with a higher one, 7 were right; of all 76 answers above 0.3, 30.
+const mostByName = 0.4
 
 // ceiling is the highest confidence that an entry for the text can have. In a title of up to three words of which half or more
 // are unknown, the word that is known is often a name: "Stan Smith" is no apple. Linked categories depend on the words that the

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+)
+
+// bindFree binds the flags that say what a model answers instead of the hosted service.
+func (f *runFlags) bindFree(flags *pflag.FlagSet) {
+	f.Free.Precision, f.Free.Audit = 0.95, 0.01 // one in a hundred finds a model that has become worse, and costs little
+	flags.StringVar(&f.freeModel, "free", "", "let the model in `FILE`, which bulkcat learn has made, answer where it is sure, and ask the hosted service for the rest; the column source says who has answered")
+	flags.Var((*shareValue)(&f.Free.Precision), "precision", "how many of the answers of --free the service would give, too")
+	flags.Var((*shareValue)(&f.Free.Audit), "audit", "the part of the answers of --free, chosen at random, that the service is asked for, too, at least 300; 0 for no audit")
+}
+
+// loadFree reads the model of --free.
+func (f *runFlags) loadFree(hosted bool) (err error) {
+	if f.freeModel == "" {
+		return nil
+	}
+	if !hosted {
+		return &usageError{errors.New("--free is for a hosted service: the embedded one costs nothing, and answers with the model that --model names")}
+	}
+	if f.Free.Precision == 0 {
+		return &usageError{errors.New("--precision: it must be more than 0")}
+	}
+	if f.Free.Model, err = readModel(f.freeModel); err != nil {
+		return &usageError{fmt.Errorf("--free: %w", err)}
+	}
+	return nil
+}
+
+// addFreeEdition adds the edition of the model of --free, unless another is given, or the classification is not asked for.
+func (f *runFlags) addFreeEdition() {
+	if f.Free.Model == nil {
+		return
+	}
+	e, ok := f.Free.Model.Published()
+	isGiven := slices.ContainsFunc(f.Editions, func(given taxonomy.Edition) bool { return given.Name == e.Name })
+	if ok && !isGiven && slices.Contains(f.Classifications, e.Name) {
+		f.Editions = append(f.Editions, e)
+	}
+}
+
+// shareValue is a share such as 95% or 0.95.
+type shareValue float64
+
+func (v *shareValue) Set(text string) error {
+	number, isPercent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(number, 64)
+	if isPercent {
+		x /= 100
+	}
+	if err != nil || !(x >= 0 && x <= 1) {
+		return fmt.Errorf("%q is no share: write 95%% or 0.95", text)
+	}
+	*v = shareValue(x)
+	return nil
+}
+
+func (v *shareValue) String() string { return strconv.FormatFloat(float64(*v)*100, 'g', 10, 64) + "%" }
+
+func (*shareValue) Type() string { return "SHARE" }

@@ -1,0 +1,77 @@
+package cascade
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
+)
+
+// Audit says how a run has answered for nothing, and how often these answers agree with those of the service.
+type Audit struct {
+	Source    string    `json:"source"`            // of the free rows
+	Begun     time.Time `json:"begun"`             // answers that were stored before are neither free nor in the sample
+	Precision float64   `json:"precision"`         // the wanted agreement
+	Step      int       `json:"step"`              // the number of the threshold, from 1: it rises when an audit fails; 0 if nothing is free
+	Threshold float64   `json:"threshold"`         // the least confidence of a free row
+	Requests  int64     `json:"requests"`          // different requests that the model is sure about, with the sample
+	Sample    int64     `json:"sample"`            // of these, the random sample that is asked, too; 0 without an audit
+	Disagreed int64     `json:"disagreed"`         // of the sample, requests to which the service gives another first category, or none
+	Missing   int64     `json:"missing,omitempty"` // of the sample, requests without an outcome, which count as not agreed until they are asked
+
+	Level float64 `json:"level,omitempty"` // the confidence level of Bound
+	Bound float64 `json:"bound,omitempty"` // the lower bound of the share of the requests to which the service agrees
+}
+
+// levelOf is the confidence level of the bound of a step. The steps share the 5% with which any of the bounds of a run may
+// be wrong: the first step has half of it, and each further step half of what the one before has.
+func levelOf(step int) float64 { return 1 - 0.05*math.Pow(0.5, float64(step)) }
+
+// state computes the bound.
+func (a *Audit) state() {
+	a.Level, a.Bound = 0, 0
+	if a.Step > 0 && a.Sample > 0 {
+		a.Level = levelOf(a.Step)
+		a.Bound = learn.LowerBound(a.Sample-a.Disagreed-a.Missing, a.Sample, a.Level)
+	}
+}
+
+// Restated is the audit with the bound computed anew.
+func (a Audit) Restated() Audit {
+	a.state()
+	return a
+}
+
+// Choice is equal for audits of runs in which the same requests are free; "" for nil.
+func (a *Audit) Choice() string {
+	if a == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s step %d", a.Source, a.Begun.Format(time.RFC3339Nano), a.Step)
+}
+
+// String says it in words.
+func (a Audit) String() string {
+	if a.Step == 0 {
+		return "no answer is free: the model is not sure enough"
+	}
+	text := "confidence " + number(a.Threshold) + " or more"
+	if a.Sample == 0 {
+		return text + "; not audited"
+	}
+	text += fmt.Sprintf("; the service differs in %d of %d audited answers: it agrees with at least %s (level %s)", a.Disagreed, a.Sample, percent(a.Bound), percent(a.Level))
+	if a.Missing > 0 {
+		text += fmt.Sprintf("; incomplete: %d have no answer yet", a.Missing)
+	}
+	return text
+}
+
+// number has four digits: thresholds are in steps of a ten-thousandth, or those of the model.
+func number(x float64) string { return strconv.FormatFloat(math.Floor(x*1e4)/1e4, 'f', -1, 64) }
+
+// percent rounds down, as a lower bound is.
+func percent(x float64) string {
+	return strconv.FormatFloat(math.Floor(x*1e4+1e-6)/100, 'f', -1, 64) + "%"
+}

@@ -1,0 +1,400 @@
+package cascade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+)
+
+var begun = time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
+
+const classification = "product_taxonomy"
+
+// model is a model whose confidence is a random number that the input decides.
+type model struct{}
+
+func (model) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+	if r.Input == "" {
+		return client.Answer{}, &client.Error{Class: client.Rejected}
+	}
+	return client.Answer{Entries: []client.Entry{{Value: "Model", Confidence: float64(xxhash.Sum64String(r.Input)>>11) / (1 << 53)}}}, nil
+}
+
+func request(i int) client.Request {
+	return client.Request{Kind: client.Product, Classification: classification, Input: fmt.Sprintf("title %d", i)}
+}
+
+func answered(value string, at time.Time) answers.Outcome {
+	body := fmt.Sprintf(`{%q:[]}`, classification)
+	if value != "" {
+		body = fmt.Sprintf(`{%q:[{"value":%q,"confidence":0.5}]}`, classification, value)
+	}
+	a, _ := client.ParseAnswer([]byte(body), classification)
+	a.AnsweredAt = at
+	return answers.Outcome{Answer: a}
+}
+
+func options() Options {
+	return Options{Run: "run", Model: model{}, Source: "embedded+model", Classification: classification, Threshold: 0.5, Precision: 0.95, Audit: 0.01}
+}
+
+// begin makes the plan of requests that are offered in batches.
+func begin(t *testing.T, store *answers.Store, o Options, queries []answers.Query) *Cascade {
+	t.Helper()
+	c, err := Begin(store, o, begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	different := make(map[client.Request]bool)
+	for _, q := range queries {
+		different[q.Request] = true
+	}
+	for again := true; again; {
+		for batch := range slices.Chunk(queries, 100) {
+			if err := c.Offer(batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again, err = c.Plan(int64(len(different))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(c.Save(store), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func unanswered(n int) []answers.Query {
+	list := make([]answers.Query, n)
+	for i := range list {
+		list[i].Request = request(i)
+	}
+	return list
+}
+
+func newStore(t *testing.T) *answers.Store {
+	t.Helper()
+	store, err := answers.Open(answers.Options{Dir: filepath.Join(t.TempDir(), "store"), Source: "https://api.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// look looks up queries in the store.
+func look(t *testing.T, store *answers.Store, queries []answers.Query) []answers.Query {
+	t.Helper()
+	queries = slices.Clone(queries)
+	if err := store.LookupAll(queries); err != nil {
+		t.Fatal(err)
+	}
+	return queries
+}
+
+func confidenceOf(r client.Request) float64 {
+	a, _ := model{}.Categorize(context.Background(), r)
+	return a.Entries[0].Confidence
+}
+
+// asked are the requests that the run asks although the model is sure; the others of those are free.
+func asked(t *testing.T, c *Cascade, queries []answers.Query) (sample []client.Request, free int) {
+	t.Helper()
+	if c.Audit().Step == 0 {
+		return nil, 0
+	}
+	for _, q := range queries {
+		a, source, ok := c.Answer(q.Request)
+		switch sure := confidenceOf(q.Request) >= c.Audit().Threshold; {
+		case ok && (!sure || source != c.options.Source || !a.Free || !a.AnsweredAt.Equal(begun) || a.Entries[0].Confidence != confidenceOf(q.Request)):
+			t.Fatalf("%+v of %s", a, source)
+		case ok:
+			free++
+		case sure:
+			sample = append(sample, q.Request)
+		}
+	}
+	return sample, free
+}
+
+// TestPlan offers requests in other orders, in other batches and several times.
+func TestPlan(t *testing.T) {
+	const n = 20_000
+	queries := unanswered(n)
+	want := begin(t, nil, options(), queries).plan
+	if len(want.Steps) != 5 {
+		t.Fatalf("%d steps: %+v", len(want.Steps), want.Steps)
+	}
+	for i, s := range want.Steps {
+		share := append([]float64{1}, shares[:]...)[i]
+		if got := float64(s.Requests) / n * 2; got < share-0.02 || got > share+0.02 {
+			t.Errorf("step %d has %.3f of the requests, want %.2f", i+1, got, share)
+		}
+		if s.Sample != 300 || s.Free != s.Requests-300 || s.most < 2 || s.most > 7 {
+			t.Errorf("step %d: %+v", i+1, s)
+		}
+		if i > 0 && (s.Cut < want.Steps[i-1].Cut || s.Threshold <= want.Steps[i-1].Threshold) {
+			t.Errorf("step %d: the cut %d and the threshold %v are below those before", i+1, s.Cut, s.Threshold)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 3 {
+		random.Shuffle(n, func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
+		if got := begin(t, nil, options(), append(queries, queries[:500]...)).plan; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got  %+v\nwant %+v", got, want)
+		}
+	}
+}
+
+// TestSample checks the number of requests that a run asks although the model is sure.
+func TestSample(t *testing.T) {
+	for name, tt := range map[string]struct {
+		n           int // requests, about half of which the model is sure about
+		change      func(*Options)
+		before      int // of the requests, those that were answered before the plan
+		steps       int
+		least, most int // requests of the sample
+	}{
+		"few":                  {n: 1000, steps: 2, least: 300, most: 300},
+		"too few":              {n: 500},
+		"many":                 {n: 60_000, change: func(o *Options) { o.Audit = 0.05 }, steps: 5, least: 1400, most: 1600},
+		"a finer precision":    {n: 20_000, change: func(o *Options) { o.Precision = 0.99 }, steps: 4, least: 1500, most: 1500},
+		"no audit":             {n: 1000, change: func(o *Options) { o.Audit = 0 }, steps: 1},
+		"all are audited":      {n: 1000, change: func(o *Options) { o.Audit = 1 }},
+		"never sure":           {n: 1000, change: func(o *Options) { o.Threshold = 1 }},
+		"other classification": {n: 1000, change: func(o *Options) { o.Classification = "another" }},
+		"answered before":      {n: 2000, before: 1000, steps: 2, least: 300, most: 300},
+		"offline":              {n: 1000, change: func(o *Options) { o.Offline = true }, steps: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, queries := options(), unanswered(tt.n)
+			if tt.change != nil {
+				tt.change(&o)
+			}
+			for i := range tt.before {
+				queries[i].Found, queries[i].Outcome = true, answered("Model", begun.Add(-time.Hour))
+			}
+			c := begin(t, nil, o, queries)
+			sample, free := asked(t, c, queries[tt.before:])
+			if len(c.plan.Steps) != tt.steps || len(sample) < tt.least || len(sample) > tt.most {
+				t.Errorf("%d steps, a sample of %d; want %d, %d to %d", len(c.plan.Steps), len(sample), tt.steps, tt.least, tt.most)
+			}
+			a := c.Audit()
+			if (free > 0) != (tt.steps > 0) || c.Free() != int64(free) || a.Sample != int64(len(sample)) || a.Missing != a.Sample || a.Requests != int64(free+len(sample)) {
+				t.Errorf("%d free, %+v; want %d", c.Free(), a, free)
+			}
+		})
+	}
+}
+
+// outcomeOf is the outcome of a service that agrees or not.
+func outcomeOf(agrees bool) answers.Outcome {
+	if agrees {
+		return answered("Model", begun.Add(time.Second))
+	}
+	return answered("Other", begun.Add(time.Second))
+}
+
+// TestAudit counts outcomes until an audit fails, and starts the run again.
+func TestAudit(t *testing.T) {
+	store, queries := newStore(t), unanswered(20_000)
+	c := begin(t, store, options(), queries)
+	batch := store.NewBatch()
+	answer := func(i int, r client.Request, o answers.Outcome) error {
+		batch.Add(r, o)
+		return c.Count(r, o)
+	}
+	sample, _ := asked(t, c, queries)
+	most := int(c.plan.Steps[0].most)
+	disagreeing := []answers.Outcome{answered("Other", begun), answered("", begun), {Answer: client.Answer{AnsweredAt: begun}, Rejection: &client.Error{Class: client.Rejected, Status: 404}}}
+	for i, r := range sample[:most] {
+		if err := answer(i, r, disagreeing[i%3]); err != nil {
+			t.Fatalf("disagreement %d of %d: %v", i+1, most, err)
+		}
+	}
+	for i, r := range sample[most : len(sample)-1] {
+		if err := answer(i, r, outcomeOf(true)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := batch.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if a := c.Audit(); a.Missing != 1 || a.Bound >= 0.95 || int(a.Disagreed) != most {
+		t.Errorf("without the last: %+v", a)
+	}
+	last := sample[len(sample)-1]
+	other := begin(t, store, options(), look(t, store, queries)) // a start whose last outcome is another
+	if other.Audit() != c.Audit() || other.Free() != c.Free() {
+		t.Errorf("started again: %+v, %d free; want %+v, %d", other.Audit(), other.Free(), c.Audit(), c.Free())
+	}
+	if err := c.Count(last, outcomeOf(true)); err != nil {
+		t.Error(err)
+	}
+	if a := c.Audit(); a.Missing != 0 || a.Bound < 0.95 || a.Level != 0.975 || a != a.Restated() {
+		t.Errorf("at the most: %+v", a)
+	}
+	if err := other.Count(last, outcomeOf(false)); err != ErrRaised {
+		t.Fatalf("one disagreement more: %v", err)
+	}
+	failed, free := other.Audit(), other.Free()
+	if raised := other.Raise(); raised != failed || other.Audit().Step < 2 || other.Free() >= free {
+		t.Errorf("raised from %+v to %+v", raised, other.Audit())
+	}
+	batch = store.NewBatch()
+	batch.Add(last, outcomeOf(false))
+	if err := batch.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if again := begin(t, store, options(), look(t, store, queries)); again.Audit() != other.Audit() || again.Free() != other.Free() {
+		t.Errorf("started again: %+v, want %+v", again.Audit(), other.Audit())
+	}
+	more := look(t, store, unanswered(30_000))
+	if grown := begin(t, store, options(), more); grown.Audit().Sample <= 300 || grown.plan.Steps[0].Requests < 14_000 || grown.plan.Steps[0].Threshold != c.plan.Steps[0].Threshold {
+		t.Errorf("of more requests: %+v, before %+v", grown.plan, c.plan)
+	}
+}
+
+// TestNothingIsFreeAtLast has a service that never agrees.
+func TestNothingIsFreeAtLast(t *testing.T) {
+	queries := unanswered(20_000)
+	c := begin(t, nil, options(), queries)
+	asks := 0
+	for {
+		sample, free := asked(t, c, queries)
+		if free == 0 {
+			if a := c.Audit(); a.Step != 0 || c.Free() != 0 || a.String() != "no answer is free: the model is not sure enough" {
+				t.Errorf("at last: %s, %d free", a, c.Free())
+			}
+			return
+		}
+		for _, r := range sample {
+			asks++
+			if err := c.Count(r, outcomeOf(false)); err == ErrRaised {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.Raise(); asks > 50 {
+			t.Fatalf("%d asked in vain", asks)
+		}
+	}
+}
+
+// TestBoundHolds simulates services: the share of all requests to which a service agrees is as high as the bound says for
+// 95% of them at least. The services agree more often where the model is surer, and about as often as is wanted.
+func TestBoundHolds(t *testing.T) {
+	const services = 200
+	queries := unanswered(2000)
+	right, steps := 0, make(map[int]int)
+	for seed := range uint64(services) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		least := 0.85 + 0.15*random.Float64()
+		agrees := make(map[client.Request]bool)
+		for _, q := range queries {
+			agrees[q.Request] = random.Float64() < least+(1-least)*confidenceOf(q.Request)
+		}
+		o := options()
+		o.Source = fmt.Sprint("embedded+", seed) // has other samples
+		c := begin(t, nil, o, queries)
+		counted := make(map[client.Request]bool)
+		for {
+			sample, _ := asked(t, c, queries)
+			var err error
+			for _, r := range sample {
+				if !counted[r] && err == nil {
+					counted[r], err = true, c.Count(r, outcomeOf(agrees[r]))
+				}
+			}
+			if err == nil {
+				break
+			}
+			c.Raise()
+		}
+		a := c.Audit()
+		steps[a.Step]++
+		sure, agreed := 0, 0
+		for _, q := range queries {
+			if a.Step > 0 && confidenceOf(q.Request) >= a.Threshold {
+				sure++
+				if agrees[q.Request] {
+					agreed++
+				}
+			}
+		}
+		if a.Step > 0 && (a.Bound < o.Precision || a.Missing != 0 || int(a.Requests) != sure) {
+			t.Errorf("service %d: %+v", seed, a)
+		}
+		if float64(agreed) >= a.Bound*float64(sure) {
+			right++
+		}
+	}
+	t.Logf("the bound holds for %d of %d services; the steps are %v", right, services, steps)
+	if right < services*95/100 {
+		t.Errorf("the bound holds for %d of %d services", right, services)
+	}
+	if len(steps) < 3 {
+		t.Errorf("all services are alike: %v", steps)
+	}
+}
+
+// TestLimit checks the most disagreements against tables of the binomial distribution.
+func TestLimit(t *testing.T) {
+	for _, tt := range []struct {
+		step      int
+		sample    int64
+		precision float64
+		most      int64
+	}{
+		{1, 300, 0.95, 7}, {2, 300, 0.95, 6}, {5, 300, 0.95, 4}, {1, 1500, 0.99, 7}, {1, 10_000, 0.95, 457}, {1, 50, 0.95, -1}, {1, 0, 0.95, -1},
+	} {
+		s := step{Sample: tt.sample}
+		if s.limit(tt.step, tt.precision); s.most != tt.most {
+			t.Errorf("step %d, %d requests, %v: %d may disagree, want %d", tt.step, tt.sample, tt.precision, s.most, tt.most)
+		}
+	}
+}
+
+// TestGrownPlan has a list that is too short for free answers at first.
+func TestGrownPlan(t *testing.T) {
+	store := newStore(t)
+	for _, tt := range []struct {
+		n      int
+		isFree bool
+	}{{400, false}, {400, false}, {2000, true}, {2000, true}} {
+		c := begin(t, store, options(), unanswered(tt.n))
+		if (c.Free() > 0) != tt.isFree {
+			t.Errorf("%d requests: %d are free; %+v", tt.n, c.Free(), c.plan)
+		}
+	}
+}
+
+// TestDamagedPlan makes a new plan where the note is none.
+func TestDamagedPlan(t *testing.T) {
+	store := newStore(t)
+	batch := store.NewBatch()
+	batch.AddNote(noteName+"run", []byte(`{"begun":"2026-01-01T00:00:00Z","steps":[{"thresh`))
+	if err := batch.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	c := begin(t, store, options(), unanswered(2000))
+	if !c.plan.Begun.Equal(begun) || len(c.plan.Steps) == 0 {
+		t.Errorf("got %+v", c.plan)
+	}
+}

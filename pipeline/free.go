@@ -1,0 +1,170 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// FreeOptions say which requests a model answers for nothing, instead of the hosted service: see package cascade.
+type FreeOptions struct {
+	Model     *learn.Model // made of answers of the service, or of labels; nil for none
+	Precision float64      // the share of the free answers that is to agree with the service; default 0.95
+	Audit     float64      // the share of the free requests that is asked, too, from 0 to 1; 0 for no audit
+}
+
+// defaultPrecision is that of FreeOptions: labels of people agree about as often.
+const defaultPrecision = 0.95
+
+// source is the source of the model's answers, in the form of that of the embedded service with the model.
+func (o *FreeOptions) source() string { return "embedded+" + o.Model.Fingerprint() }
+
+// checkFree finds options that cannot be used with a model that answers for nothing.
+func (o *SessionOptions) checkFree(refuse func(wrong bool, option, format string, args ...any)) {
+	free := &o.Free
+	if free.Model == nil {
+		return
+	}
+	refuse(o.Service.Categorizer != nil && !o.Service.Hosted, "Free.Model", "the embedded service costs nothing: let it answer with the model, or name a hosted service")
+	refuse(free.Model.Pages > 0, "Free.Model", "it was learned with the pages of %d websites, which a hosted service reads in place of bulkcat: learn it without pages", free.Model.Pages)
+	refuse(!(free.Precision >= 0 && free.Precision < 1), "Free.Precision", "%v must be above 0 and below 1: no sample shows that all answers agree", free.Precision)
+	refuse(!(free.Audit >= 0 && free.Audit <= 1), "Free.Audit", "%v must be from 0 to 1", free.Audit)
+	isAsked := len(o.Classifications) == 0 || slices.Contains(o.Classifications, free.Model.Classification)
+	refuse(free.Model.Kind != o.Kind || !isAsked, "Free.Model", "it is a model of %ss and of %s, which is not asked for", free.Model.Kind, free.Model.Classification)
+	refuse(o.Shard.Count > 0, "Free.Model", "a shard has too few of the records for an audit of its own: run without shards")
+	refuse(o.readsStdin(), "Free.Model", "the input is read twice, and standard input can be read once: name a file")
+	refuse(o.Input.Records != nil, "Free.Model", "the input is read twice, and Input.Records are read once: name a file")
+	refuse(o.Store.RefreshBudget > 0, "Free.Model", "stored answers that are asked again would change the audit: refresh them in a run without the model")
+	refuse(free.Audit > 0 && (o.Output.Path == "-" || o.Each != nil), "Free.Model", "rows that are free at first may be asked after the audit, and a stream cannot be taken back: write to a file, or do without the audit")
+}
+
+// newFree makes the cascade of the run; nil if there is none. The caller closes the cascade.
+func (s *Session) newFree(store *answers.Store) (*cascade.Cascade, error) {
+	o := &s.options
+	if o.Free.Model == nil {
+		return nil, nil
+	}
+	threshold, ok := o.Free.Model.Sure(o.Free.Precision)
+	if !ok {
+		o.Log.Warn("the model is not sure enough of any answer: everything is asked", "precision", o.Free.Precision)
+		return nil, nil
+	}
+	if o.Free.Audit == 0 {
+		o.Log.Warn("the free answers are not audited: nothing shows how often they agree with the service")
+	}
+	custom := []*taxonomy.Taxonomy(nil)
+	if own := o.Free.Model.Custom(""); own != nil {
+		custom = append(custom, &own.Taxonomy)
+	}
+	model := embedded.New(embedded.Options{Models: []*learn.Model{o.Free.Model}, Custom: custom, Logger: o.Log})
+	account := record.Account{Service: o.Service.Name, Settings: s.newAccount().Settings.OfRequests()}
+	return cascade.Begin(store, cascade.Options{
+		Run: account.RunID(), Model: model, Source: o.Free.source(), Classification: o.Free.Model.Classification,
+		Threshold: threshold, Precision: o.Free.Precision, Audit: o.Free.Audit, Offline: o.Offline,
+	}, time.Now())
+}
+
+// planFree plans the cascade, in one or two passes over the input, and gives the forecast of the run.
+func (s *Session) planFree(ctx context.Context, c *cascade.Cascade, store *answers.Store, options flow.Options) (flow.Forecast, error) {
+	for {
+		f, err := s.forecastAgain(ctx, store, options, c.Offer)
+		if err != nil {
+			return f, err
+		}
+		again, err := c.Plan(f.Distinct)
+		if err != nil || !again {
+			f.Free, f.Audit = c.Free(), c.Audit().Missing
+			return f, err
+		}
+	}
+}
+
+// startFree plans which requests the model answers for nothing.
+func (s *Session) startFree(ctx context.Context, store *answers.Store, options *flow.Options, account *record.Account) (err error) {
+	c, err := s.newFree(store)
+	if c == nil || err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	f, err := s.planFree(ctx, c, store, *options)
+	if err != nil {
+		return err
+	}
+	if !options.Offline {
+		if err := c.Save(store); err != nil {
+			return err
+		}
+	}
+	s.options.Log.Info("the model answers for nothing where it is sure", "requests", f.Free, "threshold", c.Audit().Threshold, "audited", c.Audit().Sample)
+	s.free, options.Free = c, c
+	s.stateFree(account)
+	return nil
+}
+
+// stateFree puts into the account how the run answers for nothing.
+func (s *Session) stateFree(account *record.Account) {
+	if s.free != nil {
+		audit := s.free.Audit()
+		account.Free = &audit
+	}
+}
+
+// passes runs the engine, and once more from the first record on when the audit of the free answers has failed.
+func (s *Session) passes(ctx, out context.Context, account *record.Account, parts flow.Parts, options flow.Options) (published writer.Published, err error) {
+	for {
+		published, err = flow.Run(ctx, parts, options)
+		s.stateFree(account)
+		if err != cascade.ErrRaised { // an error beside it has another cause
+			return published, err
+		}
+		failed := s.free.Raise()
+		s.stateFree(account)
+		s.options.Log.Warn("the service agrees with fewer free answers than wanted: the model answers only where it is surer, and the others are asked",
+			"differ", failed.Disagreed, "audited", failed.Sample, "threshold", failed.Threshold, "new_threshold", account.Free.Threshold)
+		stop, err := s.readAgain(ctx, &parts)
+		if err != nil {
+			return published, err
+		}
+		defer stop()
+		s.counters.Rewind()
+		if err := s.carry(account, &options); err != nil {
+			return published, err
+		}
+		if err := s.openOutput(out, account, &parts, &options); err != nil {
+			return published, err
+		}
+	}
+}
+
+// readAgain opens the input for a further pass. The function ends its reads.
+func (s *Session) readAgain(ctx context.Context, parts *flow.Parts) (stop context.CancelFunc, err error) {
+	o := s.options.Input
+	o.Context, stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, stop)()
+	input, err := reader.Open(o)
+	if err != nil {
+		stop()
+		return nil, causeOf(ctx, err)
+	}
+	parts.Source, parts.Interrupt = input, stop
+	return stop, s.input.Swap(input).Close()
+}
+
+// AllModels are the models that decide what is asked for by default: see DefaultClassifications.
+func (o *SessionOptions) AllModels() []*learn.Model {
+	if o.Free.Model == nil {
+		return o.Models
+	}
+	return append(slices.Clone(o.Models), o.Free.Model)
+}

@@ -1,0 +1,503 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/embedded/learn"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/output"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/verify"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// categories are those of titles that begin with an invented word.
+var categories = []struct{ word, category string }{
+	{"zorbik", "Home & Garden > Lawn & Garden > Watering & Irrigation > Garden Hoses"},
+	{"quimmel", "Electronics > Computers > Laptops"},
+	{"fraxel", "Apparel & Accessories > Shoes"},
+	{"dorbun", "Toys & Games > Toys > Dolls, Playsets & Toy Figures > Dolls"},
+}
+
+// sureTitle is a title that modelOfTitles is the surer about, the lower its grade is, which is 0 to 9. No model is sure
+// about unsureTitle.
+func sureTitle(i int) string {
+	return fmt.Sprintf("%s grade%c %d", categories[i%4].word, 'a'+gradeOf(i), i)
+}
+func gradeOf(i int) int        { return i / 4 % 10 }
+func unsureTitle(i int) string { return fmt.Sprintf("vlek %d", i) }
+
+func categoryOf(title string) string {
+	for _, l := range categories {
+		if strings.HasPrefix(title, l.word) {
+			return l.category
+		}
+	}
+	return "Furniture"
+}
+
+// modelOfTitles makes a model that is sure about titles with the words of categories, with a precision of 90%.
+var modelOfTitles = sync.OnceValue(func() *learn.Model {
+	service := embedded.New(embedded.Options{})
+	l := learn.NewLearner(client.Product, &taxonomy.Custom{Taxonomy: *taxonomy.Products()})
+	for i := range 800 {
+		title := sureTitle(1_000_000 + i)
+		features, err := service.Features(context.Background(), client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: title})
+		if err != nil {
+			panic(err)
+		}
+		label := categoryOf(title)
+		if i/40%20 < gradeOf(i)-5 { // the labels contradict each other
+			label = categories[(i+1)%4].category
+		}
+		l.Add(learn.Row{File: "labels.csv", Line: int64(i), Input: title}, features, label)
+	}
+	m, _, err := l.Train(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	return m
+})
+
+// vendor is a hosted service that agrees with the words of titles, but for a share of the titles from a grade on.
+type vendor struct {
+	mu    sync.Mutex
+	asked map[string]int
+	quota int            // requests that it answers; 0 for no bound
+	fails map[string]int // attempts that fail, by input
+
+	from  byte // the grade
+	share uint32
+}
+
+func (v *vendor) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.quota > 0 && v.answers() == v.quota {
+		return client.Answer{}, &client.Error{Class: client.Quota, Status: 402}
+	}
+	if v.fails[r.Input] > 0 {
+		v.fails[r.Input]--
+		return client.Answer{}, &client.Error{Class: client.Transient, Status: 503}
+	}
+	v.asked[r.Input]++
+	category := categoryOf(r.Input)
+	if _, grade, ok := strings.Cut(r.Input, " grade"); ok && grade[0] >= v.from {
+		h := fnv.New32a()
+		h.Write([]byte(r.Input)) // never fails
+		if h.Sum32()>>8%100 < v.share {
+			category = "Furniture > Chairs"
+		}
+	}
+	a, err := client.ParseAnswer(fmt.Appendf(nil, `{%q:[{"value":%q,"confidence":0.25}]}`, r.Classification, category), r.Classification)
+	a.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
+	return a, err
+}
+
+func (v *vendor) answers() (n int) {
+	for _, asked := range v.asked {
+		n += asked
+	}
+	return n
+}
+
+// twice are the answers beyond the first of an input.
+func (v *vendor) twice() int { return v.answers() - len(v.asked) }
+
+// freely gives the options of a session over 1,200 titles that the model is sure about, each tenth twice, and 120 others.
+func freely(t *testing.T, v *vendor) pipeline.SessionOptions {
+	t.Helper()
+	v.asked = make(map[string]int)
+	text := "title\n"
+	for i := range 1200 {
+		text += sureTitle(i) + "\n"
+		if i%10 == 0 {
+			text += unsureTitle(i) + "\n" + sureTitle(i/2) + "\n"
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := pipeline.SessionOptions{
+		Kind:    client.Product,
+		Service: pipeline.Service{Categorizer: v, Name: "https://api.example.com", Hosted: true},
+		Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}},
+		Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out.csv"), Levels: 1, Carry: "none", Shape: writer.ShapeTop},
+		Free:    pipeline.FreeOptions{Model: modelOfTitles(), Precision: 0.9, Audit: 0.01},
+	}
+	o.Limits.InFlight, o.Limits.Rate = 4, 1e6
+	return o
+}
+
+// contents are those of the output, or of its parts.
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	paths := []string{path}
+	if strings.HasSuffix(path, "/") {
+		paths, _ = filepath.Glob(path + "part-*")
+	}
+	var all strings.Builder
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&all, "%s\n%s", filepath.Base(path), text)
+	}
+	return all.String()
+}
+
+// checkFree compares the output with the account, and counts the rows of the model.
+func checkFree(t *testing.T, o pipeline.SessionOptions, a *record.Account) (free int64) {
+	t.Helper()
+	report, err := verify.Output(t.Context(), verify.Paths{Output: o.Output.Path, Input: reader.Options{Paths: o.Input.Paths}})
+	if err != nil || !report.Balanced {
+		t.Errorf("verify: %v, %v", report.Findings, err)
+	}
+	source := "embedded+" + o.Free.Model.Fingerprint()
+	for line := range strings.Lines(contents(t, o.Output.Path)) {
+		if strings.Contains(line, source) {
+			free++
+		}
+	}
+	if free != a.Counts.Free {
+		t.Errorf("%d free rows, the account says %d", free, a.Counts.Free)
+	}
+	return free
+}
+
+// TestFree has a service that agrees with the model.
+func TestFree(t *testing.T) {
+	v := new(vendor)
+	o := freely(t, v)
+	f, err := pipeline.DryRun(t.Context(), o)
+	if err != nil || f.Distinct != 1320 || f.Audit != 300 || f.Free < 850 || f.ToAsk() != 1320-f.Free || v.answers() != 0 {
+		t.Fatalf("the dry run: %+v, %v", f, err)
+	}
+	account, err := runSession(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := checkFree(t, o, account)
+	a := account.Free
+	if int64(v.answers()) != f.ToAsk() || v.twice() != 0 || free < f.Free || account.Counts.OK != 1440 {
+		t.Errorf("%d asked, want %d; %d free rows; %+v", v.answers(), f.ToAsk(), free, account.Counts)
+	}
+	if a == nil || a.Step != 1 || a.Sample != 300 || a.Missing != 0 || a.Bound < 0.9 || a.Requests != f.Free+300 {
+		t.Errorf("%+v", a)
+	}
+	before, asked := contents(t, o.Output.Path), v.answers()
+	again, err := runSession(t, o)
+	if err != nil || *again.Free != *a || contents(t, o.Output.Path) != before || v.answers() != asked || len(again.Earlier) != 1 {
+		t.Errorf("started again: %+v, %d asked, %v", again.Free, v.answers()-asked, err)
+	}
+	if f, err := pipeline.DryRun(t.Context(), o); err != nil || f.ToAsk() != 0 || f.Audit != 0 {
+		t.Errorf("the dry run after: %+v, %v", f, err)
+	}
+	o.Offline, o.Output.Path, o.Output.Shape = true, filepath.Join(filepath.Dir(o.Output.Path), "long.csv"), writer.ShapeLong
+	offline, err := runSession(t, o)
+	if err != nil || *offline.Free != *a || offline.Counts.Free != account.Counts.Free || offline.Counts.Pending != 0 || v.answers() != asked {
+		t.Errorf("offline: %+v, %+v, %v", offline.Free, offline.Counts, err)
+	}
+	o.Free.Precision = 0.85
+	if other, err := runSession(t, o); err == nil {
+		t.Errorf("another precision writes over the output: %+v", other)
+	}
+}
+
+// TestVerifyFree changes what the account says of the free answers.
+func TestVerifyFree(t *testing.T) {
+	o := freely(t, new(vendor))
+	o.Limit = 600
+	if _, err := runSession(t, o); err != nil {
+		t.Fatal(err)
+	}
+	path := record.AccountPath(o.Output.Path)
+	for name, tt := range map[string]struct {
+		change func(*record.Account)
+		what   string // of the first finding; "" for none
+	}{
+		"nothing":               {func(*record.Account) {}, ""},
+		"a higher bound":        {func(a *record.Account) { a.Free.Bound += 0.01 }, "bound of the audit"},
+		"another level":         {func(a *record.Account) { a.Free.Level = 0.95 }, "level of the audit"},
+		"fewer disagreements":   {func(a *record.Account) { a.Free.Sample++ }, "bound of the audit"},
+		"a higher threshold":    {func(a *record.Account) { a.Free.Threshold = 0.999 }, "confidence"},
+		"another number":        {func(a *record.Account) { a.Counts.Free-- }, "free records, by the account"},
+		"another source":        {func(a *record.Account) { a.Free.Source = "embedded" }, "source"},
+		"no audit":              {func(a *record.Account) { a.Free = nil }, "source"},
+		"a run without a model": {func(a *record.Account) { a.Free, a.Settings.Free = nil, "" }, "columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			account, err := record.ReadAccount(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := *account
+			free := *account.Free
+			changed.Free = &free
+			tt.change(&changed)
+			if err := changed.Write(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+			report, err := verify.Output(t.Context(), verify.Paths{Output: o.Output.Path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Balanced != (tt.what == "") || tt.what != "" && report.Findings[0].What != tt.what {
+				t.Errorf("got %v, want %s", report.Findings, tt.what)
+			}
+			if err := account.Write(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestFreeOfOneStart gives nothing for free that an earlier run has an answer for.
+func TestFreeOfOneStart(t *testing.T) {
+	v := new(vendor)
+	o := freely(t, v)
+	o.Limit, o.Free = 600, pipeline.FreeOptions{}
+	if _, err := runSession(t, o); err != nil {
+		t.Fatal(err)
+	}
+	free := freely(t, v).Free
+	o.Limit, o.Free, o.Output.Path = 0, free, o.Output.Path+".all.csv"
+	account, err := runSession(t, o)
+	if err != nil || v.twice() != 0 || checkFree(t, o, account) == 0 || account.Counts.FromStore == 0 || account.Free.Sample != 300 {
+		t.Errorf("%+v, %+v, %v", account.Free, account.Counts, err)
+	}
+}
+
+// disagrees agrees with too few free answers of the first step.
+func disagrees() *vendor { return &vendor{from: 'g', share: 40} }
+
+// TestFreeRaised has services that agree with too few of the free answers: some rows are asked after all. The output and
+// the requests do not depend on interruptions.
+func TestFreeRaised(t *testing.T) {
+	for name, tt := range map[string]struct {
+		vendor   func() *vendor
+		output   string
+		partRows int64
+	}{
+		"some disagree":           {vendor: disagrees, output: "out.csv"},
+		"some disagree, in parts": {vendor: disagrees, output: "out/", partRows: 300},
+		"all disagree":            {vendor: func() *vendor { return &vendor{from: 'a', share: 100} }, output: "out.csv"},
+		"all disagree, in parts":  {vendor: func() *vendor { return &vendor{from: 'a', share: 100} }, output: "out/", partRows: 300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want string
+			var wantAsked int
+			var wantFree int64
+			for _, quota := range []int{0, 300, 130} {
+				v := tt.vendor()
+				o := freely(t, v)
+				o.Output.Path, o.Output.Format, o.Output.PartRows = filepath.Join(filepath.Dir(o.Output.Path), tt.output), "csv", tt.partRows
+				if tt.output != "out/" {
+					o.Output.Path = filepath.Join(filepath.Dir(o.Input.Paths[0]), tt.output)
+				} else {
+					o.Output.Path += "/"
+				}
+				var account *record.Account
+				starts := 1
+				for v.quota = quota; ; starts++ {
+					var err error
+					account, err = runSession(t, o)
+					if err == nil {
+						break
+					}
+					if stop, _ := errors.AsType[*pipeline.StopError](err); stop == nil || starts > 50 {
+						t.Fatal(err)
+					}
+					v.quota += quota
+				}
+				if quota > 0 && starts < 3 {
+					t.Errorf("%d starts", starts)
+				}
+				a := account.Free
+				free := checkFree(t, o, account)
+				if a.Step == 1 || v.twice() > 0 || account.Counts.OK != 1440 || account.Counts.Read != 1440 || account.Counts.Written != 1440 {
+					t.Errorf("%+v, %d asked twice, %+v", a, v.twice(), account.Counts)
+				}
+				if a.Step > 1 && (a.Bound < 0.9 || a.Missing != 0 || free == 0) || a.Step == 0 && free != 0 {
+					t.Errorf("%+v, %d free", a, free)
+				}
+				if quota == 0 {
+					want, wantAsked, wantFree = contents(t, o.Output.Path), v.answers(), free
+					t.Logf("%s; %d free, %d asked", a, free, wantAsked)
+					continue
+				}
+				if got := contents(t, o.Output.Path); got != want || v.answers() != wantAsked || free != wantFree {
+					t.Errorf("after %d starts: %d bytes, %d asked, %d free; undisturbed %d, %d, %d", starts, len(got), v.answers(), free, len(want), wantAsked, wantFree)
+				}
+			}
+		})
+	}
+}
+
+// raises gathers the log of audits that have failed.
+type raises struct {
+	slog.Handler
+	differ []int64 // disagreements of each
+}
+
+func (r *raises) Enabled(context.Context, slog.Level) bool { return true }
+
+func (r *raises) Handle(_ context.Context, record slog.Record) error {
+	record.Attrs(func(a slog.Attr) bool {
+		if a.Key == "differ" {
+			r.differ = append(r.differ, a.Value.Int64())
+		}
+		return true
+	})
+	return nil
+}
+
+// TestFreeDrift has a service whose answers are others from the middle on. The audit stops the run before all answers of
+// its sample are there.
+func TestFreeDrift(t *testing.T) {
+	for name, tt := range map[string]struct {
+		drifted func(title string) string
+		isFree  bool // at the end
+	}{
+		"all answers": {drifted: func(string) string { return "Furniture > Chairs" }},
+		"answers to low grades": {drifted: func(title string) string {
+			if _, grade, ok := strings.Cut(title, " grade"); ok && grade[0] >= 'i' {
+				return "Furniture > Chairs"
+			}
+			return categoryOf(title)
+		}, isFree: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := func(of func(string) string) func([]byte, string, string) []byte {
+				return func(dst []byte, classification, input string) []byte {
+					return fmt.Appendf(dst, `{%q:[{"value":%q,"confidence":0.25}]}`, classification, of(input))
+				}
+			}
+			server, err := clienttest.NewEndpoint(clienttest.New(clienttest.Options{Answer: answer(categoryOf), Drifted: answer(tt.drifted), DriftsAfter: 200}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			c, err := client.New(client.Options{BaseURL: server.URL(), APIKey: "key"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			o, log := freely(t, new(vendor)), new(raises)
+			o.Service, o.Log = pipeline.HostedService(c), slog.New(log)
+			account, err := runSession(t, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			audit, a := server.Audit(), account.Free
+			free := checkFree(t, o, account)
+			t.Logf("audits with %v differing answers have failed; %s; %d free", log.differ, a, free)
+			if len(log.differ) == 0 || log.differ[0] >= 300 || audit.Twice() > 0 {
+				t.Errorf("%v differed, %d were asked twice", log.differ, audit.Twice())
+			}
+			if tt.isFree != (free > 0) || tt.isFree && (a.Bound < 0.9 || a.Missing > 0) || !tt.isFree && audit.Answers != 1320 {
+				t.Errorf("%d free, %d asked, %+v", free, audit.Answers, a)
+			}
+		})
+	}
+}
+
+// TestFreeIncomplete leaves requests of the sample without an outcome.
+func TestFreeIncomplete(t *testing.T) {
+	v := new(vendor)
+	o := freely(t, v)
+	o.Retry = client.RetryPolicy{MaxAttempts: 1, MaxWait: time.Millisecond}
+	v.fails = make(map[string]int)
+	for i := range 12 {
+		v.fails[sureTitle(i)] = 1
+	}
+	account, err := runSession(t, o)
+	if err != nil || account.Free.Missing == 0 || account.Free.Missing > account.Counts.Failed || account.Counts.Free == 0 {
+		t.Fatalf("%+v, %+v, %v", account.Free, account.Counts, err)
+	}
+	v.fails = nil
+	account, err = runSession(t, o)
+	if err != nil || account.Free.Missing != 0 || account.Free.Bound < 0.9 || account.Counts.Failed != 0 {
+		t.Errorf("started again: %+v, %+v, %v", account.Free, account.Counts, err)
+	}
+}
+
+// TestFreeWithoutAudit writes to a stream.
+func TestFreeWithoutAudit(t *testing.T) {
+	v := &vendor{from: 'a', share: 100}
+	o := freely(t, v)
+	var rows bytes.Buffer
+	o.Free.Audit, o.Store.Dir = 0, filepath.Join(filepath.Dir(o.Output.Path), "store")
+	o.Output.Path, o.Output.Format, o.Output.Stdout = "-", "csv", &rows
+	account, err := runSession(t, o)
+	if err != nil || account.Free.Sample != 0 || account.Free.Bound != 0 || account.Free.Step != 1 || account.Counts.Free < 1200 {
+		t.Fatalf("%+v, %+v, %v", account.Free, account.Counts, err)
+	}
+	table, err := csv.NewReader(&rows).ReadAll()
+	if err != nil || len(table) != 1441 {
+		t.Errorf("%d rows, %v", len(table), err)
+	}
+}
+
+// TestNotSure has a precision that the model does not reach.
+func TestNotSure(t *testing.T) {
+	v := new(vendor)
+	o := freely(t, v)
+	o.Free.Precision = 0.999
+	account, err := runSession(t, o)
+	if err != nil || account.Free != nil || v.answers() != 1320 || account.Counts.Free != 0 || checkFree(t, o, account) != 0 {
+		t.Errorf("%+v, %d asked, %v", account.Free, v.answers(), err)
+	}
+}
+
+func TestFreeOptions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		option string
+		change func(o *pipeline.SessionOptions)
+	}{
+		"the embedded service":   {"Free.Model", func(o *pipeline.SessionOptions) { o.Service.Hosted = false }},
+		"another kind":           {"Free.Model", func(o *pipeline.SessionOptions) { o.Kind = client.Website }},
+		"another classification": {"Free.Model", func(o *pipeline.SessionOptions) { o.Classifications = []string{"product_taxonomy_custom_x"} }},
+		"a shard":                {"Free.Model", func(o *pipeline.SessionOptions) { o.Shard, o.Output.Path = record.Shard{Number: 1, Count: 2}, "out/" }},
+		"standard input":         {"Free.Model", func(o *pipeline.SessionOptions) { o.Input.Paths, o.Input.Stdin = []string{"-"}, strings.NewReader("") }},
+		"records": {"Free.Model", func(o *pipeline.SessionOptions) {
+			o.Input = reader.Options{Records: iter.Seq2[reader.Record, error](func(func(reader.Record, error) bool) {})}
+		}},
+		"a refresh": {"Free.Model", func(o *pipeline.SessionOptions) { o.Store.RefreshBudget = 10 }},
+		"a stream":  {"Free.Model", func(o *pipeline.SessionOptions) { o.Output.Path, o.Output.Format = "-", "csv" }},
+		"a function": {"Free.Model", func(o *pipeline.SessionOptions) {
+			o.Each = func(reader.Record, []client.Entry, error) error { return nil }
+		}},
+		"a precision of 1": {"Free.Precision", func(o *pipeline.SessionOptions) { o.Free.Precision = 1 }},
+		"an audit of 2":    {"Free.Audit", func(o *pipeline.SessionOptions) { o.Free.Audit = 2 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := freely(t, new(vendor))
+			tt.change(&o)
+			_, err := pipeline.Open(t.Context(), o)
+			if wrong, _ := errors.AsType[*output.OptionError](err); wrong == nil || wrong.Option != tt.option {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
