@@ -56,9 +56,10 @@ func newLearn(s streams) *cobra.Command {
 		Use:   "learn (FILE... --input-column COLUMN --label-column COLUMN | --store DIR) -o MODEL",
 		Short: "Make a model of labelled inputs, with which the embedded service answers better",
 		Long: `Make a model of labelled inputs, with which the embedded service answers better: --model
-of 'bulkcat website', 'product', 'serve', 'eval' and 'explain' uses it. At least 50 inputs
-must have a label, a category of the taxonomy; several allowed ones have '|' between. The
-model is on this machine alone, and the same inputs give the same file of at most 2 MB.
+of 'bulkcat website', 'product', 'serve', 'eval' and 'explain' uses it. At least 50
+different inputs must have a label, a category of the taxonomy; several allowed ones have
+'|' between. The model is on this machine alone, and the same inputs give the same file of
+at most 2 MB.
 
 With --store the labels are the answers that a hosted service has given: the first category
 of each. See whether the terms of that service permit it.

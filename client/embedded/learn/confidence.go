@@ -26,7 +26,6 @@ const (
 	mostMargin      = 5
 	leastConfidence = 0.08 // as of the engine: below it fewer than one entry in ten is right
 	entriesFitted   = 3    // of an answer
-	laterEntries    = 0.5  // the weight of an entry after the first
 	ridge           = 1
 )
 
@@ -71,7 +70,6 @@ func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 type judged struct {
 	evidence [trusts]float64
 	isRight  bool
-	weight   float64
 }
 
 // fitConfidences fits the coefficients by logistic regression, with a weak penalty.
@@ -88,7 +86,7 @@ func fitConfidences(entries []judged) confidences {
 				d--
 			}
 			for k, x := range e.evidence {
-				gradient[k] += e.weight * d * x
+				gradient[k] += d * x
 			}
 		}
 		for k := range c {

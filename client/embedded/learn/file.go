@@ -126,7 +126,7 @@ func (m *Model) read(body []byte) error {
 	if err := m.link(); err != nil {
 		return err
 	}
-	for _, numbers := range [][]float64{m.Utility[:], m.Confidence[:]} {
+	for _, numbers := range [][]float64{m.Utility[:], m.First[:], m.Later[:]} {
 		for _, x := range numbers {
 			if math.Abs(x) > maxNumber {
 				return errMalformed

@@ -212,8 +212,28 @@ func TestTooFewLabels(t *testing.T) {
 	}
 	_, _, err := s.learner(titles, labels).Train(context.Background())
 	var few *TooFewError
-	if !errors.As(err, &few) || few.Labels != LeastLabels-1 || !strings.Contains(err.Error(), "49 labelled inputs are too few") {
+	if !errors.As(err, &few) || few.Labels != LeastLabels-1 || !strings.Contains(err.Error(), "49 different labelled inputs are too few") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// However often inputs repeat, they are no more different ones.
+func TestRepeatedLabels(t *testing.T) {
+	s := newShop(t)
+	titles, labels := s.titles()
+	titles, labels = titles[:LeastLabels-1], labels[:LeastLabels-1]
+	for range 3 {
+		titles, labels = append(titles, titles...), append(labels, labels...)
+	}
+	_, _, err := s.learner(titles, labels).Train(context.Background())
+	var few *TooFewError
+	if !errors.As(err, &few) || few.Labels != LeastLabels-1 {
+		t.Errorf("got %v", err)
+	}
+	more, moreLabels := s.titles()
+	m, _, err := s.learner(append(titles, more...), append(labels, moreLabels...)).Train(context.Background())
+	if err != nil || m.Compared != int64(len(more)) {
+		t.Errorf("got %v, %+v", err, m)
 	}
 }
 

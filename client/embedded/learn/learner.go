@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// LeastLabels is the fewest examples that a model is made of. With fewer, a model can be worse than the engine alone.
+// LeastLabels is the fewest examples with different words that a model is made of. With fewer, a model can be worse than the engine alone.
 const LeastLabels = 50
 
 const (
@@ -24,11 +24,11 @@ const (
 	leastCount  = 2 // inputs with a feature, if there are many examples
 )
 
-// TooFewError is the error of fewer than LeastLabels examples.
+// TooFewError is the error of fewer than LeastLabels examples with different words.
 type TooFewError struct{ Labels int }
 
 func (e *TooFewError) Error() string {
-	return fmt.Sprintf("%d labelled inputs are too few to learn from: with fewer than %d a model can be worse than the built-in engine; label more inputs", e.Labels, LeastLabels)
+	return fmt.Sprintf("%d different labelled inputs are too few to learn from: with fewer than %d a model can be worse than the built-in engine; label more inputs", e.Labels, LeastLabels)
 }
 
 // TooLargeError is the error of a taxonomy that leaves no place for a model in MaxFile bytes.
@@ -165,8 +165,8 @@ func (l *Learner) Examples() int { return len(l.examples) }
 // Train makes a model of the examples, which cannot be added to any more. The error is a *[TooFewError],
 // a *[TooLargeError] or the cause of the end of ctx.
 func (l *Learner) Train(ctx context.Context) (*Model, []Suspect, error) {
-	if len(l.examples) < LeastLabels {
-		return nil, nil, &TooFewError{len(l.examples)}
+	if len(l.texts) < LeastLabels {
+		return nil, nil, &TooFewError{len(l.texts)}
 	}
 	rare := l.weigh()
 	if len(l.examples) > fewExamples {
@@ -264,24 +264,25 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 		}
 	}
 	m.Utility = fitUtility(choices)
-	var entries []judged
+	var first, later []judged
 	for i := range held {
 		m.Utility.rank(held[i].list)
-		if len(entries) > mostFitted {
+		if len(first) > mostFitted {
 			continue
 		}
 		for rank, v := range evidence(t, held[i].list, held[i].known, entriesFitted) {
-			weight := laterEntries
+			j := judged{v, isRight(t, held[i].list[rank].category, l.allowed(i))}
 			if rank == 0 {
-				weight = 1
+				first = append(first, j)
+			} else {
+				later = append(later, j)
 			}
-			entries = append(entries, judged{v, isRight(t, held[i].list[rank].category, l.allowed(i)), weight})
 		}
 	}
-	m.Confidence = fitConfidences(entries)
+	m.First, m.Later = fitConfidences(first), fitConfidences(later)
 	comparison := evaluate.ForTaxonomy(t)
 	var suspects []Suspect
-	var first []answered
+	var compared []answered
 	for i, h := range held {
 		matches := m.answer(h.list, h.known, entriesFitted)
 		answers := make([]evaluate.Answer, len(matches))
@@ -296,7 +297,7 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 		}
 		if isFirst && len(matches) > 0 {
 			category := int32(matches[0].Category)
-			first = append(first, answered{matches[0].Confidence, slices.Contains(l.allowed(i), category), isRight(t, category, l.allowed(i))})
+			compared = append(compared, answered{matches[0].Confidence, slices.Contains(l.allowed(i), category), isRight(t, category, l.allowed(i))})
 		}
 		if own := l.examples[i].matches; len(own) > 0 && isRight(t, int32(own[0].Category), l.allowed(i)) {
 			m.Engine += 1 / float64(len(held))
@@ -306,7 +307,7 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 		}
 	}
 	m.Report = comparison.Report()
-	m.Agreements = agreements(first)
+	m.Agreements = agreements(compared)
 	sortSuspects(suspects)
 	return suspects
 }
@@ -322,8 +323,12 @@ func (l *Learner) hold(ctx context.Context, rare *rarities) []held {
 		folds = fewFolds
 	}
 	fold := make([]int, len(l.examples))
-	for place, i := range rand.New(rand.NewPCG(3, 4)).Perm(len(fold)) {
-		fold[i] = place % folds
+	place := 0
+	for _, i := range rand.New(rand.NewPCG(3, 4)).Perm(len(fold)) {
+		if l.texts[l.examples[i].text] == i {
+			fold[i] = place % folds
+			place++
+		}
 	}
 	for i, e := range l.examples {
 		fold[i] = fold[l.texts[e.text]] // a repeated input tells nothing about new ones

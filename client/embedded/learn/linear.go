@@ -36,7 +36,7 @@ const (
 	plainCount  = 4       // inputs with a feature that is not rare
 
 	mostSteps  = 75_000 // of an example each: few examples are seen often
-	mostEpochs = 15
+	mostEpochs = 30
 	fewEpochs  = 2
 
 	learnedWell = 0.999 // the probability of its class from which on an example teaches nothing

@@ -35,8 +35,9 @@ type About struct {
 	Compared   int64       `json:"compared"`   // different inputs of the cross-validation
 	Agreements []Agreement `json:"agreements"` // of these, by falling confidence
 
-	Utility    utility     `json:"utility"`
-	Confidence confidences `json:"confidence"`
+	Utility utility     `json:"utility"`
+	First   confidences `json:"confidence"`       // of the first entry of an answer
+	Later   confidences `json:"later_confidence"` // of the other entries
 }
 
 // Class is the allowed categories of a label.
@@ -108,14 +109,15 @@ func (m *linear) idf(id uint32) float32 {
 // answer gives the entries of ranked candidates.
 func (m *Model) answer(list []candidate, known float64, limit int) []classify.Match {
 	var matches []classify.Match
-	ceiling := 1.0
+	ceiling, confidence := 1.0, &m.First
 	for i, v := range evidence(m.taxonomy, list, known, limit) {
 		// No entry has a higher confidence than the entry before it.
-		ceiling = min(ceiling, m.Confidence.of(v))
+		ceiling = min(ceiling, confidence.of(v))
 		if ceiling < leastConfidence {
 			break
 		}
 		matches = append(matches, classify.Match{Category: int(list[i].category), Confidence: ceiling})
+		confidence = &m.Later
 	}
 	return matches
 }

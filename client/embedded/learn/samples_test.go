@@ -206,7 +206,7 @@ func TestSamples(t *testing.T) {
 				}
 				size = max(size, file.Len())
 				if testing.Verbose() {
-					t.Logf("%s %d %.2f %.2f", name, labels, m.Utility, m.Confidence)
+					t.Logf("%s %d %.2f %.2f", name, labels, m.Utility, m.First)
 				}
 			}
 			fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %+.3f | %.3f | %.3f | %.3f | %d |\n", name, labels, mean.engine, mean.model, least, most, worst, mean.confidence, mean.sure, mean.agreed/max(mean.sure, 1e-9), size)
