@@ -23,7 +23,8 @@ const (
 
 // Sure returns the lowest confidence from which on the first answers of the model are equal to labels as its own at least as
 // often as precision, 0 to 1: the one-sided 95% lower bound of the cross-validation reaches it. It is false if none does;
-// for 0.95 a model needs at least 59 inputs with such answers.
+// for 0.95 a model needs at least 59 inputs with such answers. The lowest of many confidences is chosen, so the true share
+// may be a little lower: ask a sample of the answers.
 func (m *Model) Sure(precision float64) (threshold float64, ok bool) {
 	return m.sure(precision, func(a Agreement) int64 { return a.Equal })
 }
