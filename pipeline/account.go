@@ -47,7 +47,7 @@ func (s *Session) newAccount() *record.Account {
 	}
 	account := record.NewAccount(o.Program, o.Service.Name, settings)
 	account.Price = o.Price
-	for _, m := range o.Models {
+	for _, m := range o.AllModels() {
 		account.Models = append(account.Models, describeModel(m))
 	}
 	return account

@@ -43,7 +43,7 @@ type Account struct {
 
 	Expectations []Expected `json:"expectations,omitempty"` // of the output; empty if none were checked
 
-	Models []Model        `json:"models,omitempty"` // that the embedded service answers with
+	Models []Model        `json:"models,omitempty"` // that answer, those of the free answers too
 	Free   *cascade.Audit `json:"free,omitempty"`   // of the answers that a model gives in place of a hosted service; nil for none
 
 	Backup *backup.Progress `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
