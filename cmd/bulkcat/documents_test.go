@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
@@ -54,6 +56,9 @@ func TestDocuments(t *testing.T) {
 	target := regexp.MustCompile("(?m)(?:`|^)make ([a-z-]+)")
 	targets := read(t, filepath.Join(repository, "Makefile"))
 	flags := map[string]bool{"--help": true, "--version": true}
+	for _, name := range []string{"--rm", "--cpus", "--now", "--user", "--scope"} { // of docker and systemd
+		flags[name] = true
+	}
 	for _, cmd := range allCommands(newRoot(streams{})) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true })
 	}
@@ -99,6 +104,113 @@ func emptySection(text string) string {
 	return ""
 }
 
+// TestDocumentCommandLines has bulkcat read each of its command lines in the documents: those of blocks of shell commands
+// whole, and of those within a sentence the names of commands and flags.
+func TestDocumentCommandLines(t *testing.T) {
+	lines := 0
+	for _, document := range documents(t) {
+		text := read(t, filepath.Join(repository, document))
+		for _, line := range shellLines(text) {
+			for _, args := range callsIn(line) {
+				lines++
+				if err := readArgs(args); err != nil {
+					t.Errorf("%s: %s\n%v", document, line, err)
+				}
+			}
+		}
+		for _, m := range regexp.MustCompile("`(bulkcat [^`]+)`").FindAllStringSubmatch(text, -1) {
+			for _, args := range callsIn(strings.ReplaceAll(m[1], "\n", " ")) {
+				lines++
+				if err := readNames(args); err != nil {
+					t.Errorf("%s: %s\n%v", document, m[1], err)
+				}
+			}
+		}
+	}
+	if lines < 100 {
+		t.Errorf("the documents have only %d command lines", lines)
+	}
+}
+
+// shellLines are the commands in the blocks of a document that are shell commands.
+func shellLines(text string) []string {
+	var lines []string
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		lines = append(lines, strings.Split(strings.ReplaceAll(block[1], "\\\n", ""), "\n")...)
+	}
+	for _, c := range consoleBlocks(text) {
+		lines = append(lines, c.command)
+	}
+	return lines
+}
+
+// callsIn are the arguments of bulkcat in a line of shell commands, from its own path, or its image, to the end of the
+// command.
+func callsIn(line string) (calls [][]string) {
+	word := regexp.MustCompile(`[|&;<>()]+|(?:'[^']*'|"[^"]*"|[^\s'"|&;<>()])+`)
+	inCall := false
+	for _, w := range word.FindAllString(line, -1) {
+		switch {
+		case w[0] == '#':
+			return calls
+		case strings.ContainsAny(w[:1], "|&;<>()"):
+			inCall = false
+		case inCall:
+			calls[len(calls)-1] = append(calls[len(calls)-1], strings.NewReplacer("'", "", `"`, "").Replace(w))
+		case w == "bulkcat" || w == "bin/bulkcat" || strings.HasPrefix(w, "bulkcat/bulkcat:"):
+			inCall = true
+			calls = append(calls, nil)
+		}
+	}
+	return calls
+}
+
+// readArgs reads a whole command line.
+func readArgs(args []string) error {
+	cmd, rest, err := findCommand(args)
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err != nil || cmd.Flags().Changed("help") {
+		return err
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+// readNames reads the names of commands and flags. Words in capitals stand for others.
+func readNames(args []string) error {
+	if placeholder := args[0] == strings.ToUpper(args[0]); placeholder {
+		return nil
+	}
+	cmd, rest, err := findCommand(args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 && rest[0] != strings.ToUpper(rest[0]) && cmd.HasSubCommands() {
+		return fmt.Errorf("%s has no command %s", cmd.CommandPath(), rest[0])
+	}
+	for _, w := range rest {
+		name, _, _ := strings.Cut(w, "=")
+		if name, long := strings.CutPrefix(name, "--"); long && cmd.Flags().Lookup(name) == nil {
+			return fmt.Errorf("%s has no flag --%s", cmd.CommandPath(), name)
+		}
+	}
+	return nil
+}
+
+// findCommand finds the command of a command line, and the words after it.
+func findCommand(args []string) (*cobra.Command, []string, error) {
+	root := newRoot(streams{})
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
+	root.InitDefaultVersionFlag()
+	cmd, rest, err := root.Find(args)
+	if err == nil {
+		cmd.InitDefaultHelpFlag()
+	}
+	return cmd, rest, err
+}
+
 // TestDocumentCommands runs the commands of the console blocks of each document, in order and in one
 // folder with the files of testdata/documents and samples (the README: in an empty folder), and wants the output that the block shows. "^C" in the
 // output interrupts the command. The exit status is 0, that of an interrupt, or the one in a comment
@@ -108,12 +220,12 @@ func TestDocumentCommands(t *testing.T) {
 	hearHangups()
 	for _, document := range documents(t) {
 		blocks := consoleBlocks(read(t, filepath.Join(repository, document)))
-		if len(blocks) == 0 {
+		if len(blocks) == 0 || document == howtoPage { // see TestDocumentHowto
 			continue
 		}
 		t.Run(document, func(t *testing.T) {
 			t.Parallel()
-			s := newShell(t)
+			s := newShell(t, embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: 100_000}}))
 			if document != "README.md" { // the session there begins in an empty folder
 				s.addFiles("testdata/documents", "samples")
 			}
@@ -152,13 +264,14 @@ type shell struct {
 	folder string
 	env    []string
 	listen string            // the address of the services that the document starts
-	real   *strings.Replacer // replaces the addresses and keys of the documents by those of the test
+	names  []string          // addresses and keys of the documents, each followed by that of the test
+	real   *strings.Replacer // of the names
 	calls  *atomic.Int64     // categorizations that the hosted service was asked for
 }
 
-func newShell(t *testing.T) *shell {
+// newShell starts a shell in a new folder, and a hosted service.
+func newShell(t *testing.T, service http.Handler) *shell {
 	s := &shell{T: t, folder: t.TempDir(), calls: new(atomic.Int64)}
-	service := embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: 100_000}})
 	hosted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != embedded.UsagePath {
 			s.calls.Add(1)
@@ -167,12 +280,18 @@ func newShell(t *testing.T) *shell {
 	}))
 	t.Cleanup(hosted.Close)
 	s.listen = freeAddress(t)
-	s.real = strings.NewReplacer(
+	s.rename(
 		"https://api.example.com", hosted.URL,
 		"API_KEY=...", "API_KEY="+testKey,
 		"127.0.0.1:8080", s.listen, "0.0.0.0:8080", s.listen)
 	s.env = append(os.Environ(), "BULKCAT_FETCH=never", "XDG_STATE_HOME="+t.TempDir())
 	return s
+}
+
+// rename adds names of the documents, each followed by that of the test.
+func (s *shell) rename(names ...string) {
+	s.names = append(s.names, names...)
+	s.real = strings.NewReplacer(s.names...)
 }
 
 // addFiles copies the files of folders into the folder of the shell.

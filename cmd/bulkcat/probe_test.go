@@ -18,6 +18,7 @@ import (
 type foreign struct {
 	names    map[string]string // by operation; one that is not here does not work
 	inJSON   bool
+	nested   bool // the entries are in {"data": {...}}
 	key      string
 	requests atomic.Int64
 }
@@ -46,7 +47,11 @@ func (s *foreign) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"error":"what?"}`)
 		return
 	}
-	fmt.Fprintf(w, `{%q:[{"value":"A > B","confidence":0.5}]}`, params["classification"])
+	answer := fmt.Sprintf(`{%q:[{"value":"A > B","confidence":0.5}]}`, params["classification"])
+	if s.nested {
+		answer = `{"data":` + answer + `}`
+	}
+	io.WriteString(w, answer)
 }
 
 // cmdForeign starts the service: `foreign [json] website=NAME product=NAME`.

@@ -78,6 +78,7 @@ Every answer is stored on disk: a run that is started again asks only for the re
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newWebsite(s), newProduct(s), newRun(s), newUsage(s), newProbe(s), newVerify(s), newFinish(s), newTop(s), newReport(s), newDiff(s), newStore(s), newTaxonomy(s), newExplain(s), newEval(s), newLearn(s), newServe(s), newDemo(s), newVersion(s))
+	root.SetHelpCommand(newHelp())
 	root.SetUsageFunc(usageText)
 	root.SetHelpFunc(helpText)
 	return root
@@ -182,12 +183,14 @@ func usageText(cmd *cobra.Command) error {
 
 func usage(out io.Writer, cmd *cobra.Command) {
 	fmt.Fprintf(out, "Usage:\n  %s\n", cmd.UseLine())
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(out, "\nCommands:\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(out, "  %-12s %s\n", sub.Name(), sub.Short)
-			}
+	if cmd.Name() == "help" {
+		listCommands(out, "Topics", cmd)
+	} else if cmd.HasAvailableSubCommands() {
+		listCommands(out, "Commands", cmd)
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.Name() == "help" {
+			listCommands(out, "Topics (bulkcat help TOPIC)", sub)
 		}
 	}
 	cmd.InitDefaultHelpFlag()
@@ -195,6 +198,16 @@ func usage(out io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(out, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(100))
 	}
 	fmt.Fprintf(out, "\nEvery flag can be set in the environment: --part-rows as BULKCAT_PART_ROWS.\n\n%s", exitStatuses)
+}
+
+// listCommands lists what is below a command under a title.
+func listCommands(out io.Writer, title string, cmd *cobra.Command) {
+	fmt.Fprintf(out, "\n%s:\n", title)
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			fmt.Fprintf(out, "  %-15s %s\n", sub.Name(), sub.Short)
+		}
+	}
 }
 
 // print prints a result as text, or as one line of JSON.
