@@ -47,6 +47,7 @@ func (r *run) save(t *task) {
 		r.end(t)
 		return
 	}
+	t.trace.Step(stepCommit)
 	select {
 	case r.commits <- t:
 	case <-r.quiet:
@@ -82,7 +83,9 @@ func (r *run) complete(t *task) {
 
 // finish counts the outcome of a task's record, and hands the task to the writer.
 func (r *run) finish(t *task) {
-	r.Counters.CountSettled(t.status(&r.options.Schema), progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
+	status := t.status(&r.options.Schema)
+	t.endTrace(&r.options, status)
+	r.Counters.CountSettled(status, progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
 	r.completion.finish(t)
 }
 

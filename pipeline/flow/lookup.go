@@ -93,6 +93,7 @@ func (l *lookups) gather() bool {
 func (l *lookups) resolve() error {
 	r := l.run
 	records := len(l.tasks)
+	r.trace(l.tasks)
 	l.tasks = slices.DeleteFunc(l.tasks, func(t *task) bool {
 		if r.check(t) == nil {
 			return false
@@ -120,6 +121,7 @@ func (l *lookups) resolve() error {
 		if q := &l.queries[i]; q.Found && !r.renews(t, q.Outcome) {
 			r.completeStored(t, q.Outcome)
 		} else if r.miss(t) {
+			t.trace.Step(stepWait)
 			l.missed = append(l.missed, t)
 		}
 	}
