@@ -17,6 +17,7 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar
 	github.com/spf13/cobra v1.10.2 // commands, help, shell completion and man pages
 	github.com/spf13/pflag v1.0.9 // flags in groups
+	go.opentelemetry.io/proto/otlp v1.11.0 // the messages of OpenTelemetry
 	golang.org/x/net v0.62.0 // HTML, character sets, international domain names, the list of public suffixes
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // reads and compares the figures of benchmarks
 	golang.org/x/sync v0.24.0 // errgroup and the weighted semaphore of the pipeline
@@ -24,6 +25,7 @@ require (
 	golang.org/x/term v0.47.0 // whether standard error is a terminal, and its width
 	golang.org/x/text v0.43.0 // encodings of inputs, Unicode normalization
 	golang.org/x/time v0.16.0 // rate limits of the embedded service and of reading pages
+	google.golang.org/protobuf v1.36.12 // encodes the messages of OpenTelemetry
 )
 
 require (
@@ -37,7 +39,7 @@ require (
 	cloud.google.com/go/storage v1.67.0 // with -tags clouds: the versions of objects in Google Cloud Storage
 	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.23.1 // with -tags clouds: the errors of Azure
 	github.com/Azure/azure-sdk-for-go/sdk/storage/azblob v1.8.0 // with -tags clouds: conditional requests to Azure Blob Storage
-	github.com/prometheus/client_model v0.6.3 // the metrics that tests read
+	github.com/prometheus/client_model v0.6.3 // the metrics that are sent, and that tests read
 	gocloud.dev v0.47.0 // with -tags clouds: objects of Google Cloud Storage and Azure Blob Storage
 )
 
@@ -98,6 +100,7 @@ require (
 	github.com/google/wire v0.7.0 // indirect
 	github.com/googleapis/enterprise-certificate-proxy v0.3.21 // indirect
 	github.com/googleapis/gax-go/v2 v2.24.1 // indirect
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
 	github.com/kr/text v0.2.0 // indirect
@@ -138,7 +141,6 @@ require (
 	google.golang.org/genproto/googleapis/api v0.0.0-20260904194346-d0f1323225a4 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260904194346-d0f1323225a4 // indirect
 	google.golang.org/grpc v1.83.2 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 )
 

@@ -26,6 +26,7 @@ type Answer struct {
 	Dropped    int       // number of entries without a value, which Entries leaves out
 	Body       []byte    // the response's JSON, without a byte order mark; the store keeps it
 	AnsweredAt time.Time // UTC, in whole microseconds
+	Status     int       // HTTP status; 0 of an answer from the store or from the embedded service
 	Limit      RateLimit
 	Free       bool // the answer cost nothing and is not stored
 	Shared     bool // a gateway had the answer or was asking for it: it cost nothing

@@ -187,6 +187,7 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 		return Answer{}, c.misfit(resp.StatusCode, body, r.Classification, err)
 	}
 	answer.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
+	answer.Status = resp.StatusCode
 	answer.Shared = isShared(resp.Header)
 	answer.Limit = parseRateLimit(resp.Header, time.Now())
 	answer.share = share

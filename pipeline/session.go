@@ -208,7 +208,7 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 	}
 	parts := flow.Parts{
 		Source: s.input.Load(), Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.Ask,
-		Each: o.Each, Log: o.Log, Counters: s.counters,
+		Each: o.Each, Log: o.Log, Counters: s.counters, Tracer: o.Tracer,
 	}
 	if store != nil {
 		defer func() {

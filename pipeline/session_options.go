@@ -22,6 +22,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/pipeline/telemetry"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -73,6 +74,8 @@ type SessionOptions struct {
 	Log *slog.Logger // warnings and notices; nil for none
 
 	Details bool // gather Status.Details
+
+	Tracer *telemetry.Tracer // of a sample of the records; nil for no traces
 
 	noOutput bool // no rows are written: the caller takes the answers by Each
 

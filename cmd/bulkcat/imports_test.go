@@ -67,7 +67,7 @@ func importsOf(t *testing.T, pattern string) map[string][]string {
 // in this list. Only programs import package pipeline itself, which is the last.
 func TestImportsOfPipelineAreATree(t *testing.T) {
 	order := []string{
-		"storage", "storage/storagetest", "storage/storagetest/s3faults", "backup", "places", "stores", "refresh", "spill", "cascade", "jobs", "notify", // know nothing of a run
+		"storage", "storage/storagetest", "storage/storagetest/s3faults", "backup", "places", "stores", "refresh", "spill", "cascade", "jobs", "notify", "telemetry", "telemetry/telemetrytest", // know nothing of a run
 		"record", "lineage", "live", "progress", "output", "flow", // of a run
 		"outputs", "verify", "finish", "report", "diff", "expect", // read outputs back
 	}

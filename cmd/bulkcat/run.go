@@ -20,6 +20,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/lineage"
+	"github.com/bulkcat/bulkcat/pipeline/live"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
@@ -201,12 +202,20 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, f.listen.close()) }()
-	f.Watch, f.Details = f.watch, f.listen.server != nil
+	exporter, err := f.openTelemetry(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { f.endTelemetry(ctx, exporter, err) }()
+	f.Watch, f.Details = f.watch, f.listen.server != nil || exporter.SendsMetrics()
 	session, err := pipeline.Open(ctx, f.SessionOptions)
 	if err != nil {
 		return err
 	}
 	f.session.Store(session)
+	if exporter.SendsMetrics() {
+		exporter.Gather(live.NewRun(session.Status).Metrics())
+	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	profiled, err := f.profiling.start()
 	if err != nil {

@@ -124,6 +124,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.listen.close()) }()
 	defer f.listen.serve("bulkcat serve "+listener.Addr().String(), &options)()
+	defer sendMetrics(&options, log)()
 	limited := netutil.LimitListener(listener, f.maxConns)
 	if f.gateway.upstream != "" {
 		return f.serveGateway(ctx, s, limited, options, grants, log)

@@ -36,6 +36,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		r.Counters.Retries.Add(1)
 	}
 	t.Begin(time.Now())
+	t.trace.Step(stepAsk)
 	r.Counters.InFlight.Add(1)
 	defer func() {
 		r.Counters.InFlight.Add(-1)
@@ -43,6 +44,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 	}()
 	answer, err := r.Categorizer.Categorize(r.asks, t.Request)
 	r.Counters.ObserveAttempt(time.Since(t.Sent))
+	t.traceAttempt(answer, err)
 	return answer, err
 }
 

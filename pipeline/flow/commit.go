@@ -59,6 +59,7 @@ func (r *run) save(t *task) {
 		r.end(t)
 		return
 	}
+	t.trace.Step(stepCommit)
 	select {
 	case r.commits <- t:
 	case <-r.quiet:
@@ -97,7 +98,9 @@ func (r *run) finish(t *task) {
 	if t.freeSource != "" {
 		r.Counters.Free.Add(1)
 	}
-	r.Counters.CountSettled(t.status(&r.options.Schema), progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
+	status := t.status(&r.options.Schema)
+	t.endTrace(&r.options, status)
+	r.Counters.CountSettled(status, progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
 	r.completion.finish(t)
 }
 

@@ -93,6 +93,7 @@ func (l *lookups) gather() bool {
 func (l *lookups) resolve() error {
 	r := l.run
 	records := len(l.tasks)
+	r.trace(l.tasks)
 	l.tasks = slices.DeleteFunc(l.tasks, func(t *task) bool {
 		if r.check(t) == nil {
 			return false
@@ -122,6 +123,7 @@ func (l *lookups) resolve() error {
 			r.completeStored(t, q.Outcome)
 		case !q.Found && r.completeFree(t):
 		case r.miss(t):
+			t.trace.Step(stepWait)
 			l.missed = append(l.missed, t)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
+	"github.com/bulkcat/bulkcat/pipeline/telemetry"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -92,6 +93,7 @@ type Parts struct {
 	Sink        writer.Sink                                 // nil if rows are not written
 	Each        Each                                        // takes the answers in input order; may be nil
 	Attempted   func()                                      // called after each attempt, by several goroutines; may be nil
+	Tracer      *telemetry.Tracer                           // of a sample of the records; nil for no traces
 
 	Counters *progress.Counters // nil for new ones
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/output"
+	"github.com/bulkcat/bulkcat/pipeline/telemetry"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -31,9 +32,10 @@ type task struct {
 
 	renewal  *renewal // of a stored answer, until the new outcome is stored; nil for other tasks
 	answer   client.Answer
-	recalled bool  // the outcome was stored by an earlier run
-	pending  bool  // not asked, because the run is offline
-	err      error // why there is no answer
+	recalled bool             // the outcome was stored by an earlier run
+	pending  bool             // not asked, because the run is offline
+	err      error            // why there is no answer
+	trace    *telemetry.Trace // nil unless the task is in the sample
 	done     atomic.Bool
 
 	freeSource string // of an answer for nothing; "" for other answers
@@ -133,6 +135,7 @@ func (j *joins) join(t *task) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if first, ok := j.asked[t.Request]; ok {
+		t.joined()
 		first.duplicates = append(first.duplicates, t)
 		return true
 	}

@@ -23,6 +23,8 @@ const (
 	// secrets. The command gets none of them, because a bulkcat that the command starts would take the output and the
 	// store of the run for its own, and because other programs have no use for the secrets.
 	programPrefix = "BULKCAT_"
+	// telemetryPrefix begins the names of the variables that say where telemetry is sent. The headers among them are secrets.
+	telemetryPrefix = "OTEL_EXPORTER_OTLP_"
 	// factPrefix begins the names of the variables with the facts. No flag has a variable of that prefix.
 	factPrefix = programPrefix + "RUN_"
 )
@@ -46,10 +48,13 @@ func (c Command) Run(ctx context.Context, occasion Occasion, facts Facts) error 
 	return cmd.Run()
 }
 
-// inherited is the environment without the variables of this program. Windows does not distinguish case in names.
+// inherited is the environment without the variables of this program and of telemetry. Windows does not distinguish case in
+// names.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return len(variable) >= len(programPrefix) && strings.EqualFold(variable[:len(programPrefix)], programPrefix)
+		return slices.ContainsFunc([]string{programPrefix, telemetryPrefix}, func(prefix string) bool {
+			return len(variable) >= len(prefix) && strings.EqualFold(variable[:len(prefix)], prefix)
+		})
 	})
 }
 

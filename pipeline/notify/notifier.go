@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,7 +27,7 @@ import (
 const Limit = 10 * time.Second
 
 const (
-	attemptLimit = 3 * time.Second        // so that a receiver that hangs gets three attempts within Limit
+	attemptLimit = 3 * time.Second        // the default of Options.Attempt
 	firstPause   = 250 * time.Millisecond // between two attempts; each pause doubles
 	bodyLimit    = 64 << 10               // bytes of a response, which are read so that the connection ends in order
 )
@@ -42,8 +43,10 @@ type Options struct {
 	Format    Format         // default JSON
 	Secret    string         // signs the bodies; "" for no signature
 	Bearer    string         // the token of the header Authorization; "" for none
+	Header    http.Header    // further headers, which take the place of others of the same name
 	RootCAs   *x509.CertPool // nil for the system's
 	UserAgent string
+	Attempt   time.Duration       // the longest time of one attempt; default 3s, so that a receiver that hangs gets three within Limit
 	Hide      func(string) string // removes secrets from texts; nil for none to remove
 	Log       *slog.Logger        // warnings; nil for none
 
@@ -80,6 +83,9 @@ func New(options Options) (*Notifier, error) {
 	if options.Format != JSON && options.Format != Slack {
 		return nil, fmt.Errorf("the format %q must be %s or %s", options.Format, JSON, Slack)
 	}
+	if options.Attempt == 0 {
+		options.Attempt = attemptLimit
+	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
@@ -103,7 +109,7 @@ func (n *Notifier) Post(occasion Occasion, facts Facts) {
 	e.Error = n.hide(e.Error)
 	body, err := n.options.Format.body(e)
 	if err != nil {
-		n.warn(string(occasion), err)
+		n.options.Warn(string(occasion), err)
 		return
 	}
 	n.Send(string(occasion), e.ID, body)
@@ -123,8 +129,8 @@ func (n *Notifier) Send(name, id string, body []byte) {
 		}
 		ctx, cancel := context.WithTimeout(n.ctx, Limit)
 		defer cancel()
-		if err := n.attempts(ctx, id, body); err != nil {
-			n.warn(name, err) // no run fails because of its receiver
+		if err := n.Deliver(ctx, id, body); err != nil {
+			n.options.Warn(name, err) // no run fails because of its receiver
 		}
 	})
 }
@@ -140,10 +146,6 @@ func (n *Notifier) Close(ctx context.Context) {
 
 func newEvent(occasion Occasion, facts Facts) Event {
 	return Event{Format: 1, ID: rand.Text(), Occasion: occasion, Time: time.Now().UTC(), Facts: facts}
-}
-
-func (n *Notifier) warn(name string, err error) {
-	n.options.Warn(name, errors.New(n.hide(err.Error())))
 }
 
 func (n *Notifier) hide(text string) string {
@@ -181,8 +183,15 @@ func hiding(u *url.URL) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// attempts posts a body until the receiver has it, or refuses it, or ctx ends. The error is that of
-// the last attempt that ended by itself.
+// Deliver posts a body until the receiver has it, or refuses it, or ctx ends. id is the same in each attempt; "" for none.
+// The error is that of the last attempt that ended by itself, without secrets.
+func (n *Notifier) Deliver(ctx context.Context, id string, body []byte) error {
+	if err := n.attempts(ctx, id, body); err != nil {
+		return errors.New(n.hide(err.Error()))
+	}
+	return nil
+}
+
 func (n *Notifier) attempts(ctx context.Context, id string, body []byte) (err error) {
 	for pause := firstPause; ; pause *= 2 {
 		again, failure := n.attempt(ctx, id, body)
@@ -202,7 +211,7 @@ func (n *Notifier) attempts(ctx context.Context, id string, body []byte) (err er
 
 // attempt posts a body once. It reports whether another attempt may succeed.
 func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
+	ctx, cancel := context.WithTimeout(ctx, n.options.Attempt)
 	defer cancel()
 	to := *n.url
 	to.User = nil
@@ -219,10 +228,13 @@ func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again b
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", n.options.UserAgent)
-	req.Header.Set("Idempotency-Key", id)
+	if id != "" {
+		req.Header.Set("Idempotency-Key", id)
+	}
 	if n.options.Secret != "" {
 		req.Header.Set(SignatureHeader, sign(n.options.Secret, body))
 	}
+	maps.Copy(req.Header, n.options.Header)
 	resp, err := n.transport.RoundTrip(req) // follows no redirection, which could send the event to any host
 	if err != nil {
 		_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
@@ -236,7 +248,7 @@ func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again b
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
 		return true, fmt.Errorf("the receiver answers with status %d", status)
 	default:
-		return false, fmt.Errorf("the receiver refuses the event with status %d", status)
+		return false, fmt.Errorf("the receiver refuses the message with status %d", status)
 	}
 }
 
