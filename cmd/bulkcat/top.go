@@ -56,7 +56,7 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 	case f.asJSON:
 		return writeJSON(f.streams.out, summary.Top(f.Level, f.Most))
 	}
-	f.Width = terminal.Width(f.streams.out)
+	f.Width, f.Blocks = terminal.Width(f.streams.out), terminal.Blocks()
 	return summary.WriteTop(f.streams.text(), f.TopOptions)
 }
 

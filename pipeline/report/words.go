@@ -7,29 +7,14 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
-// count is a number with commas between thousands.
-func count(n any) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-func percent(share float64) string {
-	switch p := 100 * share; {
-	case p > 0 && p < 0.05:
-		return "<0.1%"
-	case p < 100 && p >= 99.95:
-		return ">99.9%"
-	default:
-		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
-	}
-}
-
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// brief is a time in tables that say that their times are in UTC.
+func brief(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // took is the time of all starts, without the time between them.
 func took(r *Run) string {
@@ -37,14 +22,7 @@ func took(r *Run) string {
 	for _, s := range r.Starts {
 		total += s.Ended.Sub(s.Started)
 	}
-	return rounded(total).String()
-}
-
-func rounded(d time.Duration) time.Duration {
-	if d > time.Second {
-		return d.Round(time.Second)
-	}
-	return d.Round(time.Millisecond)
+	return figures.Duration(total)
 }
 
 // longest is the most characters of a text of the input or the service in a report.
