@@ -26,6 +26,7 @@ type summary struct {
 	resume  string // the command that goes on; "" if none can
 	spool   string // the file that keeps standard input; "" for none
 	width   int    // of the terminal; 0 without one
+	blocks  bool   // the terminal shows block characters
 }
 
 func newSummary(session *pipeline.Session, account *record.Account, err error) *summary {
@@ -46,7 +47,7 @@ func (s *summary) tell(c *terminal.Console, log *slog.Logger) {
 		return
 	}
 	var text strings.Builder
-	s.width = c.Width()
+	s.width, s.blocks = c.Width(), terminal.Blocks()
 	s.print(&text)
 	_, _ = io.WriteString(c, text.String())
 }
@@ -261,7 +262,8 @@ func (s *summary) printBars(line func(name, format string, args ...any), c recor
 	}
 	for _, status := range statusCounts(c) {
 		if share := figures.Share(status.n, all); share > 0 {
-			line("", "%-8s  %6s  %s", status.name, figures.Percent(share), figures.Bar(share, s.width-around, terminal.Blocks()))
+			text := fmt.Sprintf("%-8s  %6s  %s", status.name, figures.Percent(share), figures.Bar(share, s.width-around, s.blocks))
+			line("", "%s", strings.TrimRight(text, " "))
 		}
 	}
 }

@@ -56,7 +56,8 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 	case f.asJSON:
 		return writeJSON(f.streams.out, summary.Top(f.Level, f.Most))
 	}
-	f.Width, f.Blocks = terminal.Width(f.streams.out), terminal.Blocks()
+	f.Width = terminal.Width(f.streams.out)
+	f.Blocks = f.Width > 0 && terminal.Blocks()
 	return summary.WriteTop(f.streams.text(), f.TopOptions)
 }
 

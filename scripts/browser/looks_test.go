@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestReportOfARecordedHour checks the report of the sample products, with the time line of the recording.
+// TestReportOfARecordedHour checks the report of the sample products, as if they were many and the run took the recorded hour.
 func TestReportOfARecordedHour(t *testing.T) {
 	folder := t.TempDir()
 	samples, err := os.ReadFile("../../cmd/bulkcat/samples/catalog.jsonl")
@@ -76,10 +76,7 @@ func TestReportOfARecordedHour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Output = "catalog.parquet"
-	hour := recording()
-	last := hour[len(hour)-1]
-	r.Timeline, r.Run.Cost.Outcomes, r.Run.Cost.Money = spans(hour, 15), last.Outcomes, last.Cost
+	asIfOf(&r, recording())
 	page, err := os.Create(filepath.Join(folder, "report.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +85,38 @@ func TestReportOfARecordedHour(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t).inEachLook(t, "file://"+page.Name(), "recorded-report", "true")
+}
+
+// asIfOf makes a report look like that of a recorded run.
+func asIfOf(r *report.Report, hour []record.Status) {
+	last := hour[len(hour)-1]
+	r.Output, r.Timeline = "catalog.parquet", spans(hour, 15)
+	run, c := r.Run, &r.Summary.Classifications[0]
+	run.Bulkcat, run.Service, run.Ended = "v1.0.0", last.Details.Service, last.Updated
+	run.Starts = []report.Start{{Started: last.Started, Ended: last.Updated, Ending: record.Complete, Requests: last.Requests}}
+	run.Cost = report.Cost{Made: last.Requests, Retries: last.Retries, Outcomes: last.Outcomes, Money: last.Cost, FromStore: recordedStored}
+	times := last.Outcomes["answered"] / c.Records
+	multiply(c.Categories, times)
+	for i := range c.Confidence.Bins {
+		c.Confidence.Bins[i] *= times
+	}
+	ok, rejected := c.Records*times, last.Outcomes["404"]
+	share := float64(ok) / float64(ok+rejected)
+	c.Coverage = []report.Coverage{
+		{Status: "ok", Records: ok, Share: share},
+		{Status: "rejected", Records: rejected, Share: 1 - share, Reasons: []report.ErrorGroup{{Text: "HTTP 404 Not Found: no such product", Records: rejected}}},
+	}
+	run.Counts.Reasons = []record.Reason{{Status: "rejected", Class: "404", Text: "HTTP 404 Not Found", Example: "no such product", Records: rejected, File: "catalog.jsonl", Line: 118}}
+	c.Records, r.Summary.Records, r.Summary.Rows = ok+rejected, ok+rejected, r.Summary.Rows*times+rejected
+	run.Counts.Written, run.Counts.Rows = r.Summary.Records, r.Summary.Rows
+	c.Look.Rare = []report.Rare{{Category: "Vehicles & Parts", Records: 1, Example: &report.Example{Record: 1184, Input: "velvet car seat cover", Value: "Vehicles & Parts > Vehicle Parts & Accessories"}}}
+}
+
+func multiply(list []report.Category, times int64) {
+	for i := range list {
+		list[i].Records *= times
+		multiply(list[i].Children, times)
+	}
 }
 
 // spans are a time line with a span for some seconds of a recording.

@@ -1,15 +1,22 @@
 package browser
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -276,9 +283,13 @@ func checkLooks(t *testing.T, b *browser, name string, width int64) {
 		t.Errorf("the page is %d pixels wide on a screen of %d", overflow, width)
 	}
 	if *shots != "" {
-		var image []byte
-		b.do(t, chromedp.FullScreenshot(&image, 100))
-		if err := os.WriteFile(filepath.Join(*shots, name), image, 0o644); err != nil {
+		var shot []byte
+		b.do(t, chromedp.FullScreenshot(&shot, 100))
+		small, err := withPalette(shot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(*shots, name), small, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -302,6 +313,52 @@ func checkLooks(t *testing.T, b *browser, name string, width int64) {
 			t.Errorf("axe-core: %s (%s): %s: %.300v", f.ID, f.Impact, f.Help, f.Nodes)
 		}
 	}
+}
+
+// withPalette encodes a PNG with 256 colors, which makes it a third of the size: those that are frequent, or unlike the others.
+func withPalette(shot []byte) ([]byte, error) {
+	from, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		return nil, err
+	}
+	counts, size := make(map[color.Color]int), from.Bounds()
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			counts[from.At(x, y)]++
+		}
+	}
+	colors := slices.SortedFunc(maps.Keys(counts), func(a, b color.Color) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+	var palette color.Palette
+	for _, c := range colors {
+		if len(palette) < 64 || len(palette) < 256 && distance(c, palette.Convert(c)) > 12 {
+			palette = append(palette, c)
+		}
+	}
+	index := make(map[color.Color]uint8)
+	for _, c := range colors {
+		index[c] = uint8(palette.Index(c))
+	}
+	to := image.NewPaletted(size, palette)
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			to.SetColorIndex(x, y, index[from.At(x, y)])
+		}
+	}
+	var small bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, to)
+	return small.Bytes(), err
+}
+
+// distance is the largest difference of two colors in red, green and blue, from 0 to 255.
+func distance(a, b color.Color) (most int) {
+	r, g, b1, _ := a.RGBA()
+	r2, g2, b2, _ := b.RGBA()
+	for _, d := range []int{int(r) - int(r2), int(g) - int(g2), int(b1) - int(b2)} {
+		most = max(most, d>>8, -d>>8)
+	}
+	return most
 }
 
 // checkKeyboard opens the settings with the keyboard alone.
