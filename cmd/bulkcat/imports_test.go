@@ -68,7 +68,7 @@ func importsOf(t *testing.T, pattern string) map[string][]string {
 func TestImportsOfPipelineAreATree(t *testing.T) {
 	order := []string{
 		"storage", "storage/storagetest", "storage/storagetest/s3faults", "backup", "places", "stores", "refresh", "spill", "cascade", "jobs", "notify", "telemetry", "telemetry/telemetrytest", // know nothing of a run
-		"record", "lineage", "live", "progress", "output", "flow", // of a run
+		"record", "lineage", "figures", "live", "progress", "output", "flow", // of a run
 		"outputs", "verify", "finish", "report", "diff", "expect", // read outputs back
 	}
 	for i, path := range order {

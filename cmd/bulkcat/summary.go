@@ -11,6 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -24,13 +25,15 @@ type summary struct {
 	left    string // of the quota; "" if unknown
 	resume  string // the command that goes on; "" if none can
 	spool   string // the file that keeps standard input; "" for none
+	width   int    // of the terminal; 0 without one
+	blocks  bool   // the terminal shows block characters
 }
 
 func newSummary(session *pipeline.Session, account *record.Account, err error) *summary {
 	s := &summary{account: account, resume: resumeCommand(session, err), spool: session.SpoolPath()}
 	switch usage, since := session.LastUsage(); {
 	case since > 0:
-		s.left = usage.Remaining + " left " + terminal.About(since) + " ago"
+		s.left = usage.Remaining + " left " + figures.Duration(since) + " ago"
 	case usage.Remaining != "":
 		s.left = usage.Remaining + " left"
 	}
@@ -44,6 +47,7 @@ func (s *summary) tell(c *terminal.Console, log *slog.Logger) {
 		return
 	}
 	var text strings.Builder
+	s.width, s.blocks = c.Width(), terminal.Blocks()
 	s.print(&text)
 	_, _ = io.WriteString(c, text.String())
 }
@@ -55,6 +59,7 @@ func (s *summary) print(out io.Writer) {
 	}
 	fmt.Fprintf(out, "%s after %s\n", s.headline(), s.took().Round(time.Millisecond))
 	line("records", "%d%s: %s", c.Settled(), inSeveral(a.Settings.Classifications()), byStatus(c))
+	s.printBars(line, c)
 	printReasons(line, c)
 	if c.Kept > 0 {
 		line("kept", "%d records in parts that were published before", c.Kept)
@@ -235,17 +240,44 @@ func inSeveral(classifications []string) string {
 	return fmt.Sprintf(" in %d classifications", len(classifications))
 }
 
+// statusCount is the number of records with a status.
+type statusCount struct {
+	name string
+	n    int64
+}
+
+func statusCounts(c record.Snapshot) []statusCount {
+	return []statusCount{{"ok", c.OK}, {"empty", c.Empty}, {"rejected", c.Rejected}, {"failed", c.Failed}, {"invalid", c.Invalid}, {"pending", c.Pending}}
+}
+
 func byStatus(c record.Snapshot) string {
 	var parts []string
-	for _, s := range []struct {
-		n    int64
-		name string
-	}{{c.OK, "ok"}, {c.Empty, "empty"}, {c.Rejected, "rejected"}, {c.Failed, "failed"}, {c.Invalid, "invalid"}, {c.Pending, "pending"}} {
+	for _, s := range statusCounts(c) {
 		if s.n > 0 || s.name == "ok" {
 			parts = append(parts, fmt.Sprintf("%d %s", s.n, s.name))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// printBars prints a bar for each status, as wide as the terminal. A single status needs none.
+func (s *summary) printBars(line func(name, format string, args ...any), c record.Snapshot) {
+	const around = len("  records   rejected  100.0%  ") + 1 // some terminals wrap when their last column is used
+	all, statuses := int64(0), 0
+	for _, status := range statusCounts(c) {
+		if all += status.n; status.n > 0 {
+			statuses++
+		}
+	}
+	if s.width < around || statuses < 2 {
+		return
+	}
+	for _, status := range statusCounts(c) {
+		if share := figures.Share(status.n, all); share > 0 {
+			text := fmt.Sprintf("%-8s  %6s  %s", status.name, figures.Percent(share), figures.Bar(share, s.width-around, s.blocks))
+			line("", "%s", strings.TrimRight(text, " "))
+		}
+	}
 }
 
 func place(output string) string {

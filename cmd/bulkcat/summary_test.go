@@ -72,3 +72,26 @@ func TestReasonsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestBarsOfStatuses wants bars as wide as the terminal, and none elsewhere.
+func TestBarsOfStatuses(t *testing.T) {
+	counts := record.Counts[int64]{OK: 900, Failed: 99, Invalid: 1}
+	for name, tt := range map[string]struct {
+		summary summary
+		counts  record.Counts[int64]
+		want    []string
+	}{
+		"a pipe":       {summary{}, counts, nil},
+		"narrow":       {summary{width: 20}, counts, nil},
+		"one status":   {summary{width: 80}, record.Counts[int64]{OK: 9}, nil},
+		"no records":   {summary{width: 80}, record.Counts[int64]{}, nil},
+		"a terminal":   {summary{width: 51, blocks: true}, counts, []string{"ok         90.0%  ██████████████████", "failed      9.9%  ██", "invalid     0.1%  ▏"}},
+		"ASCII, wider": {summary{width: 61}, counts, []string{"ok         90.0%  ###########################", "failed      9.9%  ###", "invalid     0.1%"}},
+	} {
+		var got []string
+		tt.summary.printBars(func(_, format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }, record.Snapshot{Counts: tt.counts})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tt.want)
+		}
+	}
+}

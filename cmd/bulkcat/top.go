@@ -57,6 +57,7 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 		return writeJSON(f.streams.out, summary.Top(f.Level, f.Most))
 	}
 	f.Width = terminal.Width(f.streams.out)
+	f.Blocks = f.Width > 0 && terminal.Blocks()
 	return summary.WriteTop(f.streams.text(), f.TopOptions)
 }
 

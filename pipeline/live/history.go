@@ -2,8 +2,10 @@ package live
 
 import (
 	"slices"
-	"sort"
 	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/figures"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // sample is a set of counters at one moment. Counters only grow.
@@ -12,6 +14,7 @@ type sample struct {
 	Counts  map[string]int64 // by outcome
 	Allowed float64          // requests a second; 0 without a limit
 	Latency []int64          // counts of the buckets of a histogram
+	Waited  map[record.State]time.Duration
 }
 
 // history keeps samples of the whole time: when there are too many, every second sample is dropped, and the interval
@@ -43,13 +46,37 @@ func (h *history) add(s sample) {
 	h.interval = max(2*h.interval, 2*time.Second)
 }
 
-// times are the ends of the intervals between samples.
-func (h *history) times() []time.Time {
-	var times []time.Time
-	for _, s := range h.samples[min(1, len(h.samples)):] {
-		times = append(times, s.At)
+// span is from the first sample to the last.
+func (h *history) span() (from, to time.Time) {
+	if len(h.samples) == 0 {
+		return from, to
 	}
-	return times
+	return h.samples[0].At, h.samples[len(h.samples)-1].At
+}
+
+// places are those of the ends of the intervals between samples in the span, from 0 to 1.
+func (h *history) places() (list []float64) {
+	from, to := h.span()
+	for _, s := range h.samples[min(1, len(h.samples)):] {
+		list = append(list, s.At.Sub(from).Seconds()/max(to.Sub(from).Seconds(), 1e-9))
+	}
+	return list
+}
+
+// bands are the intervals in which a run waited.
+func (h *history) bands() (list []figures.Band) {
+	from := 0.0
+	for i, to := range h.places() {
+		before, after := h.samples[i], h.samples[i+1]
+		for _, state := range figures.Waits {
+			share := min(1, (after.Waited[state]-before.Waited[state]).Seconds()/max(after.At.Sub(before.At).Seconds(), 1e-9))
+			if share > 0 {
+				list = figures.AppendBand(list, figures.Band{Class: string(state), From: from, To: to, Share: share})
+			}
+		}
+		from = to
+	}
+	return list
 }
 
 // each yields a value for each interval between two samples.
@@ -62,17 +89,12 @@ func (h *history) each(value func(before, after sample, seconds float64) float64
 	return values
 }
 
-// names are all names of counts, sorted.
-func (h *history) names() []string {
+// last is the newest sample.
+func (h *history) last() sample {
 	if len(h.samples) == 0 {
-		return nil
+		return sample{}
 	}
-	var names []string
-	for name := range h.samples[len(h.samples)-1].Counts {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
+	return h.samples[len(h.samples)-1]
 }
 
 // quantile of a histogram, in the unit of bounds, interpolated within the bucket. It is 0 for an empty histogram.

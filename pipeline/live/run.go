@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -21,11 +22,13 @@ type Run struct {
 	metrics *prometheus.Registry
 	mu      sync.Mutex
 	history history
+	before  record.Status // of the last view
+	waited  map[record.State]time.Duration
 }
 
 // NewRun makes the source of a session that has begun, by its method Status.
 func NewRun(status func() record.Status) *Run {
-	r := &Run{status: status, metrics: prometheus.NewRegistry()}
+	r := &Run{status: status, metrics: prometheus.NewRegistry(), waited: make(map[record.State]time.Duration)}
 	r.metrics.MustRegister(r)
 	return r
 }
@@ -49,101 +52,136 @@ func (r *Run) View() View {
 	d := s.Details
 	v := View{
 		Title: s.Output, State: stateWords[s.State], Since: s.Since, Ended: s.State == record.Ended, Done: s.Records, Total: s.Total,
-		Trouble: s.State == record.Outage || s.State == record.QuotaPause || s.State == record.Congested || s.State == record.Limited,
-		Figures: figures(s), Settings: settings(s),
+		Trouble: slices.Contains(figures.Waits, s.State), Main: mainFigures(s), Figures: moreFigures(s), Settings: settings(s),
 	}
 	if v.Ended {
 		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != record.Complete
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if passed := s.Updated.Sub(r.before.Updated); passed > 0 {
+		if slices.Contains(figures.Waits, r.before.State) {
+			r.waited[r.before.State] += passed
+		}
+		r.before = s
+	}
 	if !v.Ended {
-		r.history.add(sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: d.Attempts.Counts})
+		r.history.add(sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: d.Attempts.Counts, Waited: maps.Clone(r.waited)})
 	}
 	v.Charts = charts(&r.history, d.Attempts.Bounds)
 	v.Tables = tables(s)
 	return v
 }
 
-func figures(s record.Status) []Figure {
-	all := []Figure{
-		{"Records", group(s.Records), fmt.Sprintf("%s a second", number(s.RecordsPerSecond))},
-		{"Requests", group(s.Requests), fmt.Sprintf("%s a second", number(s.RequestsPerSecond))},
+// mainFigures say how far the run is.
+func mainFigures(s record.Status) []Figure {
+	left := Figure{Name: "Time left", Value: "unknown"}
+	switch {
+	case s.State == record.Ended:
+		left = Figure{"Took", figures.Duration(s.Updated.Sub(s.Started)), "until " + timeOfDay(s.Updated, s.Started)}
+	case s.Ends != nil:
+		left.Value, left.Detail = figures.Duration(time.Duration(s.SecondsLeft*float64(time.Second))), "until "+timeOfDay(*s.Ends, s.Updated)
+		if s.Stop != "" {
+			left.Detail += ", then it stops: " + string(s.Stop)
+		}
 	}
+	done := Figure{"Done", figures.Count(s.Records), "records"}
+	if s.Total > 0 {
+		done.Value, done.Detail = figures.Percent(figures.Share(s.Records, s.Total)), figures.Count(s.Records)+" of "+figures.Count(s.Total)+" records"
+	}
+	list := []Figure{left, done, {"Rate", figures.Number(s.RecordsPerSecond) + "/s", "records; " + figures.Number(s.RequestsPerSecond) + "/s requests"}}
 	if c := s.Cost; c != nil {
-		all = append(all, Figure{"Cost", c.Price.Text(c.Total), "saved: " + c.Price.Text(c.Saved)})
+		list = append(list, Figure{"Cost", c.Price.Text(c.Total), "saved: " + c.Price.Text(c.Saved)})
 	}
-	all = append(all, []Figure{
-		{"Retries", group(s.Retries), fmt.Sprintf("%s wait", group(s.ToRetry))},
-		{"In flight", group(s.InFlight), ""},
-		{"Without an answer", group(s.Unanswered), ""},
-	}...)
+	return list
+}
+
+// timeOfDay is a time, with the date unless that is the date of now.
+func timeOfDay(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04")
+	}
+	return t.Format("Jan 2 15:04")
+}
+
+func moreFigures(s record.Status) []Figure {
+	all := []Figure{
+		{"Requests", figures.Count(s.Requests), figures.Count(s.InFlight) + " in flight"},
+		{"Retries", figures.Count(s.Retries), figures.Count(s.ToRetry) + " wait"},
+		{"Without an answer", figures.Count(s.Unanswered), figures.Percent(figures.Share(s.Unanswered, s.Records)) + " of the records"},
+	}
 	if s.Free > 0 {
-		all = append(all, Figure{"Free", group(s.Free), "answered by the model"})
+		all = append(all, Figure{"Free", figures.Count(s.Free), "answered by the model"})
 	}
 	if s.Allowed > 0 {
-		all = append(all, Figure{"Limit", number(s.Allowed) + "/s", "learned: " + s.Details.Learned})
+		all = append(all, Figure{"Limit", figures.Number(s.Allowed) + "/s", "learned: " + s.Details.Learned})
 	}
 	if s.Quota != nil {
-		detail := ""
-		if s.Stop == record.QuotaExhausted && s.Ends != nil {
-			detail = "used up at " + s.Ends.Local().Format("Jan 2 15:04")
-		}
-		all = append(all, Figure{"Quota left", group(*s.Quota), detail})
-	}
-	if s.Ends != nil && s.Stop == "" {
-		all = append(all, Figure{"Time left", time.Duration(s.SecondsLeft * float64(time.Second)).Round(time.Second).String(), "until " + s.Ends.Local().Format("Jan 2 15:04")})
+		all = append(all, Figure{"Quota left", figures.Count(*s.Quota), "requests"})
 	}
 	return all
 }
 
 // charts are those of a history of outcomes.
-func charts(h *history, bounds []float64) []Chart {
-	times := h.times()
-	perSecond := func(name string) func(sample, sample, float64) float64 {
-		return func(before, after sample, seconds float64) float64 {
-			return float64(max(0, after.Counts[name]-before.Counts[name])) / seconds
-		}
+func charts(h *history, bounds []float64) []figures.Chart {
+	from, to := h.span()
+	ticks, places, bands, last := figures.ClockTicks(from.Local(), to.Local()), h.places(), h.bands(), h.last()
+	requests := figures.Chart{
+		Title: "Requests", Unit: "a second, by outcome", Suffix: "/s", X: places, Ticks: ticks, Bands: bands, Key: figures.KeyOfWaits(last.Waited),
+		Columns: []string{"now", "total", "share"},
 	}
-	outcomes := Chart{Title: "Outcomes", Unit: "requests a second", Stacked: true, Times: times}
-	names := h.names()
-	answers := []string{"answered", "200"}
-	slices.SortStableFunc(names, func(a, b string) int { // answers first
-		return slices.Index(answers, b) - slices.Index(answers, a)
-	})
+	names, total := slices.Collect(maps.Keys(last.Counts)), sum(last.Counts)
+	figures.SortOutcomes(names, last.Counts)
 	for _, name := range names {
-		outcomes.Lines = append(outcomes.Lines, Line{strings.ReplaceAll(name, "_", " "), h.each(perSecond(name))})
+		values := h.each(func(before, after sample, seconds float64) float64 {
+			return float64(max(0, after.Counts[name]-before.Counts[name])) / seconds
+		})
+		n := last.Counts[name]
+		requests.Lines = append(requests.Lines, figures.Line{Name: name, Class: figures.OutcomeClass(name), Values: values, Area: true, Cells: []string{
+			newest(values, "/s"), figures.Count(n), figures.Percent(figures.Share(n, total)),
+		}})
 	}
-	rate := Chart{Title: "Rate and limit", Unit: "requests a second", Times: times}
-	if len(times) > 0 {
-		rate.Lines = []Line{
-			{"requests", h.each(func(before, after sample, seconds float64) float64 {
-				return float64(max(0, sum(after.Counts)-sum(before.Counts))) / seconds
-			})},
-			{"limit", h.each(func(_, after sample, _ float64) float64 {
-				if after.Allowed == 0 {
-					return math.NaN()
-				}
-				return after.Allowed
-			})},
+	limits := h.each(func(_, after sample, _ float64) float64 {
+		if after.Allowed == 0 || math.IsInf(after.Allowed, 1) {
+			return math.NaN()
 		}
+		return after.Allowed
+	})
+	if slices.ContainsFunc(limits, func(v float64) bool { return !math.IsNaN(v) }) {
+		requests.Lines = append(requests.Lines, figures.Line{Name: "limit", Class: "limit", Values: limits, Cells: []string{newest(limits, "/s"), "", ""}})
 	}
-	latency := Chart{Title: "Latency", Unit: "milliseconds", Times: times}
-	if len(times) > 0 {
-		for _, q := range []struct {
-			name string
-			q    float64
-		}{{"median", 0.5}, {"95%", 0.95}} {
-			latency.Lines = append(latency.Lines, Line{q.name, h.each(func(before, after sample, _ float64) float64 {
-				d := difference(before.Latency, after.Latency)
-				if slices.Max(append(d, 0)) == 0 {
-					return math.NaN()
-				}
-				return 1000 * quantile(q.q, bounds, d)
-			})})
+	latency := figures.Chart{Title: "Latency", Unit: "of requests", Suffix: " ms", X: places, Ticks: ticks, Bands: bands, Key: requests.Key, Columns: []string{"now", "most"}}
+	for i, quantity := range []struct {
+		name string
+		q    float64
+	}{{"median", 0.5}, {"95%", 0.95}} {
+		values := h.each(func(before, after sample, _ float64) float64 {
+			d := difference(before.Latency, after.Latency)
+			if slices.Max(append(d, 0)) == 0 {
+				return math.NaN()
+			}
+			return 1000 * quantile(quantity.q, bounds, d)
+		})
+		most := math.NaN()
+		for _, v := range values {
+			if !(v <= most) && !math.IsNaN(v) {
+				most = v
+			}
 		}
+		latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{
+			newest(values, " ms"), newest([]float64{most}, " ms"),
+		}})
 	}
-	return []Chart{rate, latency, outcomes}
+	return []figures.Chart{requests, latency}
+}
+
+// newest is the last value with its unit.
+func newest(values []float64, unit string) string {
+	if len(values) == 0 || math.IsNaN(values[len(values)-1]) {
+		return "none"
+	}
+	return figures.Number(values[len(values)-1]) + unit
 }
 
 func sum(counts map[string]int64) (n int64) {
@@ -155,35 +193,38 @@ func sum(counts map[string]int64) (n int64) {
 
 func tables(s record.Status) []Table {
 	d := s.Details
-	outcomes := Table{Title: "Outcomes of requests", Columns: []string{"outcome", "requests"}, Empty: "No request has ended yet."}
-	for _, name := range slices.Sorted(maps.Keys(s.Outcomes)) {
-		outcomes.Rows = append(outcomes.Rows, []string{strings.ReplaceAll(name, "_", " "), group(s.Outcomes[name])})
-	}
-	categories := Table{Title: "Top categories", Columns: []string{"category", "records", "share"}, Empty: "No category yet."}
+	categories := Table{Title: "Top categories", Columns: append(texts("category"), number("records")), Empty: "No category yet."}
 	records := int64(0)
 	for _, n := range d.Confidence {
 		records += n
 	}
 	for _, c := range d.Categories {
-		categories.Rows = append(categories.Rows, []string{c.Name, group(c.Records)})
-		categories.Shares = append(categories.Shares, float64(c.Records)/float64(max(1, s.Records)))
+		categories.Rows = append(categories.Rows, append(texts(c.Name), number(figures.Count(c.Records))))
+		categories.Shares = append(categories.Shares, figures.Share(c.Records, s.Records))
 	}
-	confidence := Table{Title: "Confidence of the best category", Columns: []string{"confidence", "records", "share"}, Empty: "No category yet."}
+	confidence := Table{Title: "Confidence of the best category", Columns: append(texts("confidence"), number("records")), Empty: "No category yet."}
 	if records > 0 {
 		for i, n := range d.Confidence {
-			confidence.Rows = append(confidence.Rows, []string{fmt.Sprintf("%.1f to %.1f", float64(i)/10, float64(i+1)/10), group(n)})
-			confidence.Shares = append(confidence.Shares, float64(n)/float64(records))
+			confidence.Rows = append(confidence.Rows, append(texts(fmt.Sprintf("%.1f to %.1f", float64(i)/10, float64(i+1)/10)), number(figures.Count(n))))
+			confidence.Shares = append(confidence.Shares, figures.Share(n, records))
 		}
 	}
-	failures := Table{Title: "Last records without an answer", Columns: []string{"time", "record", "input", "status", "reason"}, Empty: "None."}
+	failures := Table{Title: "Last records without an answer", Wide: true, Columns: texts("status", "reason", "record"), Empty: "None."}
 	for _, f := range d.Failures {
-		failures.Rows = append(failures.Rows, []string{f.At.Local().Format("15:04:05"), fmt.Sprintf("%s:%d", f.File, f.Line), f.Input, string(f.Status), f.Reason})
+		failures.Rows = append(failures.Rows, []Cell{
+			{Text: string(f.Status), Detail: f.At.Local().Format("15:04:05")}, {Text: f.Reason}, {Text: f.Input, Detail: fmt.Sprintf("%s:%d", f.File, f.Line)},
+		})
 	}
-	starts := Table{Title: "Earlier starts of the run", Columns: []string{"started", "ended", "ending", "requests"}, Empty: "None."}
-	for _, e := range d.Earlier {
-		starts.Rows = append(starts.Rows, []string{e.Started.Local().Format("Jan 2 15:04:05"), e.Ended.Local().Format("Jan 2 15:04:05"), string(e.Ending), group(e.Requests)})
+	list := []Table{categories, confidence, failures}
+	if len(d.Earlier) > 0 {
+		starts := Table{Title: "Earlier starts of the run", Wide: true, Columns: append(texts("started", "ending"), number("took"), number("requests"))}
+		for _, e := range d.Earlier {
+			starts.Rows = append(starts.Rows, append(texts(e.Started.Local().Format("Jan 2 15:04"), string(e.Ending)),
+				number(figures.Duration(e.Ended.Sub(e.Started))), number(figures.Count(e.Requests))))
+		}
+		list = append(list, starts)
 	}
-	return []Table{categories, confidence, outcomes, failures, starts}
+	return list
 }
 
 // settings are the members of the settings as JSON names them.

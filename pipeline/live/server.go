@@ -11,30 +11,33 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 //go:embed page.html page.css page.js
 var files embed.FS
 
-var pages = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"clock":   func(t time.Time) string { return t.Local().Format("Jan 2 15:04:05") },
-	"rfc":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"group":   group,
-	"percent": func(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + "%" },
-	"draw": func(charts []Chart) (drawings []drawing) {
-		for _, c := range charts {
-			drawings = append(drawings, draw(c))
-		}
-		return drawings
-	},
+var pages = template.Must(figures.Templates().New("page.html").Funcs(template.FuncMap{
+	"clock": func(t time.Time) string { return t.Local().Format("Jan 2 15:04:05") },
+	"rfc":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"zone":  func() string { return time.Now().Format("MST, UTC-07:00") },
 }).ParseFS(files, "page.html"))
+
+// style is the style sheet of the page.
+var style = func() []byte {
+	text, err := files.ReadFile("page.css")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return append([]byte(figures.Style), text...)
+}()
 
 // parts are the templates that change, and the ids of their elements.
 var parts = []string{"state", "figures", "charts", "tables", "settings"}
@@ -171,9 +174,11 @@ func (s *Server) routes() http.Handler {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(render("page.html", s.shown().View())) // the reader has gone
 	})
-	static := http.FileServerFS(files)
-	mux.Handle("GET /page.css", static)
-	mux.Handle("GET /page.js", static)
+	mux.HandleFunc("GET /page.css", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		_, _ = w.Write(style) // the reader has gone
+	})
+	mux.Handle("GET /page.js", http.FileServerFS(files))
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -100,7 +102,7 @@ func TestEveryPathHasTheSameFigures(t *testing.T) {
 		}
 	}
 	text, _ = get(t, s, "")
-	for _, part := range []string{"outage: waiting for the service", "40 of 100 records", "1\u202f234", "HTTP 404", "in.txt:7", "learned: 10 requests/s, 600 requests in 1m0s"} {
+	for _, part := range []string{"outage: waiting for the service", "40 of 100 records", "1,234", "40.0%", "HTTP 404", "in.txt:7", "learned: 10 requests/s, 600 requests in 1m0s"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page has no %q", part)
 		}
@@ -183,7 +185,7 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 		t.Errorf("the first sample is of %v", h.samples[0].At)
 	}
 	for _, c := range charts(&h, nil) {
-		if c.Title != "Outcomes" {
+		if c.Title != "Requests" {
 			continue
 		}
 		for i, v := range c.Lines[0].Values {
@@ -214,14 +216,76 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-func TestChartsWithGapsAndStacks(t *testing.T) {
-	d := draw(Chart{Title: "Rate", Unit: "requests a second", Times: make([]time.Time, 3), Lines: []Line{{"limit", []float64{1, math.NaN(), 2}}}})
-	if want := `d="M0.0 75.0M600.0 0.0"`; string(d.Paths[0].D) != want {
-		t.Errorf("a gap: %s, want %s", d.Paths[0].D, want)
+// TestBandsOfStates wants the time of each state in the chart, to the second, also when samples are joined.
+func TestBandsOfStates(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	status := statusOf(record.Asking)
+	run := NewRun(func() record.Status { return status })
+	for second := range 2000 {
+		status.Updated, status.State = start.Add(time.Duration(second)*time.Second), record.Asking
+		switch {
+		case second >= 500 && second < 900:
+			status.State = record.Limited
+		case second >= 1000 && second < 1005: // shorter than the time between samples
+			status.State = record.Outage
+		}
+		run.View()
 	}
-	d = draw(Chart{Stacked: true, Times: make([]time.Time, 2), Lines: []Line{{"a", []float64{1, 1}}, {"b", []float64{1, 3}}}})
-	if want := `d="M0.0 75.0L600.0 0.0L600.0 112.5L0.0 112.5Z"`; string(d.Paths[1].D) != want {
-		t.Errorf("a stack: %s, want %s", d.Paths[1].D, want)
+	chart := run.View().Charts[0]
+	if want := []figures.Note{{Class: "limited", Text: "limited 6m40s"}, {Class: "outage", Text: "outage 5s"}}; !slices.Equal(chart.Key, want) {
+		t.Errorf("key %v, want %v", chart.Key, want)
+	}
+	seconds := make(map[string]float64)
+	for _, b := range chart.Bands {
+		seconds[b.Class] += 1999 * b.Width() * b.Share
+		if b.Class == "limited" && b.Share > 0.99 && b.Width() < 0.15 {
+			t.Errorf("the limited time is in several bands: %+v", chart.Bands)
+		}
+	}
+	if math.Abs(seconds["limited"]-400) > 10 || math.Abs(seconds["outage"]-5) > 1 {
+		t.Errorf("%v seconds", seconds)
+	}
+}
+
+// TestTablesKeepTheReason wants few columns, of which each can break its text.
+func TestTablesKeepTheReason(t *testing.T) {
+	status := statusOf(record.Asking)
+	status.Details.Failures[0].File = "/srv/" + strings.Repeat("long/", 40) + "in.txt"
+	for _, table := range tables(status) {
+		if !strings.HasPrefix(table.Title, "Last records") {
+			continue
+		}
+		if row := table.Rows[0]; len(row) != 3 || row[1].Text != "HTTP 404" || row[2].Detail != status.Details.Failures[0].File+":7" {
+			t.Errorf("got %+v", row)
+		}
+		return
+	}
+	t.Error("no table of records without an answer")
+}
+
+func TestMainFigures(t *testing.T) {
+	started := time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
+	for name, tt := range map[string]struct {
+		change func(*record.Status)
+		want   Figure
+	}{
+		"unknown":  {func(*record.Status) {}, Figure{"Time left", "unknown", ""}},
+		"today":    {func(s *record.Status) { s.SecondsLeft = 3660 }, Figure{"Time left", "1h1m", "until 14:01"}},
+		"tomorrow": {func(s *record.Status) { s.SecondsLeft = 13 * 3600 }, Figure{"Time left", "13h", "until Jan 3 02:00"}},
+		"quota":    {func(s *record.Status) { s.SecondsLeft, s.Stop = 600, record.QuotaExhausted }, Figure{"Time left", "10m", "until 13:10, then it stops: quota"}},
+		"ended":    {func(s *record.Status) { s.State = record.Ended }, Figure{"Took", "1h", "until 13:00"}},
+	} {
+		s := statusOf(record.Asking)
+		s.Started, s.Updated = started, started.Add(time.Hour)
+		tt.change(&s)
+		if s.SecondsLeft > 0 {
+			ends := s.Updated.Add(time.Duration(s.SecondsLeft) * time.Second)
+			s.Ends = &ends
+		}
+		got := mainFigures(s)
+		if got[0] != tt.want || got[1] != (Figure{"Done", "40.0%", "40 of 100 records"}) {
+			t.Errorf("%s: %+v, want %+v first", name, got, tt.want)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package live
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // Service is the source of a service or a gateway. All figures are those of its metrics.
@@ -130,8 +131,8 @@ func labels(m *dto.Metric) string {
 // View shows the metrics, and adds them to the history.
 func (s *Service) View() View {
 	r, now := s.read(), time.Now()
-	v := View{Title: s.title, State: "serving", Since: s.started, Figures: []Figure{{Name: "Requests", Value: group(sum(r.statuses))}}}
-	table := Table{Title: "Metrics", Columns: []string{"metric", "labels", "value"}, Empty: "No request yet."}
+	v := View{Title: s.title, State: "serving", Since: s.started, Figures: []Figure{{Name: "Requests", Value: figures.Count(sum(r.statuses))}}}
+	table := Table{Title: "Metrics", Wide: true, Columns: append(texts("metric", "labels"), number("value")), Empty: "No request yet."}
 	limit := 0.0
 	for _, m := range r.all {
 		if m.name == upstreamUp && m.value == 0 {
@@ -143,16 +144,16 @@ func (s *Service) View() View {
 		name := strings.TrimSuffix(strings.TrimPrefix(m.name, "bulkcat_"), "_total")
 		if m.labels == "" && len(v.Figures) < 12 {
 			_, words, _ := strings.Cut(name, "_") // without "service" or "gateway"
-			v.Figures = append(v.Figures, Figure{Name: strings.ReplaceAll(words, "_", " "), Value: number(m.value)})
+			v.Figures = append(v.Figures, Figure{Name: strings.ReplaceAll(words, "_", " "), Value: figures.Number(m.value)})
 			continue
 		}
-		table.Rows = append(table.Rows, []string{strings.ReplaceAll(name, "_", " "), strings.Trim(m.labels, "{}"), number(m.value)})
+		table.Rows = append(table.Rows, append(texts(strings.ReplaceAll(name, "_", " "), strings.Trim(m.labels, "{}")), number(figures.Number(m.value))))
 	}
 	v.Tables = []Table{table}
 	v.Settings = [][2]string{{"started", fmt.Sprint(s.started.Format(time.DateTime))}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history.add(sample{At: now, Counts: r.statuses, Allowed: limit, Latency: r.counts})
-	v.Charts = slices.DeleteFunc(charts(&s.history, r.bounds), func(c Chart) bool { return limit == 0 && c.Title == "Rate and limit" })
+	v.Charts = charts(&s.history, r.bounds)
 	return v
 }

@@ -1,8 +1,9 @@
 package live
 
 import (
-	"math"
 	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // View is the content of the page.
@@ -13,9 +14,10 @@ type View struct {
 	Ended   bool // nothing changes any more
 	Trouble bool // the state needs attention
 	Done    int64
-	Total   int64 // 0 if unknown: the page then has no bar
+	Total   int64    // 0 if unknown: the page then has no bar
+	Main    []Figure // the larger ones
 	Figures []Figure
-	Charts  []Chart
+	Charts  []figures.Chart
 	Tables  []Table
 
 	Settings [][2]string // names and values, without secrets
@@ -27,34 +29,28 @@ type Figure struct {
 	Detail      string // such as a comparison; may be empty
 }
 
-// Chart shows values over time. All lines have as many values as Times; NaN is a gap.
-type Chart struct {
-	Title   string
-	Unit    string
-	Stacked bool // the lines are shares of a whole, one above the other
-	Times   []time.Time
-	Lines   []Line
-}
-
-// Line is one series of a chart.
-type Line struct {
-	Name   string
-	Values []float64
-}
-
-// last is the newest value; NaN if there is none.
-func (l Line) last() float64 {
-	if len(l.Values) == 0 {
-		return math.NaN()
-	}
-	return l.Values[len(l.Values)-1]
-}
-
 // Table is a list with a caption. If Shares is set, each row has a bar of that share, from 0 to 1.
 type Table struct {
 	Title   string
-	Columns []string
-	Rows    [][]string
+	Wide    bool // as wide as the page
+	Columns []Cell
+	Rows    [][]Cell
 	Shares  []float64
 	Empty   string // shown if there are no rows
 }
+
+// Cell is a text, with a second one below it that may be empty.
+type Cell struct {
+	Text, Detail string
+	Number       bool // at the right of its column
+}
+
+// texts are cells of a row.
+func texts(list ...string) (row []Cell) {
+	for _, text := range list {
+		row = append(row, Cell{Text: text})
+	}
+	return row
+}
+
+func number(text string) Cell { return Cell{Text: text, Number: true} }

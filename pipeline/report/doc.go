@@ -4,7 +4,8 @@
 //
 //	Summary   counts of the rows: coverage, the tree of categories, confidences, records worth a look (summary.go, tally.go)
 //	Report    a Summary, and the run: settings, starts, cost, time line (report.go)
-//	HTML      one file without scripts that loads nothing; charts are SVG (html.go, report.html, style.css)
+//	HTML      one file without scripts that loads nothing; charts are SVG of package figures (html.go, report.html, style.css)
+//	Treemap   categories of two levels as rectangles in the HTML (treemap.go)
 //	Markdown  the main figures, for chats; JSON has all of them (markdown.go)
 //	Top       the largest categories of a level, for the terminal (top.go)
 //
@@ -14,7 +15,7 @@
 // ranks. A category has the records of the categories below.
 //
 // Memory does not grow with the rows: [Summarize] keeps the distinct categories, up to 200,000 of them, the distinct
-// reasons, up to 64 of a status, and 20 examples of each kind.
+// reasons, up to 64 of a status, 20 examples of each kind, and the first record of each category of level 1.
 //
 // All texts of inputs and services are escaped, cut, and without control characters.
 package report

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 //go:embed report.html
@@ -21,33 +24,43 @@ var pageText string
 //go:embed style.css
 var styleText string
 
+// style is the whole style sheet of the page.
+var style = figures.Style + styleText
+
 // policy allows the style of the page, by its hash, and nothing else.
 var policy = func() string {
-	sum := sha256.Sum256([]byte(styleText))
+	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-var page = template.Must(template.New("report").Funcs(template.FuncMap{
+var page = template.Must(figures.Templates().New("report").Funcs(template.FuncMap{
 	"at":             func(i int, c Classification) placed { return placed{c, i} },
 	"bars":           bars,
+	"brief":          brief,
 	"clock":          clock,
 	"complete":       func(e record.Ending) bool { return e == record.Complete },
 	"confidence":     confidenceOf,
 	"confidenceText": confidenceText,
-	"count":          count,
 	"examples":       func(name string, list []Example) named { return named{name, list} },
+	"duration":       figures.Duration,
+	"first":          func(list []Example) []Example { return list[:min(len(list), shownExamples)] },
 	"histogram":      histogram,
-	"hundred":        func(share float64) string { return fmt.Sprintf("%.2f", 100*share) },
 	"id":             func(name string, i int) string { return fmt.Sprintf("%s-%d", name, i+1) },
 	"last":           last,
 	"met":            met,
 	"more":           remaining,
 	"outcomes":       outcomes,
-	"percent":        percent,
+	"rest":           func(list []Example) []Example { return list[min(len(list), shownExamples):] },
 	"settings":       settings,
 	"short":          short,
-	"took":           func(r *Run) string { return took(r) },
+	"stack":          stack,
+	"thousandths":    thousandths,
+	"took":           took,
+	"treemap":        newTreemap,
 }).Parse(pageText))
+
+// shownExamples are shown at once; the others open.
+const shownExamples = 6
 
 // placed is a classification and its index.
 type placed struct {
@@ -67,7 +80,7 @@ type view struct {
 	Policy          string
 	Style           template.CSS
 	Sections        []section
-	Chart           *chart
+	Course          *course
 	Failures        []failure
 }
 
@@ -76,9 +89,8 @@ type section struct{ ID, Name string }
 // WriteHTML writes the report as one file that loads nothing else.
 func (r Report) WriteHTML(out io.Writer) error {
 	v := view{
-		Report: r, Title: "Report on " + short(r.Output), Headline: r.headline(), Policy: policy, Style: template.CSS(styleText),
-		Sections: []section{{"run", "Run"}, {"timeline", "Time line"}, {"cost", "Cost"}},
-		Chart:    newChart(r.Timeline), Failures: r.failures(),
+		Report: r, Title: "Report on " + short(r.Output), Headline: r.headline(), Policy: policy, Style: template.CSS(style),
+		Course: r.course(), Failures: r.failures(),
 	}
 	if r.Summary == nil {
 		v.Sections = append(v.Sections, section{"rows", "Rows"})
@@ -87,7 +99,7 @@ func (r Report) WriteHTML(out io.Writer) error {
 			v.Sections = append(v.Sections, section{fmt.Sprintf("classification-%d", i+1), c.Name})
 		}
 	}
-	v.Sections = append(v.Sections, section{"failures", "Failures"})
+	v.Sections = append(v.Sections, section{"look", "Worth a look"}, section{"cost", "Cost"}, section{"run", "Run"})
 	return page.Execute(out, v)
 }
 
@@ -101,7 +113,7 @@ func (r Report) headline() string {
 		}
 	}
 	if r.Summary != nil {
-		text += fmt.Sprintf(" The output has %s records in %s rows.", count(r.Summary.Records), count(r.Summary.Rows))
+		text += fmt.Sprintf(" The output has %s records in %s rows.", figures.Count(r.Summary.Records), figures.Count(r.Summary.Rows))
 	}
 	return text
 }
@@ -137,82 +149,80 @@ func (r Report) failures() (list []failure) {
 	return list
 }
 
-// chart is the time line as bars of requests or records a second, without the time between two starts.
-type chart struct {
-	Text     string
-	Bars     []rect
-	Lines    []string // between starts
-	From, To string
-	Changes  []Span
+// course is the time line as a chart, without the time between two starts, and its changes of state.
+type course struct {
+	Chart   figures.Chart
+	Changes []Span
 }
 
-// rect is a bar in a chart of 1000 x 100.
-type rect struct {
-	X, Y, Width, Height, Class string
-	Text, Name                 string
-	N                          int64
-}
-
-func newRect(x, width, height float64) rect {
-	if height > 0 {
-		height = max(height, 1) // visible
-	}
-	f := func(x float64) string { return fmt.Sprintf("%.2f", x) }
-	return rect{X: f(x), Y: f(100 - height), Width: f(width), Height: f(height)}
-}
-
-func newChart(spans []Span) *chart {
+// course is nil without a journal.
+func (r Report) course() *course {
 	var total time.Duration
-	var requests int64
-	for _, s := range spans {
-		total, requests = total+s.To.Sub(s.From), requests+s.Requests
+	counts, waited := record.Attempts{}, make(map[record.State]time.Duration)
+	for _, s := range r.Timeline {
+		d := s.To.Sub(s.From)
+		total += d
+		waited[s.State] += d
+		for name, n := range s.Outcomes {
+			counts[name] += n
+		}
 	}
 	if total <= 0 {
 		return nil
 	}
-	rate, what := func(s Span) float64 { return perSecond(s.Requests, s) }, "requests"
-	if requests == 0 { // all answers were stored
-		rate, what = func(s Span) float64 { return perSecond(s.Records, s) }, "records"
+	if r.Run != nil {
+		counts = r.Run.Cost.Outcomes // of all starts, also if the journal is shorter
 	}
-	most := 0.0
+	c := &course{figures.Chart{Title: "Requests", Unit: "a second, by outcome", Suffix: "/s", Ticks: figures.ElapsedTicks(total), Columns: []string{"total", "share"}}, changes(r.Timeline)}
+	x, requests := 0.0, int64(0)
+	for _, n := range counts {
+		requests += n
+	}
+	for i, s := range r.Timeline {
+		if i > 0 && s.Start != r.Timeline[i-1].Start {
+			c.Chart.Marks = append(c.Chart.Marks, x)
+		}
+		from := x
+		x += s.To.Sub(s.From).Seconds() / total.Seconds()
+		c.Chart.X = append(c.Chart.X, from, x)
+		if slices.Contains(figures.Waits, s.State) {
+			c.Chart.Bands = figures.AppendBand(c.Chart.Bands, figures.Band{Class: string(s.State), From: from, To: x, Share: 1})
+		}
+	}
+	c.Chart.Key = figures.KeyOfWaits(waited)
+	line := func(name, class string, n func(Span) int64, cells ...string) {
+		l := figures.Line{Name: name, Class: class, Area: true, Cells: cells}
+		for _, s := range r.Timeline {
+			l.Values = append(l.Values, perSecond(n(s), s), perSecond(n(s), s))
+		}
+		c.Chart.Lines = append(c.Chart.Lines, l)
+	}
+	names := slices.Collect(maps.Keys(counts))
+	figures.SortOutcomes(names, counts)
+	for _, name := range names {
+		line(name, figures.OutcomeClass(name), func(s Span) int64 { return s.Outcomes[name] }, figures.Count(counts[name]), figures.Percent(figures.Share(counts[name], requests)))
+	}
+	if len(names) == 0 { // all answers were stored
+		c.Chart.Title, c.Chart.Unit, c.Chart.Columns = "Records", "a second, from stored answers", nil
+		line("records", "s0", func(s Span) int64 { return s.Records })
+	}
+	return c
+}
+
+// changes joins spans of the same state.
+func changes(spans []Span) (list []Span) {
 	for _, s := range spans {
-		most = max(most, rate(s))
-	}
-	c := &chart{From: clock(spans[0].From), To: clock(spans[len(spans)-1].To)}
-	x := 0.0
-	for i, s := range spans {
-		if i > 0 && s.Start != spans[i-1].Start {
-			c.Lines = append(c.Lines, fmt.Sprintf("%.2f", x))
-		}
-		width, height := 1000*s.To.Sub(s.From).Seconds()/total.Seconds(), 0.0
-		if most > 0 {
-			height = 100 * rate(s) / most
-		}
-		class := ""
-		switch s.State {
-		case record.Outage:
-			class, height = "out", max(height, 4)
-		case record.QuotaPause, record.Congested, record.Limited:
-			class, height = "waiting", max(height, 4)
-		}
-		bar := newRect(x, width, height)
-		bar.Class, bar.Text = class, fmt.Sprintf("%s, %s: %.1f %s/s", clock(s.From), s.State, rate(s), what)
-		c.Bars, x = append(c.Bars, bar), x+width
-		if n := len(c.Changes); n > 0 && c.Changes[n-1].Start == s.Start && c.Changes[n-1].State == s.State && c.Changes[n-1].Ending == "" {
-			joined := c.Changes[n-1]
-			joined.Outcomes = record.Attempts{}
-			joined.join(Span{From: s.From, To: s.To, State: s.State, Ending: s.Ending, Records: s.Records, Requests: s.Requests, Outcomes: s.Outcomes})
-			for class, n := range c.Changes[n-1].Outcomes {
-				joined.Outcomes[class] += n
-			}
-			c.Changes[n-1] = joined
+		n := len(list)
+		if n == 0 || list[n-1].Start != s.Start || list[n-1].State != s.State || list[n-1].Ending != "" {
+			outcomes := record.Attempts{}
+			maps.Copy(outcomes, s.Outcomes)
+			s.Outcomes = outcomes
+			list = append(list, s)
 			continue
 		}
-		c.Changes = append(c.Changes, s)
+		list[n-1].join(s)
 	}
-	c.Text = fmt.Sprintf("%s a second over %s of work, at most %.1f. Waiting and outages have other colours; a dashed line is a new start.", what, rounded(total), most)
-	c.Text = strings.ToUpper(c.Text[:1]) + c.Text[1:]
-	return c
+	return list
 }
 
 func perSecond(n int64, s Span) float64 {
@@ -222,19 +232,67 @@ func perSecond(n int64, s Span) float64 {
 	return 0
 }
 
-// histogram is the distribution as bars.
-func histogram(d Distribution) (list []rect) {
-	most := slices.Max(d.Bins[:])
-	if most == 0 {
+// histogram is the distribution as a chart with steps; nil without confidences.
+func histogram(d Distribution) *figures.Chart {
+	if slices.Max(d.Bins[:]) == 0 {
 		return nil
 	}
+	c := &figures.Chart{Title: "Records", Unit: "by the confidence of their first category"}
+	line := figures.Line{Name: confidenceText(d), Class: "s0", Area: true}
 	for i, n := range d.Bins {
-		bar := newRect(float64(i)*1000/confidenceBins+2, 1000/confidenceBins-4, 100*float64(n)/float64(most))
-		bar.N, bar.Name = n, fmt.Sprintf("%.2f to %.2f", float64(i)/confidenceBins, float64(i+1)/confidenceBins)
-		bar.Text = bar.Name + ": " + count(n)
-		list = append(list, bar)
+		from := float64(i) / confidenceBins
+		c.X = append(c.X, from, from, from+0.9/confidenceBins, from+0.9/confidenceBins)
+		line.Values = append(line.Values, 0, float64(n), float64(n), 0)
+	}
+	for i := range 5 {
+		c.Ticks = append(c.Ticks, figures.Tick{At: float64(i) / 4, Text: fmt.Sprint(float64(i) / 4)})
+	}
+	c.Lines = []figures.Line{line}
+	return c
+}
+
+// bin is a count with its name and share.
+type bin struct {
+	Name  string
+	N     int64
+	Share float64
+}
+
+// Table lists the bins.
+func (d Distribution) Table() (list []bin) {
+	total := int64(0)
+	for _, n := range d.Bins {
+		total += n
+	}
+	for i, n := range d.Bins {
+		list = append(list, bin{fmt.Sprintf("%.2f to %.2f", float64(i)/confidenceBins, float64(i+1)/confidenceBins), n, figures.Share(n, total)})
 	}
 	return list
+}
+
+// Answered is the share of the records with a category.
+func (c Classification) Answered() float64 {
+	for _, coverage := range c.Coverage {
+		if coverage.Status == writer.StatusOK {
+			return coverage.Share
+		}
+	}
+	return 0
+}
+
+// part is a status in the bar of the coverage, in hundredths.
+type part struct {
+	Coverage
+	X, Width float64
+}
+
+func stack(list []Coverage) (parts []part) {
+	x := 0.0
+	for _, c := range list {
+		parts = append(parts, part{c, 100 * x, 100 * c.Share})
+		x += c.Share
+	}
+	return parts
 }
 
 func confidenceText(d Distribution) string {
@@ -243,34 +301,28 @@ func confidenceText(d Distribution) string {
 	}
 	text := fmt.Sprintf("The confidence of the first category of each record; the mean is %.3f.", *d.Mean)
 	if d.Outside+d.Missing > 0 {
-		text += fmt.Sprintf(" %s records have a confidence outside 0 to 1, %s have none.", count(d.Outside), count(d.Missing))
+		text += fmt.Sprintf(" %s records have a confidence outside 0 to 1, %s have none.", figures.Count(d.Outside), figures.Count(d.Missing))
 	}
 	return text
 }
 
-// bar is a count and its share.
-type bar struct {
-	Name  string
-	N     int64
-	Share float64
-}
-
-func bars(a record.Attempts) (list []bar) {
+// bars are the counts with their shares, the largest first.
+func bars(a record.Attempts) (list []bin) {
 	total := int64(0)
 	for name, n := range a {
-		list, total = append(list, bar{Name: name, N: n}), total+n
+		list, total = append(list, bin{Name: name, N: n}), total+n
 	}
 	for i := range list {
-		list[i].Share = share(list[i].N, total)
+		list[i].Share = figures.Share(list[i].N, total)
 	}
-	slices.SortFunc(list, func(a, b bar) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b bin) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) })
 	return list
 }
 
 func outcomes(a record.Attempts) string {
 	var list []string
 	for _, b := range bars(a) {
-		list = append(list, count(b.N)+" "+b.Name)
+		list = append(list, figures.Count(b.N)+" "+b.Name)
 	}
 	return strings.Join(list, ", ")
 }

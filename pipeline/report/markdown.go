@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // WriteJSON writes the report as one line.
@@ -49,9 +51,6 @@ func (m *markdown) row(cells ...string) { m.line("| %s |", strings.Join(cells, "
 func (r Report) WriteMarkdown(out io.Writer) error {
 	var m markdown
 	m.line(markdownBegin+"%s\n\n%s", escape(r.Output), escape(r.headline()))
-	if r.Run != nil {
-		m.run(r.Run)
-	}
 	if r.Summary != nil {
 		for _, c := range r.Summary.Classifications {
 			m.classification(c)
@@ -61,8 +60,11 @@ func (r Report) WriteMarkdown(out io.Writer) error {
 		m.line("\n## Failures")
 		m.table("status", "class", "reason", "#records", "example")
 		for _, f := range failures[:min(len(failures), mostLines)] {
-			m.row(f.Status, escape(f.Class), escape(f.Reason), count(f.Records), escape(f.Example))
+			m.row(f.Status, escape(f.Class), escape(f.Reason), figures.Count(f.Records), escape(f.Example))
 		}
+	}
+	if r.Run != nil {
+		m.run(r.Run)
 	}
 	_, err := io.WriteString(out, m.String())
 	return err
@@ -82,7 +84,7 @@ func (m *markdown) run(r *Run) {
 		m.row(strings.ToLower(s.Name), escape(s.Value))
 	}
 	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved by equal inputs, %s by stored answers",
-		count(r.Cost.Made), count(r.Cost.Retries), count(r.Cost.Deduped), count(r.Cost.FromStore)))
+		figures.Count(r.Cost.Made), figures.Count(r.Cost.Retries), figures.Count(r.Cost.Deduped), figures.Count(r.Cost.FromStore)))
 	if c := r.Cost.Money; c != nil {
 		m.row("cost", escape(fmt.Sprintf("%s; saved %s", c.Price.Text(c.Total), c.Price.Text(c.Saved))))
 	}
@@ -90,7 +92,7 @@ func (m *markdown) run(r *Run) {
 		m.row(met(e), escape(e.Expectation+": "+e.Value))
 	}
 	if r.Free != nil {
-		m.row("free", fmt.Sprintf("%s records answered by the model: %s", count(r.Counts.Free), r.Free))
+		m.row("free", fmt.Sprintf("%s records answered by the model: %s", figures.Count(r.Counts.Free), r.Free))
 	}
 	if len(r.Cost.Outcomes) > 0 {
 		m.row("outcomes", escape(outcomes(r.Cost.Outcomes)))
@@ -105,14 +107,14 @@ func (m *markdown) classification(c Classification) {
 		if len(s.Reasons) > 0 {
 			reason = escape(s.Reasons[0].Text)
 		}
-		m.row(escape(string(s.Status)), count(s.Records), percent(s.Share), reason)
+		m.row(escape(string(s.Status)), figures.Count(s.Records), figures.Percent(s.Share), reason)
 	}
 	m.table("category", "#records", "#share", "#confidence")
 	for _, k := range c.Categories[:min(len(c.Categories), mostLines)] {
-		m.row(escape(strings.TrimSpace(k.Name+" "+k.Title)), count(k.Records), percent(k.Share), confidenceOf(k.Confidence))
+		m.row(escape(strings.TrimSpace(k.Name+" "+k.Title)), figures.Count(k.Records), figures.Percent(k.Share), confidenceOf(k.Confidence))
 	}
 	m.line("\n%s", escape(confidenceText(c.Confidence)))
 	if n := c.Look.Drift.Confidence + c.Look.Drift.Category; n > 0 {
-		m.line("\nDrift: %s rows depart from the interface.", count(n))
+		m.line("\nDrift: %s rows depart from the interface.", figures.Count(n))
 	}
 }

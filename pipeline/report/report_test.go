@@ -205,7 +205,7 @@ func TestTop(t *testing.T) {
 	s := summarize(t, write(t, rows()[:2], "", writer.CSV))
 	more := summarize(t, write(t, slices.DeleteFunc(rows(), func(r writer.Result) bool { return r.Record == 3 }), "", writer.CSV))
 	var got strings.Builder
-	for _, o := range []TopOptions{{Level: 1}, {Level: 2, Width: 80}, {Level: 3, Most: 1}} {
+	for _, o := range []TopOptions{{Level: 1}, {Level: 2, Width: 80, Blocks: true}, {Level: 3, Most: 1}} {
 		if err := more.WriteTop(&got, o); err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestTop(t *testing.T) {
 		t.Fatal(err)
 	}
 	got.WriteString("---\n")
-	if err := s.WriteTop(&got, TopOptions{Level: 1, Width: 20}); err != nil {
+	if err := s.WriteTop(&got, TopOptions{Level: 1, Width: 20, Blocks: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := (Summary{}).WriteTop(&got, TopOptions{Level: 1}); err != nil {
@@ -328,7 +328,7 @@ func TestHTMLFigures(t *testing.T) {
 	for _, want := range []string{
 		"Ending complete", "Requests made 1,334", "Saved: stored answers 7", "Starts 2", "answered 1,300 97.5%", "http_503 34 2.5%",
 		"10 records by status", "ok 4 40.0%", "failed 2 20.0%", "2 × gave up after 5 attempts: HTTP 503", "Sports 2 50.0%",
-		"54 Professional, Scientific, and Technical Services 4 100.0%", "0.15 to 0.20 1", "outage", "rejected http_422 HTTP 422 1 in.csv:11: &lt;/td&gt;",
+		"54 Professional, Scientific, and Technical Services 4 100.0%", "0.15 to 0.20 1", "outage", "rejected http_422 HTTP 422 in.csv:11: &lt;/td&gt;", "With a category 40.0%", "outage 56s",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %q", want)
@@ -420,10 +420,26 @@ func FuzzKindOf(f *testing.F) {
 	})
 }
 
-func TestCount(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
-		if got := count(n); got != want {
-			t.Errorf("got %s, want %s", got, want)
+// TestRare wants the categories of level 1 that few records have, each with its first record.
+func TestRare(t *testing.T) {
+	var list []writer.Result
+	for n := range 400 {
+		value := "Sports > Tennis"
+		switch n {
+		case 7, 300:
+			value = fmt.Sprintf("Arts > Music > %d", n)
+		case 9:
+			value = "Pets"
 		}
+		list = append(list, writer.Result{
+			Record: int64(n + 1), Input: fmt.Sprint("input ", n), Status: writer.StatusOK, Classification: "taxonomy_v3", Entries: []writer.Entry{{Value: value, ID: "1", Confidence: 0.5}},
+		})
+	}
+	got := ""
+	for _, r := range summarize(t, write(t, list, "", writer.Parquet)).Classifications[0].Look.Rare {
+		got += fmt.Sprintf("%s %d: %d %s %s; ", r.Category, r.Records, r.Example.Record, r.Example.Input, r.Example.Value)
+	}
+	if want := "Pets 1: 10 input 9 Pets; Arts 2: 8 input 7 Arts > Music > 7; "; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -90,10 +91,23 @@ const confidenceBins = 20
 
 // Look has examples of records that a person should look at.
 type Look struct {
-	LowConfidence []Example `json:"low_confidence"` // the lowest first
-	CloseSecond   []Example `json:"close_second"`   // whose second category has nearly the same confidence, the closest first
+	LowConfidence []Example `json:"low_confidence"`  // the lowest first
+	CloseSecond   []Example `json:"close_second"`    // whose second category has nearly the same confidence, the closest first
+	Rare          []Rare    `json:"rare_categories"` // of level 1, the rarest first
 	Drift         Drift     `json:"drift"`
 }
+
+// Rare is a category of level 1 that few records have: those of a list have their subjects in common, so these records may be
+// wrong, or in the wrong list.
+type Rare struct {
+	Category string   `json:"category"`
+	Records  int64    `json:"records"`
+	Share    float64  `json:"share"`
+	Example  *Example `json:"example,omitempty"` // the first record
+}
+
+// rareShare is the share of records below which a category is rare.
+const rareShare = 0.01
 
 // Drift counts rows with departures from the interface, with some examples.
 type Drift struct {
@@ -141,7 +155,7 @@ func (c *class) result() Classification {
 		if n == nil || n.records == 0 {
 			continue
 		}
-		coverage := Coverage{Status: status, Records: n.records, Share: share(n.records, c.records)}
+		coverage := Coverage{Status: status, Records: n.records, Share: figures.Share(n.records, c.records)}
 		for _, reason := range n.reasons {
 			coverage.Reasons = append(coverage.Reasons, *reason)
 		}
@@ -151,12 +165,24 @@ func (c *class) result() Classification {
 		r.Coverage = append(r.Coverage, coverage)
 	}
 	r.Categories = c.tree()
+	r.Look.Rare = c.rare(r.Categories)
 	sum, known := 0.0, int64(0)
 	for _, top := range r.Categories {
 		sum, known = sum+top.sum, known+top.known
 	}
 	r.Confidence.Mean = mean(sum, known)
 	return r
+}
+
+// rare returns the categories of level 1 with the fewest records.
+func (c *class) rare(categories []Category) []Rare {
+	list := []Rare{}
+	for _, k := range slices.Backward(categories) { // the largest is the first
+		if k.Records > 0 && k.Share < rareShare && len(list) < mostExamples {
+			list = append(list, Rare{nameOf(k), k.Records, k.Share, c.firsts[k.Name]})
+		}
+	}
+	return list
 }
 
 func (c *class) otherStatuses() (list []writer.Status) {
@@ -169,9 +195,18 @@ func (c *class) otherStatuses() (list []writer.Status) {
 	return list
 }
 
+var schema = writer.Schema{Levels: writer.MaxLevels, Codes: client.Codes()}
+
+// levels appends the levels of a category, of which there is one at least.
+func (c *class) levels(list []string, value string) []string {
+	if list = schema.AppendLevels(list, c.name, value); len(list) == 0 {
+		list = append(list, value)
+	}
+	return list
+}
+
 // tree sums up the categories of all levels.
 func (c *class) tree() []Category {
-	schema := writer.Schema{Levels: writer.MaxLevels, Codes: client.Codes()}
 	coded := schema.Codes[c.name] != nil
 	var titles *taxonomy.Index
 	if t := taxonomy.Published(c.name); t != nil && coded {
@@ -182,10 +217,7 @@ func (c *class) tree() []Category {
 	answered := int64(0)
 	for _, l := range c.leaves {
 		answered += l.records
-		levels = schema.AppendLevels(levels[:0], c.name, l.value)
-		if len(levels) == 0 {
-			levels = append(levels, l.value)
-		}
+		levels = c.levels(levels[:0], l.value)
 		n := root
 		for depth, name := range levels {
 			n = n.child(name)
@@ -244,20 +276,13 @@ func (n *node) sorted(of int64) []Category {
 	var list []Category
 	for _, c := range n.children {
 		c.Children = c.sorted(of)
-		c.Share, c.Confidence = share(c.Records, of), mean(c.sum, c.known)
+		c.Share, c.Confidence = figures.Share(c.Records, of), mean(c.sum, c.known)
 		list = append(list, c.Category)
 	}
 	slices.SortFunc(list, func(a, b Category) int {
 		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Name, b.Name))
 	})
 	return list
-}
-
-func share(n, of int64) float64 {
-	if of == 0 {
-		return 0
-	}
-	return float64(n) / float64(of)
 }
 
 // mean is nil without values. It is rounded: the order of sums changes the last digits.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"math"
 	"strings"
 
@@ -30,7 +31,8 @@ type class struct {
 	confidence Distribution
 	look       Look
 	low, close lowest
-	custom     bool // no ids are known
+	custom     bool                // no ids are known
+	firsts     map[string]*Example // the first record of each category of level 1
 
 	first     *leaf // of the present group; nil if the record has no category
 	confident float64
@@ -91,7 +93,7 @@ func (t *tally) begin(b *outputs.Batch) {
 		c := t.byName[name]
 		if c == nil {
 			c = &class{
-				name: strings.Clone(name), statuses: make(map[writer.Status]*statusCount), byValue: make(map[string]*leaf),
+				name: strings.Clone(name), statuses: make(map[writer.Status]*statusCount), byValue: make(map[string]*leaf), firsts: make(map[string]*Example),
 				custom: strings.HasPrefix(name, "product_taxonomy_custom"),
 			}
 			c.low.most, c.close.most = mostExamples, mostExamples
@@ -143,7 +145,10 @@ func (c *class) entry(b *outputs.Batch, i int, value int32) error {
 	case c.rank == 1:
 		l.records++
 		c.first, c.confident = l, x
-		err = c.observe(l, x, b, i)
+		if l.records == 1 {
+			err = c.keepFirst(l, x, b, i)
+		}
+		err = errors.Join(err, c.observe(l, x, b, i))
 	case c.rank == 2 && c.first != nil && c.close.takes(c.confident-x):
 		err = c.keepClose(l, x, b, i)
 	}
@@ -189,6 +194,21 @@ func (c *class) observe(l *leaf, x float64, b *outputs.Batch, i int) error {
 func (c *class) keepClose(l *leaf, x float64, b *outputs.Batch, i int) error {
 	first := c.confident
 	return c.keep(&c.close, first-x, b, i, Example{Value: c.first.value, Confidence: &first, Second: &Second{l.value, x}})
+}
+
+// keepFirst keeps a record if it is the first one of its category of level 1.
+func (c *class) keepFirst(l *leaf, x float64, b *outputs.Batch, i int) (err error) {
+	top := c.levels(nil, l.value)[0]
+	if c.firsts[top] != nil {
+		return nil
+	}
+	e := &Example{Record: b.Wholes[writer.ColumnRecord][i], Value: l.value}
+	if !math.IsNaN(x) {
+		e.Confidence = &x
+	}
+	e.Input, err = inputOf(b, i)
+	c.firsts[top] = e
+	return err
 }
 
 // keep completes an example and keeps it.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // TopOptions say which categories WriteTop prints, and how.
@@ -14,6 +16,8 @@ type TopOptions struct {
 	Level int // of the categories, from 1
 	Most  int // categories of each classification; 0 for all
 	Width int // of the terminal, in characters; 0 for text without a terminal
+
+	Blocks bool // the terminal shows block characters: see figures.Bar
 }
 
 // Top is the largest categories of a level.
@@ -74,7 +78,7 @@ func (s Summary) WriteTop(out io.Writer, o TopOptions) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		t.write(&b, o.Width)
+		t.write(&b, o)
 	}
 	if len(list) == 0 {
 		b.WriteString("no rows\n")
@@ -87,17 +91,16 @@ func (s Summary) WriteTop(out io.Writer, o TopOptions) error {
 const (
 	plainBar  = 20 // without a terminal
 	leastBar  = 5
-	mostBar   = 40
 	mostName  = 60
 	otherCols = 33 // records, share, confidence and spaces
 )
 
-func (t Top) write(b *strings.Builder, width int) {
+func (t Top) write(b *strings.Builder, o TopOptions) {
 	var parts []string
 	for _, c := range t.Coverage {
-		parts = append(parts, fmt.Sprintf("%s %s (%s)", count(c.Records), c.Status, percent(c.Share)))
+		parts = append(parts, fmt.Sprintf("%s %s (%s)", figures.Count(c.Records), c.Status, figures.Percent(c.Share)))
 	}
-	fmt.Fprintf(b, "%s  %s records: %s\n", t.Classification, count(t.Records), strings.Join(parts, ", "))
+	fmt.Fprintf(b, "%s  %s records: %s\n", t.Classification, figures.Count(t.Records), strings.Join(parts, ", "))
 	if m := t.Confidence.Mean; m != nil {
 		fmt.Fprintf(b, "mean confidence %.3f\n", *m)
 	}
@@ -108,20 +111,18 @@ func (t Top) write(b *strings.Builder, width int) {
 	for _, c := range t.Categories {
 		longestName = max(longestName, utf8.RuneCountInString(nameOf(c)))
 	}
-	name, bar, full := min(longestName, mostName), plainBar, "#"
-	if width > 0 {
-		full = "█"
-		name = min(name, max(width-otherCols-leastBar, 12))
-		bar = min(max(width-otherCols-name, leastBar), mostBar)
+	name, bar := min(longestName, mostName), plainBar
+	if o.Width > 0 {
+		name = min(name, max(o.Width-otherCols-leastBar, 12))
+		bar = max(o.Width-otherCols-name, leastBar)
 	}
 	fmt.Fprintf(b, "\n%11s %7s %10s  %s\n", "records", "share", "confidence", "category")
 	for _, c := range t.Categories {
-		n := int(float64(bar)*float64(c.Records)/float64(max(t.Categories[0].Records, 1)) + 0.5)
-		line := fmt.Sprintf("%11s %7s %10s  %s  %s", count(c.Records), percent(c.Share), thousandths(c.Confidence), pad(nameOf(c), name), strings.Repeat(full, n))
+		line := fmt.Sprintf("%11s %7s %10s  %s  %s", figures.Count(c.Records), figures.Percent(c.Share), thousandths(c.Confidence), pad(nameOf(c), name), figures.Bar(figures.Share(c.Records, t.Categories[0].Records), bar, o.Blocks))
 		fmt.Fprintln(b, strings.TrimRight(line, " "))
 	}
 	if t.More > 0 {
-		fmt.Fprintf(b, "and %s more categories\n", count(t.More))
+		fmt.Fprintf(b, "and %s more categories\n", figures.Count(int64(t.More)))
 	}
 }
 

@@ -8,30 +8,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// count is a number with commas between thousands.
-func count(n any) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-func percent(share float64) string {
-	switch p := 100 * share; {
-	case p > 0 && p < 0.05:
-		return "<0.1%"
-	case p < 100 && p >= 99.95:
-		return ">99.9%"
-	default:
-		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
-	}
-}
-
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// brief is a time in tables that say that their times are in UTC.
+func brief(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // took is the time of all starts, without the time between them.
 func took(r *Run) string {
@@ -39,14 +23,7 @@ func took(r *Run) string {
 	for _, s := range r.Starts {
 		total += s.Ended.Sub(s.Started)
 	}
-	return rounded(total).String()
-}
-
-func rounded(d time.Duration) time.Duration {
-	if d > time.Second {
-		return d.Round(time.Second)
-	}
-	return d.Round(time.Millisecond)
+	return figures.Duration(total)
 }
 
 // longest is the most characters of a text of the input or the service in a report.
@@ -133,9 +110,9 @@ func met(e record.Expected) string {
 func models(r *Run) (list []setting) {
 	for _, m := range r.Models {
 		list = append(list, setting{"Model", short(fmt.Sprintf("%s: %s labels of %s categories, cross-validated %s right, %s without the model",
-			m.Classification, count(m.Labels), count(m.Categories), percent(m.Right), percent(m.Without)))})
+			m.Classification, figures.Count(int64(m.Labels)), figures.Count(int64(m.Categories)), figures.Percent(m.Right), figures.Percent(m.Without)))})
 		for _, a := range m.From {
-			list = append(list, setting{fmt.Sprintf("Model from confidence %g on", a.Confidence), fmt.Sprintf("%s right, %s of the inputs", percent(a.Right), percent(a.Inputs))})
+			list = append(list, setting{fmt.Sprintf("Model from confidence %g on", a.Confidence), fmt.Sprintf("%s right, %s of the inputs", figures.Percent(a.Right), figures.Percent(a.Inputs))})
 		}
 	}
 	return list

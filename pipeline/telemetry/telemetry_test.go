@@ -313,9 +313,9 @@ func TestCollectorsThatFail(t *testing.T) {
 		variables environment
 		most      time.Duration
 	}{
-		"unreachable": {url: closed.URL, most: time.Second, variables: environment{"OTEL_EXPORTER_OTLP_TIMEOUT": "300"}},
-		"refuses":     {answer: func(w http.ResponseWriter, _ *http.Request) { refusals.Add(1); w.WriteHeader(http.StatusUnauthorized) }, most: time.Second},
-		"hangs":       {answer: hang, most: time.Second, variables: environment{"OTEL_EXPORTER_OTLP_TIMEOUT": "300"}},
+		"unreachable": {url: closed.URL, most: telemetry.LastLimit, variables: environment{"OTEL_EXPORTER_OTLP_TIMEOUT": "300"}},
+		"refuses":     {answer: func(w http.ResponseWriter, _ *http.Request) { refusals.Add(1); w.WriteHeader(http.StatusUnauthorized) }, most: telemetry.LastLimit},
+		"hangs":       {answer: hang, most: telemetry.LastLimit, variables: environment{"OTEL_EXPORTER_OTLP_TIMEOUT": "300"}},
 		"hangs for longer than the last messages may take": {answer: hang, most: telemetry.LastLimit + 2*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

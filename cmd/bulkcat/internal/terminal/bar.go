@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -95,11 +95,11 @@ func (s status) left() string {
 	case s.Left <= 0:
 		return ""
 	case s.Stop == record.QuotaExhausted:
-		return "quota ends in " + About(s.Left)
+		return "quota ends in " + figures.Duration(s.Left)
 	case s.Stop != "":
-		return "stops in " + About(s.Left)
+		return "stops in " + figures.Duration(s.Left)
 	}
-	return About(s.Left) + " left"
+	return figures.Duration(s.Left) + " left"
 }
 
 // fitting joins as many words as fit.
@@ -126,15 +126,4 @@ func short(n int64) string {
 		return fmt.Sprintf("%.2fM", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.2fG", float64(n)/1e9)
-}
-
-// About is a duration in at most two units.
-func About(d time.Duration) string {
-	switch {
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	case d < 100*time.Hour:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

@@ -4,6 +4,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -56,6 +57,20 @@ func Width(stream any) int {
 		return width
 	}
 	return 80
+}
+
+// Width is that of the terminal; 0 if standard error is no terminal, or its lines are JSON.
+func (c *Console) Width() int {
+	if c.json {
+		return 0
+	}
+	return Width(c.out)
+}
+
+// Blocks reports whether terminals show block characters: by the first of the variables that POSIX names, their text is UTF-8.
+func Blocks() bool {
+	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
+	return strings.HasSuffix(locale, "utf-8") || strings.HasSuffix(locale, "utf8")
 }
 
 // Write writes lines of text.

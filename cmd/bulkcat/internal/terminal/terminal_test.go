@@ -147,3 +147,24 @@ func TestLibraryLog(t *testing.T) {
 		})
 	}
 }
+
+func TestBlocks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		all, ctype, lang string
+		want             bool
+	}{
+		"nothing said":      {"", "", "", false},
+		"language":          {"", "", "en_US.UTF-8", true},
+		"another spelling":  {"", "C.utf8", "", true},
+		"another encoding":  {"", "", "de_DE.ISO-8859-1", false},
+		"all before others": {"C", "en_US.UTF-8", "en_US.UTF-8", false},
+		"type before lang":  {"", "C", "en_US.UTF-8", false},
+	} {
+		t.Setenv("LC_ALL", tt.all)
+		t.Setenv("LC_CTYPE", tt.ctype)
+		t.Setenv("LANG", tt.lang)
+		if got := Blocks(); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
