@@ -29,7 +29,7 @@ type Answer struct {
 	Status     int       // HTTP status; 0 of an answer from the store or from the embedded service
 	Limit      RateLimit
 	Free       bool // the answer cost nothing and is not stored
-	Shared     bool // a gateway had the answer or was asking for it: it cost nothing
+	Shared     bool // a gateway had the answer or was asking for it: the attempt cost nothing
 
 	share *memory.Share // of the memory for bodies; nil if Body was not read by an HTTP
 }

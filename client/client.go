@@ -275,7 +275,7 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, share *memory.Share)
 	limit := parseRateLimit(resp.Header, time.Now())
 	return &Error{
 		Class: classOf(resp.StatusCode), Status: resp.StatusCode,
-		RetryAfter: retryWait(resp.Header, body, limit, time.Now()), Limit: limit, Detail: c.snippet(body), Page: isPage(body),
+		RetryAfter: retryWait(resp.Header, body, limit, time.Now()), Limit: limit, Detail: c.snippet(body), Page: isPage(body), Shared: isShared(resp.Header),
 	}
 }
 

@@ -82,6 +82,7 @@ type Error struct {
 	Limit      RateLimit     // the service's limit, as the response gave it
 	Detail     string        // the service's message, in one line of up to 120 characters; 500 of an answer for a *ShapeError
 	Page       bool          // the body is HTML or XML: no service of this kind sends these, but a proxy or another address may
+	Shared     bool          // a gateway has refused without a request of its own: the attempt cost nothing
 	Err        error         // the cause; nil if the status is the cause
 }
 

@@ -76,10 +76,9 @@ const (
 	CacheMiss = "miss"
 )
 
-// isShared reports whether a gateway has answered without a request of its own.
+// isShared reports whether a gateway has answered or refused without a request of its own.
 func isShared(h http.Header) bool {
-	cache := h.Get(CacheHeader)
-	return h.Get(GatewayHeader) != "" && (cache == CacheHit || cache == CacheJoin)
+	return h.Get(GatewayHeader) != "" && h.Get(CacheHeader) != CacheMiss
 }
 
 var errUsage = errors.New("the answer does not say how many requests remain")

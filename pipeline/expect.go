@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
@@ -14,25 +13,27 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// ExpectOptions say what must hold of the output. The run's error is then an *expect.BrokenError.
+// ExpectOptions say what must hold of the output. The error of a run whose output breaks an expectation is an *expect.BrokenError.
 type ExpectOptions struct {
 	List    []expect.Expectation
-	Against string // the output of an earlier run, for the expectations that compare; a missing one is compared with nothing
+	Against string // the output of an earlier run, for the expectations that compare; without one they are left out
 	Hold    bool   // an output that breaks an expectation is not published: of a folder only _SUCCESS is missing
 }
 
 func (o SessionOptions) checkExpectations() error {
 	var err error
-	switch e := &o.Expect; {
+	switch e, path := &o.Expect, o.Output.Path; {
 	case len(e.List) == 0 && e.Against == "" && !e.Hold:
 	case len(e.List) == 0:
 		err = errors.New("there are none: say what must hold")
-	case o.Output.Path == "-":
+	case path == "-" || o.hasNoOutput():
 		err = expect.ErrStream
-	case e.Hold && storage.IsURL(o.Output.Path):
-		err = fmt.Errorf("%s: an object is published before it can be read: write to a local file, or keep the output", o.Output.Path)
-	case e.Against == "" && slices.ContainsFunc(e.List, expect.Expectation.Compares):
-		err = errors.New("changed and new_categories compare with an earlier output: name it")
+	case e.Hold && storage.IsURL(path):
+		err = fmt.Errorf("%s: an object is published before it can be read: write to a local file, or keep the output", path)
+	case e.Against != "" && writer.Clean(e.Against) == writer.Clean(path) && (storage.IsURL(path) || o.Output.IsFolder()):
+		err = fmt.Errorf("%s: the earlier output is replaced before it can be compared: write to another place", path)
+	default:
+		err = expect.CheckAgainst(e.List, e.Against)
 	}
 	if err == nil {
 		return nil
@@ -40,16 +41,26 @@ func (o SessionOptions) checkExpectations() error {
 	return &OptionError{Option: "Expect", Err: err}
 }
 
-// checkOf returns the check of the output before it is published; nil without expectations. An object is checked by
-// checkObject.
+// checkOf returns the check of the output before it is published; nil without expectations. Objects are checked by expected.
 func (s *Session) checkOf(ctx context.Context, account *record.Account) writer.CheckFunc {
 	if len(s.options.Expect.List) == 0 {
 		return nil
 	}
-	return func(path string) error { return s.checkOutput(ctx, account, path) }
+	return func(path string) error {
+		s.unread = s.checkOutput(ctx, account, path)
+		switch hold := s.options.Expect.Hold; {
+		case ctx.Err() != nil:
+			return &StopError{Cause: record.Interrupted, Err: context.Cause(ctx)}
+		case hold && s.unread != nil:
+			return s.unread
+		case hold && expect.Broken(account.Expectations):
+			return &expect.BrokenError{Results: account.Expectations, Held: true}
+		}
+		return nil
+	}
 }
 
-// checkOutput checks the output at a path, and notes the results in the account. The error is nil if the output is to be published.
+// checkOutput checks the output at a path, and notes the results in the account. The error is that of reading.
 func (s *Session) checkOutput(ctx context.Context, account *record.Account, path string) error {
 	o := &s.options
 	format, err := o.Output.FileFormat()
@@ -63,33 +74,43 @@ func (s *Session) checkOutput(ctx context.Context, account *record.Account, path
 	for i := range output.Parts {
 		output.Parts[i].Escaped = o.Output.EscapeFormulas
 	}
-	var earlier *diff.Side
-	if against := o.Expect.Against; against != "" {
-		if earlier, err = expect.Earlier(ctx, against); err != nil {
-			return err
-		}
-		if earlier == nil {
-			o.Log.Warn("there is no earlier output: nothing is compared with it", "path", against)
-		}
-	}
-	if account.Expectations, err = expect.Check(ctx, o.Expect.List, output, earlier, ""); err != nil {
+	earlier, err := expect.Earlier(ctx, o.Expect.Against)
+	if err != nil {
 		return err
 	}
-	if o.Expect.Hold && expect.Broken(account.Expectations) {
-		return &expect.BrokenError{Results: account.Expectations, Held: true}
+	account.Expectations, err = expect.Check(ctx, o.Expect.List, output, earlier, "")
+	return err
+}
+
+// findEarlier refuses an earlier output that cannot be read, before the run asks.
+func (s *Session) findEarlier(ctx context.Context) error {
+	against := s.options.Expect.Against
+	earlier, err := expect.Earlier(ctx, against)
+	if err != nil {
+		return &OptionError{Option: "Expect.Against", Err: err}
+	}
+	if earlier == nil && against != "" {
+		s.options.Log.Warn("there is no earlier output to compare with", "path", against)
 	}
 	return nil
 }
 
-// expected returns the error of a run that is complete: nil if its output meets the expectations.
+// expected returns the error of a run that is complete: nil if its output was read and meets the expectations.
 func (s *Session) expected(ctx context.Context, account *record.Account) error {
-	if o := &s.options; len(o.Expect.List) > 0 && storage.IsURL(o.Output.Path) {
-		if err := s.checkOutput(ctx, account, o.Output.Path); err != nil {
-			return err
-		}
-	}
-	if !expect.Broken(account.Expectations) {
+	o := &s.options
+	if len(o.Expect.List) == 0 {
 		return nil
 	}
-	return &expect.BrokenError{Results: account.Expectations}
+	if storage.IsURL(o.Output.Path) {
+		s.unread = s.checkOutput(ctx, account, o.Output.Path)
+	}
+	switch {
+	case s.unread != nil:
+		return fmt.Errorf("the output is published, and was not checked: %w", s.unread)
+	case len(account.Expectations) == 0:
+		return errors.New("the output is published, and was not checked")
+	case expect.Broken(account.Expectations):
+		return &expect.BrokenError{Results: account.Expectations}
+	}
+	return nil
 }

@@ -89,8 +89,11 @@ func NewOutlook(f Forecast, o SessionOptions, now time.Time) Outlook {
 			end(left-o.Limits.Reserve, record.Budget)
 		}
 	}
-	if o.Limits.MaxRequests > 0 {
-		end(o.Limits.MaxRequests, record.Budget)
+	if most := o.Limits.MaxRequests; most > 0 {
+		if o.Shard.Count > 0 {
+			most = o.Shard.Part(most)
+		}
+		end(most, record.Budget)
 	}
 	if f.Rate <= 0 || math.IsInf(f.Rate, 1) {
 		return v

@@ -141,7 +141,7 @@ func (s *Session) passes(ctx, out context.Context, account *record.Account, part
 		if err := s.carry(account, &options); err != nil {
 			return published, err
 		}
-		if err := s.openOutput(out, account, &parts, &options); err != nil {
+		if err := s.openOutput(ctx, out, account, &parts, &options); err != nil {
 			return published, err
 		}
 	}

@@ -41,6 +41,7 @@ type Session struct {
 	opened    time.Time
 	asking    atomic.Bool     // account and limits are set
 	account   *record.Account // nil before Run
+	unread    error           // of the output, which could not be checked
 	final     atomic.Pointer[record.Status]
 	total     progress.Total // records of the run
 }
@@ -146,7 +147,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	err = givenUp(out, err)
 	var broken error
 	if err == nil {
-		broken = s.expected(out, account)
+		broken = s.expected(ctx, account)
 	}
 	account.Finish(EndingOf(err), err, s.counters.Snapshot(), published)
 	if !isReplaced(err) { // else the account there is that of the output
@@ -246,6 +247,9 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 // prepare makes the output this run's, and completes the parts and the options of the engine.
 func (s *Session) prepare(ctx, out context.Context, account *record.Account, parts *flow.Parts, options *flow.Options) (err error) {
 	o := &s.options
+	if err := s.findEarlier(ctx); err != nil {
+		return err
+	}
 	if err := s.claim(ctx, account); err != nil {
 		return err
 	}
@@ -272,7 +276,7 @@ func (s *Session) prepare(ctx, out context.Context, account *record.Account, par
 		return err
 	}
 	parts.Limits = s.limits
-	return s.openOutput(out, account, parts, options)
+	return s.openOutput(ctx, out, account, parts, options)
 }
 
 // claim makes the output and the copy of standard input this run's.
@@ -312,12 +316,12 @@ func (s *Session) carry(account *record.Account, options *flow.Options) (err err
 }
 
 // openOutput opens the sink, unless only the caller takes the answers.
-func (s *Session) openOutput(ctx context.Context, account *record.Account, parts *flow.Parts, options *flow.Options) (err error) {
+func (s *Session) openOutput(ctx, out context.Context, account *record.Account, parts *flow.Parts, options *flow.Options) (err error) {
 	o := &s.options
 	if o.noOutput {
 		return nil
 	}
-	if options.Folder, err = o.Output.OpenFolder(ctx, account, o.Store.keeps); err != nil {
+	if options.Folder, err = o.Output.OpenFolder(out, account, o.Store.keeps); err != nil {
 		return err
 	}
 	if o.Store.RefreshBudget > 0 {
@@ -325,7 +329,7 @@ func (s *Session) openOutput(ctx context.Context, account *record.Account, parts
 			return err
 		}
 	}
-	parts.Sink, err = o.Output.Open(ctx, options.Schema, account.Settings.Metadata(), options.Folder, s.checkOf(ctx, account))
+	parts.Sink, err = o.Output.Open(out, options.Schema, account.Settings.Metadata(), options.Folder, s.checkOf(ctx, account))
 	return err
 }
 

@@ -36,14 +36,15 @@ type Key struct {
 
 	mu       sync.Mutex
 	used     usage
-	reserved int64     // answers that a Backend has been asked for; it charges or releases them
-	ends     time.Time // the period of used; zero if not known yet
+	reserved int64 // answers that a Backend has been asked for; it charges or releases them
+
+	begins, ends time.Time // of the present period; zero if not known yet
 }
 
 // usage is what a key has used of its quota.
 type usage struct {
 	answers int64
-	since   int64 // the start of the period in Unix seconds; 0 if the quota has none
+	last    int64 // when the last of them was charged, in Unix seconds; 0 if unknown
 }
 
 // Name is the name of the grant, for logs and metrics.
@@ -88,6 +89,7 @@ func (a *Key) Charge() {
 	a.turn()
 	a.reserved--
 	a.used.answers++
+	a.used.last = time.Now().Unix()
 }
 
 // Refill is the time until the quota begins anew; 0 if it does not.
@@ -100,18 +102,18 @@ func (a *Key) Refill() time.Duration {
 	return time.Until(a.ends)
 }
 
-// turn begins a new period if the last one is over. The caller holds mu. A usage of a ledger that does not name its period counts
-// in the present one.
+// turn begins a new period if the present one is over, or if the clock was set back. Answers of an unknown time count in the
+// present period. The caller holds mu.
 func (a *Key) turn() {
 	now := time.Now()
-	if a.period == "" || now.Before(a.ends) {
+	if a.period == "" || now.Before(a.ends) && !now.Before(a.begins) {
 		return
 	}
-	start, end := a.period.bounds(now.In(a.zone))
-	if a.used.since != 0 && a.used.since < start.Unix() {
-		a.used.answers = 0
+	a.begins, a.ends = a.period.bounds(now.In(a.zone))
+	if a.used.last != 0 && a.used.last < a.begins.Unix() {
+		a.used = usage{}
 	}
-	a.used.since, a.ends = max(a.used.since, start.Unix()), end
+	a.used.last = min(a.used.last, now.Unix())
 }
 
 // usage is what the key has used by now.

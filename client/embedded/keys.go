@@ -160,7 +160,9 @@ func (g *Grant) set(attribute, value string, price money.Price) (problem string)
 		if g.Period = Period(unit); err != nil || has != g.Period.known() {
 			return "the cost must be an amount of money, such as 50, 50/day, 50/week or 50/month"
 		}
-		g.Quota = Quota(price.Requests(amount))
+		if g.Quota = Quota(price.Requests(amount)); g.Quota == 0 {
+			return "the cost does not pay for one request"
+		}
 	case "zone":
 		var err error
 		if g.Zone, err = time.LoadLocation(value); err != nil || value == "" || value == "Local" {

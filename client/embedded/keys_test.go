@@ -71,6 +71,7 @@ func TestLoadKeysErrors(t *testing.T) {
 		{"a quota of no period", "secret quota=5/", 1},
 		{"an unlimited quota of a day", "secret quota=unlimited/day", 1},
 		{"a cost that is none", "secret cost=1e9", 1},
+		{"a cost of less than a request", "secret cost=0.009", 1},
 		{"a cost of a year", "secret cost=1/year", 1},
 		{"a cost and a quota", "secret cost=1 quota=2", 1},
 		{"a zone that is none", "secret quota=5/day zone=Mars/Olympus", 1},

@@ -14,8 +14,8 @@ import (
 )
 
 // A ledger is a header and records, all of them lines of text. A record has the digest of a key
-// in hexadecimal, the number of used answers in decimal, the start of the period in which they were used in Unix seconds, and a checksum
-// of these. All records have the same length, so that a damaged record does not hide the next. Version 1 had no periods.
+// in hexadecimal, the number of used answers in decimal, the time of the last charge in Unix seconds, and a
+// checksum of these. All records have the same length, so that a damaged record does not hide the next. Version 1 had no times.
 const (
 	ledgerHeader    = "bulkcat used quota, v2\n"
 	ledgerHeaderOf1 = "bulkcat used quota, v1\n"
@@ -34,7 +34,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func appendRecords(b []byte, used map[digest]usage) []byte {
 	for _, d := range slices.SortedFunc(maps.Keys(used), func(a, b digest) int { return bytes.Compare(a[:], b[:]) }) {
 		n, start := used[d], len(b)
-		b = fmt.Appendf(b, recordFormat, d, n.answers, n.since)
+		b = fmt.Appendf(b, recordFormat, d, n.answers, n.last)
 		b = fmt.Appendf(b, "%08x\n", crc32.Checksum(b[start:], castagnoli))
 	}
 	return b
@@ -88,7 +88,7 @@ func parseRecord(record []byte) (d digest, used usage, ok bool) {
 	if len(fields) < 2 || len(fields) > 3 || len(fields[0]) != 2*len(d) {
 		return d, used, false
 	}
-	for i, to := range []*int64{&used.answers, &used.since}[:len(fields)-1] {
+	for i, to := range []*int64{&used.answers, &used.last}[:len(fields)-1] {
 		n, err := strconv.ParseInt(fields[i+1], 10, 64)
 		if err != nil || n < 0 {
 			return d, used, false

@@ -375,7 +375,7 @@ func TestAnotherFileIsLeftAlone(t *testing.T) {
 }
 
 func FuzzLedger(f *testing.F) {
-	records := string(appendRecords([]byte(ledgerHeader), map[digest]usage{digestOf("a"): {answers: 1}, digestOf("b"): {answers: 1 << 62, since: 1_764_000_000}}))
+	records := string(appendRecords([]byte(ledgerHeader), map[digest]usage{digestOf("a"): {answers: 1}, digestOf("b"): {answers: 1 << 62, last: 1_764_000_000}}))
 	for _, text := range []string{"", ledgerHeader, records, records[:100], records + "x", strings.ToUpper(records), "key 100\n"} {
 		f.Add([]byte(text))
 	}
@@ -392,7 +392,7 @@ func FuzzLedger(f *testing.F) {
 			t.Errorf("%d records became %d, %d damaged, %v", len(used), len(again), damaged, err)
 		}
 		for d, n := range used {
-			if again[d] != n || n.answers < 0 || n.since < 0 {
+			if again[d] != n || n.answers < 0 || n.last < 0 {
 				t.Errorf("%v became %v", n, again[d])
 			}
 		}

@@ -129,3 +129,43 @@ func TestAReservedAnswerAtMidnight(t *testing.T) {
 		}
 	})
 }
+
+// A change of the zone or of the period gives nothing twice, and a clock that was ahead does not block a key for long.
+func TestChangesOfAPeriod(t *testing.T) {
+	tokyo, err := time.LoadLocation("Asia/Tokyo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) { // it is 2000-01-01 00:00 UTC
+		time.Sleep(40*24*time.Hour + 10*time.Hour) // February 10
+		now := time.Now().Unix()
+		tests := []struct {
+			name   string
+			used   usage
+			period Period
+			zone   *time.Location
+			left   int64
+		}{
+			{"another zone", usage{4, now}, Monthly, tokyo, 1},
+			{"a zone whose day has begun before", usage{4, now - 2*3600}, Daily, tokyo, 1},
+			{"a month in place of a day", usage{4, now - 7200}, Monthly, time.UTC, 1},
+			{"the month before", usage{4, now - 30*24*3600}, Monthly, time.UTC, 5},
+			{"an unknown time", usage{4, 0}, Daily, time.UTC, 1},
+			{"a clock that was ahead", usage{4, now + 4*365*24*3600}, Daily, time.UTC, 1},
+		}
+		for _, tt := range tests {
+			a := newAPIKey(Grant{Key: "secret", Quota: 5, Period: tt.period, Zone: tt.zone})
+			a.used = tt.used
+			if got := a.remaining(); got != tt.left {
+				t.Errorf("%s: %d left, want %d", tt.name, got, tt.left)
+			}
+		}
+		a := newAPIKey(Grant{Key: "secret", Quota: 5, Period: Daily})
+		a.used = usage{4, now + 4*365*24*3600}
+		a.remaining()
+		time.Sleep(24 * time.Hour)
+		if got := a.remaining(); got != 5 {
+			t.Errorf("a day after the clock was ahead %d are left, want 5", got)
+		}
+	})
+}

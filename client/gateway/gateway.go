@@ -164,11 +164,11 @@ func (g *Gateway) watch(ctx context.Context) error {
 			}
 			kept = learned
 		}
-		if err := g.noteUsed(); err != nil {
-			return err
-		}
 		if time.Since(asked) >= usageEvery {
 			asked = time.Now()
+			if err := g.noteUsed(); err != nil {
+				return err
+			}
 			_, _ = g.askUsage(ctx) // the metrics keep the older figure
 		}
 	}
@@ -177,7 +177,7 @@ func (g *Gateway) watch(ctx context.Context) error {
 // usedNote is the note in the store that has the content of the ledger. Copies of the store have it, and not the ledger.
 const usedNote = "used quota"
 
-// noteUsed keeps the content of the ledger in the store if it is not the one before.
+// noteUsed keeps the content of the ledger in the store if it has changed.
 func (g *Gateway) noteUsed() error {
 	if g.options.Ledger == nil {
 		return nil
@@ -192,7 +192,7 @@ func (g *Gateway) noteUsed() error {
 	return batch.Commit()
 }
 
-// NotedLedger returns the content of the ledger that a gateway with the store had, up to the last ten seconds; nil for none.
+// NotedLedger returns the content of the ledger that a gateway with the store had, up to the last minute; nil for none.
 func NotedLedger(store *answers.Store) ([]byte, error) { return store.Note(usedNote) }
 
 // askUsage asks for the upstream's quota.

@@ -41,6 +41,14 @@ func (a Amount) String() string {
 	return strconv.FormatInt(int64(a)/unit, 10) + "." + fraction[:2] + strings.TrimRight(fraction[2:], "0")
 }
 
+// Plus is the sum of two amounts; the largest Amount if it is larger.
+func (a Amount) Plus(b Amount) Amount {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
 // Rounded is the number of units to the cent, half a cent up; amounts of less than a cent are exact.
 func (a Amount) Rounded() string {
 	if a < cent {
@@ -76,7 +84,7 @@ func (p Price) Of(requests int64) Amount {
 	return Amount(low)
 }
 
-// Requests is how many requests an amount pays for; as many as there are if these cost nothing.
+// Requests is how many requests an amount pays for; without a price it pays for any number.
 func (p Price) Requests(a Amount) int64 {
 	if p.Request == 0 {
 		return math.MaxInt64
@@ -92,6 +100,6 @@ func (p Price) Text(a Amount) string { return a.Rounded() + " " + p.Currency }
 type Cost struct {
 	Price Price  `json:"price"`
 	Spent Amount `json:"spent"` // by this start
-	Total Amount `json:"total"` // by all starts since the run was complete before
+	Total Amount `json:"total"` // by all starts since the run was complete before, without those in another currency
 	Saved Amount `json:"saved"` // in this start, by equal requests, stored answers and answers of a model
 }

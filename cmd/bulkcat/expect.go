@@ -24,7 +24,7 @@ func (f *expectFlags) bind(flags *pflag.FlagSet) {
 		names = append(names, figure[0])
 	}
 	flags.StringArrayVar(&f.texts, "expect", nil, "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: "+strings.Join(names, ", "))
-	flags.StringVar(&f.against, "expect-against", "", "the output of an earlier `RUN`, with which changed and new_categories compare; one that is missing is compared with nothing")
+	flags.StringVar(&f.against, "expect-against", "", "the output of an earlier `RUN`, with which changed and new_categories compare; without one they are not compared")
 }
 
 // bindElse also binds what happens to the output of a run.
@@ -53,4 +53,10 @@ func expectationText(e record.Expected) string {
 		return e.Expectation + ": " + e.Value
 	}
 	return "NOT MET: " + e.Expectation + ": " + e.Value
+}
+
+// isBroken reports whether a run is complete, and its output, which is published, breaks an expectation.
+func isBroken(err error) bool {
+	broken, ok := errors.AsType[*expect.BrokenError](err)
+	return ok && !broken.Held
 }

@@ -38,6 +38,7 @@ var flagOf = map[string]string{
 	"pipeline.Store.Backup":          "--store-backup",
 	"pipeline.Store.BackupEvery":     "--store-backup-every",
 	"pipeline.Expect":                "--expect",
+	"pipeline.Expect.Against":        "--expect-against",
 	"pipeline.LabelColumn":           "--label-column",
 	"pipeline.Stored":                "--store",
 	"pipeline.Stored.Source":         "--source",

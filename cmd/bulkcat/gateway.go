@@ -19,6 +19,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/gateway"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/backup"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // gatewayFlags make `serve` a gateway to a hosted service.
@@ -114,18 +115,14 @@ func restoreLedger(store *answers.Store, path string, log *slog.Logger) error {
 	if err != nil || content == nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err = file.Write(content)
-	if err = errors.Join(err, file.Close()); err == nil {
-		log.Info("the used quota of the keys is restored from the store", "file", path)
+	if err := writer.PublishFile(path, content); err != nil {
+		return err
 	}
-	return err
+	log.Info("the used quota of the keys is restored from the store", "file", path)
+	return nil
 }
 
 // openStore opens the store, after it is restored if there is only a copy, and copies it until closeStore.

@@ -243,7 +243,7 @@ func printForecasts(s streams, jobs []*job) {
 		if c := costOfForecast(j.flags.forecast, j.flags.Price); c == nil || cost == nil || c.Price != cost.Price {
 			cost = nil // prices differ
 		} else {
-			cost.Spent, cost.Saved = cost.Spent+c.Spent, cost.Saved+c.Saved
+			cost.Spent, cost.Saved = cost.Spent.Plus(c.Spent), cost.Saved.Plus(c.Saved)
 		}
 		if j.flags.Service.Name != jobs[0].flags.Service.Name {
 			sum.Quota = client.Usage{}

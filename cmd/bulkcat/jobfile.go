@@ -38,6 +38,9 @@ func setFlag(flags *pflag.FlagSet, key string, value any) error {
 		}
 		return fmt.Errorf("unknown key %s: the keys are kind, input and the names of flags", key)
 	}
+	if list, ok := jobs.Pairs(value); ok && key == jobs.ExpectKey {
+		value = list
+	}
 	values, err := flagTexts(flag.Value.Type(), value)
 	if err != nil {
 		return fmt.Errorf("%s: %v %w", key, jobs.Quoted(value), err)
@@ -73,9 +76,6 @@ func flagTexts(flagType string, value any) ([]string, error) {
 		return nil, errors.New("must be a number, without quotes")
 	case "stringArray":
 		if list, ok := jobs.Texts(value); ok {
-			return list, nil
-		}
-		if list, ok := jobs.Pairs(value); ok {
 			return list, nil
 		}
 		return nil, errors.New("must be a text in quotes, or a list of such texts")

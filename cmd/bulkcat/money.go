@@ -11,23 +11,29 @@ import (
 )
 
 // priceFlags say what a request of the hosted service costs.
-type priceFlags struct{ money.Price }
+type priceFlags struct {
+	money.Price
+	flags *pflag.FlagSet // the flags themselves, which know whether they were set
+}
 
 func (f *priceFlags) bind(flags *pflag.FlagSet) {
+	f.flags = flags
 	flags.Var((*amountValue)(&f.Request), "price", "what a request of the hosted service costs, such as 0.002, for the costs in dry runs, progress, reports and accounts")
 	flags.StringVar(&f.Currency, "price-currency", "USD", "the `CURRENCY` of --price")
 }
 
 // get returns the price, which is that of a profile if the flags give none; zero if there is none.
 func (f *priceFlags) get(profile client.Profile) (money.Price, error) {
-	switch {
-	case f.Request == 0 && profile.Price != "":
+	if profile.Price != "" && !f.flags.Changed("price") {
 		amount, err := money.Parse(profile.Price.String())
 		if err != nil {
 			return money.Price{}, fmt.Errorf("--profile: price: %w", err)
 		}
-		f.Request, f.Currency = amount, firstOf(profile.Currency, f.Currency)
-	case f.Request == 0:
+		if f.Request = amount; profile.Currency != "" && !f.flags.Changed("price-currency") {
+			f.Currency = profile.Currency
+		}
+	}
+	if f.Request == 0 {
 		return money.Price{}, nil
 	}
 	if !isCurrency(f.Currency) {
@@ -60,7 +66,7 @@ func (f *moneyFlags) bind(flags *pflag.FlagSet) {
 	flags.Var((*amountValue)(&f.refreshCost), "refresh-cost", "ask again for stored answers, as --refresh-budget does, for so much money")
 }
 
-// applyMoney sets the price, and the bounds in requests that the bounds in money stand for. The embedded service costs nothing.
+// applyMoney sets the price, and the bounds of requests by those of money. The embedded service costs nothing.
 func (f *runFlags) applyMoney(hosted bool) (err error) {
 	if !hosted {
 		return nil

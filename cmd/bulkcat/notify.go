@@ -117,7 +117,7 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 		occasion = notify.Stop
 	}
 	facts.Status, facts.Ending = &status, string(endingOf(err))
-	if !isReported(err) {
+	if !isReported(err) && !isBroken(err) {
 		facts.Error = n.flags.hide(err.Error())
 	}
 	n.flags.endLineage(n.lineage, err)
@@ -138,7 +138,7 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 }
 
 func endingOf(err error) record.Ending {
-	if isReported(err) {
+	if isReported(err) || isBroken(err) {
 		return record.Complete
 	}
 	if _, ended := errors.AsType[*signalError](err); ended {

@@ -285,10 +285,12 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 // ending gives the error that decides the exit status.
 func (f *runFlags) ending(account *record.Account, err error) error {
 	switch {
-	case err != nil:
+	case err != nil && !isBroken(err):
 		return err
 	case f.partial && account.Counts.Pending > 0:
 		return errPending
+	case err != nil:
+		return err
 	case account.Counts.Unanswered() > 0:
 		return errUnanswered
 	}

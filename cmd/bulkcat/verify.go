@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -66,8 +65,8 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return &usageError{err}
 	}
-	if f.expect.against == "" && slices.ContainsFunc(expected, expect.Expectation.Compares) {
-		return &usageError{errors.New("--expect: changed and new_categories compare with an earlier output: name it with --expect-against")}
+	if err := expect.CheckAgainst(expected, f.expect.against); err != nil {
+		return &usageError{fmt.Errorf("--expect: %w with --expect-against", err)}
 	}
 	paths := []*string{&f.Output}
 	for i := range f.Input.Paths {
@@ -106,11 +105,9 @@ func (f *verifyFlags) check(ctx context.Context, list []expect.Expectation) ([]r
 	if err != nil {
 		return nil, err
 	}
-	var earlier *diff.Side
-	if f.expect.against != "" {
-		if earlier, err = expect.Earlier(ctx, f.expect.against); err != nil {
-			return nil, err
-		}
+	earlier, err := expect.Earlier(ctx, f.expect.against)
+	if err != nil {
+		return nil, err
 	}
 	return expect.Check(ctx, list, output, earlier, "")
 }

@@ -3,10 +3,12 @@ package expect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/writer"
@@ -22,7 +24,7 @@ type figures struct {
 }
 
 // Check reads an output, and the earlier output that it is compared with. Without an earlier output the expectations that
-// compare are left out. temp is the folder of temporary files; "" for the system's. The errors are those of reading.
+// compare are met. temp is the folder of temporary files; "" for the system's. The errors are those of reading.
 func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *diff.Side, temp string) ([]record.Expected, error) {
 	f := figures{}
 	var err error
@@ -39,20 +41,39 @@ func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *d
 	}
 	var results []record.Expected
 	for _, e := range list {
-		if !e.Compares() || f.compared != nil {
-			results = append(results, e.result(figureOf(e.Figure).of(&f)))
+		if e.Compares() && f.compared == nil {
+			results = append(results, record.Expected{Expectation: e.String(), Value: "not compared, there is no earlier output", Met: true})
+			continue
 		}
+		results = append(results, e.result(figureOf(e.Figure).of(&f)))
 	}
 	return results, nil
 }
 
-// Earlier returns the output at a path, with which another one is compared; nil if there is none.
+// Earlier returns the output at a path, with which another one is compared; nil if there is none, or for "".
 func Earlier(ctx context.Context, path string) (*diff.Side, error) {
+	if path == "" {
+		return nil, nil
+	}
 	side, err := diff.SideOf(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err == nil && len(side.Parts) > 0 && side.Parts[0].Number > 0 {
+		var folder outputs.Folder
+		if folder, err = outputs.ListFolder(ctx, path); err == nil && !folder.Complete {
+			err = fmt.Errorf("the folder %s is not complete: it has no %s", path, outputs.SuccessName)
+		}
+	}
 	return &side, err
+}
+
+// CheckAgainst returns an error if an expectation compares with an earlier output, and none is named.
+func CheckAgainst(list []Expectation, earlier string) error {
+	if i := slices.IndexFunc(list, Expectation.Compares); i >= 0 && earlier == "" {
+		return fmt.Errorf("%s compares with an earlier output: name it", list[i].Figure)
+	}
+	return nil
 }
 
 // Broken reports whether an expectation is not met.

@@ -20,7 +20,7 @@ type Expectation struct {
 	Share  bool // Bound is a percentage of the records, or of 1
 }
 
-// figure says what an output has.
+// figure is a number that an output has.
 type figure struct {
 	name, text string
 	of         func(*figures) value
@@ -83,7 +83,7 @@ func Parse(text string) (Expectation, error) {
 	return e, e.check(text)
 }
 
-// check refuses expectations that every output meets or none: a share of more than all, or of figures that are no share.
+// check refuses a share of more than all, and one of a figure that has no share.
 func (e Expectation) check(text string) error {
 	isShare := !slices.Contains([]string{"records", "rows", "categories", "new_categories"}, e.Figure)
 	switch {
@@ -132,7 +132,7 @@ func (e Expectation) met(n float64) bool {
 	return n == e.Bound
 }
 
-// value is a number, perhaps of a number of records.
+// value is a number, or a part of a number of records.
 type value struct {
 	number float64
 	of     float64 // 0 for a number that is no part

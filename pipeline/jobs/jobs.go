@@ -60,9 +60,8 @@ type table struct {
 
 // The keys that are no settings.
 const (
-	kindKey   = "kind"
-	expectKey = "expect" // may be a table of its own
-	inputKey  = "input"
+	kindKey  = "kind"
+	inputKey = "input"
 )
 
 // mostBytes are the most bytes of a file, which are enough for 100,000 jobs.
@@ -133,10 +132,10 @@ func (f *File) readLines(text []byte) error {
 		case node.Kind == unstable.ArrayTable && name == "job":
 			f.jobs = append(f.jobs, table{line: line, lines: make(map[string]int)})
 			current, inTable = &f.jobs[len(f.jobs)-1], false
-		case node.Kind == unstable.Table && name == "defaults."+expectKey:
-			f.defaults.lines[expectKey], inTable = line, true
-		case node.Kind == unstable.Table && name == "job."+expectKey && len(f.jobs) > 0:
-			f.jobs[len(f.jobs)-1].lines[expectKey], inTable = line, true
+		case node.Kind == unstable.Table && name == "defaults."+ExpectKey:
+			f.defaults.lines[ExpectKey], inTable = line, true
+		case node.Kind == unstable.Table && name == "job."+ExpectKey && len(f.jobs) > 0:
+			f.jobs[len(f.jobs)-1].lines[ExpectKey], inTable = line, true
 		case node.Kind == unstable.KeyValue && inTable: // its keys are in the value of the table
 		case node.Kind != unstable.KeyValue:
 			return f.ErrorAt(line, "there is no table %s: write [defaults], or [[job]] for each job", name)
@@ -211,6 +210,9 @@ func (f *File) inputs(job table) ([]string, error) {
 	return texts, nil
 }
 
+// ExpectKey is the key whose value may be a table: see Pairs.
+const ExpectKey = "expect"
+
 // Pairs returns the entries of a table of texts, each with a space between, sorted: {ok = ">= 95%"} is "ok >= 95%". A key with a
 // point is a table in the table. ok reports whether the value is such a table.
 func Pairs(value any) (list []string, ok bool) {
@@ -235,6 +237,9 @@ func Pairs(value any) (list []string, ok bool) {
 
 // Texts returns the texts of a value that is a text or a list of texts; ok reports whether it is.
 func Texts(value any) (list []string, ok bool) {
+	if list, ok := value.([]string); ok { // of Pairs
+		return list, true
+	}
 	if text, ok := value.(string); ok {
 		return []string{text}, true
 	}

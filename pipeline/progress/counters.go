@@ -123,6 +123,9 @@ func (c *Counters) CountAnswer(a client.Answer) {
 // CountError counts an attempt that failed.
 func (c *Counters) CountError(e *client.Error) {
 	c.attempts.add(e.Label())
+	if e.Shared {
+		c.Shared.Add(1)
+	}
 	switch e.Class {
 	case client.Transient:
 		c.Transient.Add(1)

@@ -8,7 +8,7 @@ import (
 
 // CostOf is the cost of a run with so many counts in this start, which is not yet in the account; nil if there is no price.
 func (a *Account) CostOf(c Snapshot) *money.Cost {
-	if a.Price == (money.Price{}) {
+	if a.Price.Request == 0 {
 		return nil
 	}
 	cost := &money.Cost{Price: a.Price, Spent: a.Price.Of(c.Paid()), Saved: a.Price.Of(c.Deduped + c.FromStore + c.Free)}
@@ -17,10 +17,11 @@ func (a *Account) CostOf(c Snapshot) *money.Cost {
 		if run.Ending == Complete {
 			break
 		}
-		if run.Cost != nil { // else it was killed
-			cost.Total += run.Cost.Spent
-		} else {
-			cost.Total += a.Price.Of(run.Counts.Paid())
+		switch {
+		case run.Cost == nil: // killed, or without a price
+			cost.Total = cost.Total.Plus(a.Price.Of(run.Counts.Paid()))
+		case run.Cost.Price.Currency == a.Price.Currency:
+			cost.Total = cost.Total.Plus(run.Cost.Spent)
 		}
 	}
 	return cost
@@ -36,7 +37,7 @@ func costOfShards(accounts []*Account) *money.Cost {
 		if a.Cost == nil || i > 0 && a.Cost.Price != sum.Price {
 			return nil
 		}
-		sum = money.Cost{Price: a.Cost.Price, Spent: sum.Spent + a.Cost.Spent, Total: sum.Total + a.Cost.Total, Saved: sum.Saved + a.Cost.Saved}
+		sum = money.Cost{Price: a.Cost.Price, Spent: sum.Spent.Plus(a.Cost.Spent), Total: sum.Total.Plus(a.Cost.Total), Saved: sum.Saved.Plus(a.Cost.Saved)}
 	}
 	return &sum
 }

@@ -33,6 +33,8 @@ func TestCosts(t *testing.T) {
 		{"a start that was killed", price, []EarlierRun{killed}, counts(1000, 0, 0), "2.00", "2.08", "0.00"},
 		{"a start before a complete one", price, []EarlierRun{start("quota", 700, price), start(Complete, 300, price), start("quota", 100, price)}, counts(1000, 0, 0), "2.00", "2.20", "0.00"},
 		{"another price before", price, []EarlierRun{start("quota", 100, dearer)}, counts(1000, 0, 0), "2.00", "2.30", "0.00"},
+		{"another currency before", price, []EarlierRun{start("quota", 100, money.Price{Request: 3_000_000, Currency: "USD"})}, counts(1000, 0, 0), "2.00", "2.00", "0.00"},
+		{"more than there is", money.Price{Request: 1 << 50, Currency: "VND"}, []EarlierRun{killed}, counts(1_000_000, 0, 0), "9223372036.854775807", "9223372036.854775807", "0.00"},
 		{"no price before", price, []EarlierRun{start("quota", 100, money.Price{})}, counts(1000, 0, 0), "2.00", "2.20", "0.00"},
 	}
 	for _, tt := range tests {

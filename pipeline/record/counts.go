@@ -23,7 +23,7 @@ type Counts[N any] struct {
 
 	Requests   N        `json:"requests"`              // attempts made
 	Retries    N        `json:"retries"`               // attempts that followed a failed attempt
-	Shared     N        `json:"shared,omitempty"`      // attempts that a gateway has answered with what it had
+	Shared     N        `json:"shared,omitempty"`      // attempts that a gateway has answered or refused without a request of its own
 	Rechecks   N        `json:"rechecks"`              // attempts that repeated an answered request to check the service
 	Transient  N        `json:"transient"`             // attempts that met a passing failure
 	Rejections N        `json:"refused"`               // attempts that ended with a rejection

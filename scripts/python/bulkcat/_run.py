@@ -41,7 +41,7 @@ def start(arguments: list[str], options: Mapping[str, Any], stderr: IO[bytes], *
 def call(arguments: list[str], options: Mapping[str, Any] | None = None) -> Any:
     """Run a command that is no run, and return the JSON that it prints."""
     text, status, log = _output(arguments, options or {})
-    if text.strip() and status in (_COMPLETE, 1):  # 1 says that there are findings
+    if text.strip() and status in (_COMPLETE, 1, _BROKEN):  # 1 says that there are findings
         return json.loads(text)
     raise _error(status, log, {})
 
