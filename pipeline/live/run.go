@@ -166,6 +166,9 @@ func charts(h *history, bounds []float64) []figures.Chart {
 				most = v
 			}
 		}
+		if math.IsNaN(most) {
+			continue
+		}
 		latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{
 			newest(values, " ms"), newest([]float64{most}, " ms"),
 		}})

@@ -196,6 +196,22 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 	}
 }
 
+// TestReadersAddNoSamples wants a rate of the last second, not of the moment since the last view.
+func TestReadersAddNoSamples(t *testing.T) {
+	status := statusOf(record.Asking)
+	run := NewRun(func() record.Status { return status })
+	run.View()
+	status.Updated, status.Outcomes = status.Updated.Add(time.Second), record.Attempts{"answered": 58, "limited": 2}
+	run.View()
+	v := run.View() // of a reader
+	if got := v.Charts[0].Lines[0].Values; !slices.Equal(got, []float64{10}) {
+		t.Errorf("rates %v, want 10", got)
+	}
+	if lines := v.Charts[1].Lines; len(lines) != 0 {
+		t.Errorf("latencies without new requests: %+v", lines)
+	}
+}
+
 func TestQuantile(t *testing.T) {
 	bounds := []float64{1, 2, 4}
 	for name, c := range map[string]struct {
