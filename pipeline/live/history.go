@@ -26,9 +26,12 @@ type history struct {
 
 const mostSamples = 240
 
+// leastInterval keeps the views of readers who open the page from being samples between those of each second.
+const leastInterval = every / 2
+
 // add adds a sample, unless the last is too new.
 func (h *history) add(s sample) {
-	if n := len(h.samples); n > 0 && s.At.Sub(h.samples[n-1].At) < h.interval {
+	if n := len(h.samples); n > 0 && s.At.Sub(h.samples[n-1].At) < max(h.interval, leastInterval) {
 		return
 	}
 	h.samples = append(h.samples, s)

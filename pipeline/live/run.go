@@ -68,7 +68,7 @@ func (r *Run) View() View {
 	if !v.Ended {
 		r.history.add(sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: d.Attempts.Counts, Waited: maps.Clone(r.waited)})
 	}
-	v.Charts = charts(&r.history, d.Attempts.Bounds)
+	v.Charts = charts(&r.history, s.Outcomes, d.Attempts.Bounds)
 	v.Tables = tables(s)
 	return v
 }
@@ -106,10 +106,11 @@ func timeOfDay(t, now time.Time) string {
 }
 
 func moreFigures(s record.Status) []Figure {
+	answers := s.Records * int64(max(1, len(s.Details.Settings.Classifications())))
 	all := []Figure{
 		{"Requests", figures.Count(s.Requests), figures.Count(s.InFlight) + " in flight"},
 		{"Retries", figures.Count(s.Retries), figures.Count(s.ToRetry) + " wait"},
-		{"Without an answer", figures.Count(s.Unanswered), figures.Percent(figures.Share(s.Unanswered, s.Records)) + " of the records"},
+		{"Without an answer", figures.Count(s.Unanswered), figures.Percent(figures.Share(s.Unanswered, answers))},
 	}
 	if s.Free > 0 {
 		all = append(all, Figure{"Free", figures.Count(s.Free), "answered by the model"})
@@ -123,21 +124,21 @@ func moreFigures(s record.Status) []Figure {
 	return all
 }
 
-// charts are those of a history of outcomes.
-func charts(h *history, bounds []float64) []figures.Chart {
+// charts are those of a history of outcomes. The counts are newer than those of the last sample.
+func charts(h *history, counts map[string]int64, bounds []float64) []figures.Chart {
 	from, to := h.span()
 	ticks, places, bands, last := figures.ClockTicks(from.Local(), to.Local()), h.places(), h.bands(), h.last()
 	requests := figures.Chart{
 		Title: "Requests", Unit: "a second, by outcome", Suffix: "/s", X: places, Ticks: ticks, Bands: bands, Key: figures.KeyOfWaits(last.Waited),
 		Columns: []string{"now", "total", "share"},
 	}
-	names, total := slices.Collect(maps.Keys(last.Counts)), sum(last.Counts)
-	figures.SortOutcomes(names, last.Counts)
+	names, total := slices.Collect(maps.Keys(counts)), sum(counts)
+	figures.SortOutcomes(names, counts)
 	for _, name := range names {
 		values := h.each(func(before, after sample, seconds float64) float64 {
 			return float64(max(0, after.Counts[name]-before.Counts[name])) / seconds
 		})
-		n := last.Counts[name]
+		n := counts[name]
 		requests.Lines = append(requests.Lines, figures.Line{Name: name, Class: figures.OutcomeClass(name), Values: values, Area: true, Cells: []string{
 			newest(values, "/s"), figures.Count(n), figures.Percent(figures.Share(n, total)),
 		}})
@@ -168,6 +169,9 @@ func charts(h *history, bounds []float64) []figures.Chart {
 			if !(v <= most) && !math.IsNaN(v) {
 				most = v
 			}
+		}
+		if math.IsNaN(most) {
+			continue
 		}
 		latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{
 			newest(values, " ms"), newest([]float64{most}, " ms"),

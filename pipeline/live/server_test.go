@@ -184,7 +184,7 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 	if !h.samples[0].At.Equal(start) {
 		t.Errorf("the first sample is of %v", h.samples[0].At)
 	}
-	for _, c := range charts(&h, nil) {
+	for _, c := range charts(&h, h.last().Counts, nil) {
 		if c.Title != "Requests" {
 			continue
 		}
@@ -193,6 +193,26 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 				t.Fatalf("rate %d is %v, want 10", i, v)
 			}
 		}
+	}
+}
+
+// TestReadersAddNoSamples wants a rate of the last second, not of the moment since the last view.
+func TestReadersAddNoSamples(t *testing.T) {
+	status := statusOf(record.Asking)
+	run := NewRun(func() record.Status { return status })
+	run.View()
+	status.Updated, status.Outcomes = status.Updated.Add(time.Second), record.Attempts{"answered": 58, "limited": 2}
+	run.View()
+	v := run.View() // of a reader
+	if got := v.Charts[0].Lines[0].Values; !slices.Equal(got, []float64{10}) {
+		t.Errorf("rates %v, want 10", got)
+	}
+	status.State, status.Updated, status.Outcomes = record.Ended, status.Updated.Add(time.Second), record.Attempts{"answered": 60, "limited": 2}
+	if got := run.View().Charts[0].Lines[0].Cells; !slices.Equal(got, []string{"10/s", "60", "96.8%"}) {
+		t.Errorf("the legend of a run that has ended has %q, want its last counts", got)
+	}
+	if lines := v.Charts[1].Lines; len(lines) != 0 {
+		t.Errorf("latencies without new requests: %+v", lines)
 	}
 }
 

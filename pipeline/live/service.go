@@ -154,6 +154,6 @@ func (s *Service) View() View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history.add(sample{At: now, Counts: r.statuses, Allowed: limit, Latency: r.counts})
-	v.Charts = charts(&s.history, r.bounds)
+	v.Charts = charts(&s.history, r.statuses, r.bounds)
 	return v
 }

@@ -31,7 +31,12 @@ func TestPageOfARecordedHour(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 	server.Show(run)
 	b := open(t)
-	b.inEachLook(t, server.URL(), "page", `document.querySelectorAll("#charts path").length >= 4`)
+	b.inEachLook(t, server.URL(), "page",
+		`document.querySelectorAll("#charts path").length >= 4`,
+		`document.querySelector("dt").textContent === "Time left" && document.querySelector("dd").textContent.includes("until")`,
+		`["congested", "limited", "outage", "quota_pause"].every(state => document.querySelector("#charts rect." + state))`,
+		`[...document.querySelectorAll("#tables td")].every(td => td.getBoundingClientRect().right <= innerWidth)`, // also the reasons
+		`[...document.querySelectorAll(".figures")].every(list => list.lastChild.getBoundingClientRect().right === list.getBoundingClientRect().right)`)
 	t.Run("keyboard", func(t *testing.T) { checkKeyboard(t, b) })
 }
 
@@ -45,7 +50,7 @@ func TestReport(t *testing.T) {
 		t.Fatalf("%v, want exit status 3: %s", err, text)
 	}
 	b, page := open(t), "file://"+filepath.Join(folder, "report.html")
-	b.inEachLook(t, page, "report", "true")
+	b.inEachLook(t, page, "report")
 	errors, requests := b.noted()
 	for _, e := range errors {
 		t.Errorf("console: %s", e)
@@ -84,7 +89,15 @@ func TestReportOfARecordedHour(t *testing.T) {
 	if err := errors.Join(r.WriteHTML(page), page.Close()); err != nil {
 		t.Fatal(err)
 	}
-	open(t).inEachLook(t, "file://"+page.Name(), "recorded-report", "true")
+	open(t).inEachLook(t, "file://"+page.Name(), "recorded-report",
+		`document.querySelector("main h3").textContent === "Categories"`,
+		`[...document.querySelectorAll(".treemap")].filter(map => map.getBoundingClientRect().width > 0).length === 1`,
+		`[...document.querySelectorAll(".when")].every(date => { // dates do not break
+			const text = document.createRange();
+			text.selectNodeContents(date);
+			return text.getClientRects().length <= 1;
+		})`)
+
 }
 
 // asIfOf makes a report look like that of a recorded run.
@@ -139,9 +152,9 @@ func difference(a, b record.Attempts) record.Attempts {
 	return d
 }
 
-// inEachLook checks a document in both widths and both color schemes, once an expression is true: no sideways scrolling, and no
-// serious finding of axe-core.
-func (b *browser) inEachLook(t *testing.T, url, name, ready string) {
+// inEachLook checks a document in both widths and both color schemes: no sideways scrolling, no serious finding of axe-core, and
+// expressions that are true.
+func (b *browser) inEachLook(t *testing.T, url, name string, expressions ...string) {
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{400, 1400} {
 			t.Run(fmt.Sprintf("%s %d", scheme, width), func(t *testing.T) {
@@ -149,7 +162,12 @@ func (b *browser) inEachLook(t *testing.T, url, name, ready string) {
 					chromedp.EmulateViewport(width, 900),
 					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
 					chromedp.Navigate(url))
-				b.until(t, ready)
+				for _, expression := range expressions {
+					var holds bool
+					if b.do(t, chromedp.Evaluate(expression, &holds)); !holds {
+						t.Errorf("not true: %s", expression)
+					}
+				}
 				checkLooks(t, b, fmt.Sprintf("%s-%s-%d.png", name, scheme, width), width)
 			})
 		}
