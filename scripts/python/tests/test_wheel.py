@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import venv
@@ -63,6 +64,23 @@ def test_session_in_a_clean_environment(python, wheel_path, tmp_path):
     assert wheel.version(told.split()[1]) == number
     ended = subprocess.run([python, "-m", "bulkcat", "product"], env=variables, capture_output=True)
     assert ended.returncode == 2
+
+
+CHECKS = """
+assert list(products.status.unique()) == ["ok"] and len(products) == len(df) == 240
+assert len(industries) == 4 and industries.category_title[0].startswith("Hotels")
+assert one.status == "ok" and run.counts["ok"] == 4
+"""
+
+
+def test_sessions_of_the_readme(tmp_path):
+    """In an empty folder with the sample inputs, one after the other."""
+    readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    sessions = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    assert len(sessions) == readme.count("```python") == 2
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("BULKCAT_")} | {"BULKCAT_FETCH": "never"}
+    subprocess.run([sys.executable, "-m", "bulkcat", "demo", "."], cwd=tmp_path, env=environment, check=True)
+    subprocess.run([sys.executable, "-W", "error", "-c", "\n".join([*sessions, CHECKS])], cwd=tmp_path, env=environment, check=True)
 
 
 def test_record_lists_all_files(wheel_path):
