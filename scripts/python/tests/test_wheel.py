@@ -108,6 +108,16 @@ def test_equal_builds_make_equal_wheels(tmp_path):
     assert len(texts) == 1
 
 
+@pytest.mark.parametrize("platform", wheel.PLATFORMS)
+def test_tools_of_pypi_accept_the_wheel_of_each_platform(tmp_path, platform):
+    binary = tmp_path / "bulkcat.exe"
+    binary.write_bytes(b"program")
+    path = wheel.write(tmp_path, "1.2.3", wheel.PLATFORMS[platform], binary)
+    for command in (["twine", "check", "--strict"], ["check_wheel_contents"]):
+        done = subprocess.run([sys.executable, "-m", *command, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize(
     ("release", "number"),
     [
