@@ -152,7 +152,7 @@ wheel: ## make the wheel of the Python package for this machine in bin/wheels (n
 wheels: ## make the wheels for Linux, macOS and Windows on amd64 and arm64 in bin/wheels (needs python3)
 	python3 scripts/python/wheel.py bin/wheels --all
 
-test-python: wheel ## install the wheel, and test the Python package with pandas, Polars, pyarrow and DuckDB (needs python3 3.10 or later, and PyPI)
+test-python: wheel ## install the wheel, and test the Python package with pandas, Polars, pyarrow and DuckDB, also with PYTHON=python3.13 (needs python3 3.10 or later, and PyPI)
 	scripts/python/test.sh bin/wheels/*.whl
 
 bench-python: wheel ## measure the marks of the Python package with pandas: time against the command line, and memory (needs Linux, python3, PyPI)

@@ -33,18 +33,20 @@ func TestRelease(t *testing.T) {
 	}
 	first := *built
 	if first == "" {
-		first = build(t)
-		compare(t, first, build(t))
+		revision := strings.TrimSpace(command(t, ".", "git", "rev-parse", "HEAD")) // another commit may come during the first build
+		first = build(t, revision)
+		compare(t, first, build(t, revision))
 	}
 	t.Run("deb", func(t *testing.T) { installDeb(t, first) })
 	t.Run("rpm", func(t *testing.T) { installRPM(t, first) })
 	t.Run("image", func(t *testing.T) { runImage(t, first) })
 }
 
-// build builds the release 0.1.0 in a new clone, and returns its folder.
-func build(t *testing.T) string {
+// build builds the release 0.1.0 of a revision in a new clone, and returns its folder.
+func build(t *testing.T, revision string) string {
 	root := filepath.Join(t.TempDir(), "clone")
 	command(t, ".", "git", "clone", "-q", "../..", root)
+	command(t, root, "git", "checkout", "-q", revision)
 	command(t, root, "make", "dist", "VERSION=v0.1.0")
 	return filepath.Join(root, "bin/dist")
 }

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import venv
@@ -65,6 +66,23 @@ def test_session_in_a_clean_environment(python, wheel_path, tmp_path):
     assert ended.returncode == 2
 
 
+CHECKS = """
+assert list(products.status.unique()) == ["ok"] and len(products) == len(df) == 240
+assert len(industries) == 4 and industries.category_title[0].startswith("Hotels")
+assert one.status == "ok" and run.counts["ok"] == 4
+"""
+
+
+def test_sessions_of_the_readme(tmp_path):
+    """In an empty folder with the sample inputs, one after the other."""
+    readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    sessions = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    assert len(sessions) == readme.count("```python") == 2
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("BULKCAT_")} | {"BULKCAT_FETCH": "never"}
+    subprocess.run([sys.executable, "-m", "bulkcat", "demo", "."], cwd=tmp_path, env=environment, check=True)
+    subprocess.run([sys.executable, "-W", "error", "-c", "\n".join([*sessions, CHECKS])], cwd=tmp_path, env=environment, check=True)
+
+
 def test_record_lists_all_files(wheel_path):
     with zipfile.ZipFile(wheel_path) as archive:
         names = archive.namelist()
@@ -88,6 +106,16 @@ def test_equal_builds_make_equal_wheels(tmp_path):
         os.utime(binary, (len(name), hash(name) % 10**9))
         texts.add(wheel.write(tmp_path / name, "1.2.3", wheel.PLATFORMS["windows/arm64"], binary).read_bytes())
     assert len(texts) == 1
+
+
+@pytest.mark.parametrize("platform", wheel.PLATFORMS)
+def test_tools_of_pypi_accept_the_wheel_of_each_platform(tmp_path, platform):
+    binary = tmp_path / "bulkcat.exe"
+    binary.write_bytes(b"program")
+    path = wheel.write(tmp_path, "1.2.3", wheel.PLATFORMS[platform], binary)
+    for command in (["twine", "check", "--strict"], ["check_wheel_contents"]):
+        done = subprocess.run([sys.executable, "-m", *command, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize(
