@@ -106,9 +106,13 @@ func (s *Session) startFree(ctx context.Context, store *answers.Store, options *
 			return err
 		}
 	}
-	s.options.Log.Info("the model answers for nothing where it is sure", "requests", f.Free, "threshold", c.Audit().Threshold, "audited", c.Audit().Sample)
 	s.free, options.Free = c, c
 	s.stateFree(account)
+	if account.Free.Step == 0 {
+		s.options.Log.Warn("no answer is free: the audits have failed, or would ask for all requests that the model is sure about")
+		return nil
+	}
+	s.options.Log.Info("the model answers for nothing where it is sure", "requests", f.Free, "threshold", account.Free.Threshold, "audited", account.Free.Sample)
 	return nil
 }
 
@@ -130,8 +134,7 @@ func (s *Session) passes(ctx, out context.Context, account *record.Account, part
 		}
 		failed := s.free.Raise()
 		s.stateFree(account)
-		s.options.Log.Warn("the service agrees with fewer free answers than wanted: the model answers only where it is surer, and the others are asked",
-			"differ", failed.Disagreed, "audited", failed.Sample, "threshold", failed.Threshold, "new_threshold", account.Free.Threshold)
+		s.warnRaised(failed, *account.Free)
 		stop, err := s.readAgain(ctx, &parts)
 		if err != nil {
 			return published, err
@@ -145,6 +148,16 @@ func (s *Session) passes(ctx, out context.Context, account *record.Account, part
 			return published, err
 		}
 	}
+}
+
+// warnRaised warns of an audit that has failed.
+func (s *Session) warnRaised(failed, next cascade.Audit) {
+	log := s.options.Log.With("differ", failed.Disagreed, "audited", failed.Sample, "threshold", failed.Threshold)
+	if next.Step == 0 {
+		log.Warn("the service agrees with too few of the free answers, however sure the model is: everything is asked")
+		return
+	}
+	log.Warn("the service agrees with too few of the free answers: the model answers only where it is surer, and the others are asked", "new_threshold", next.Threshold)
 }
 
 // readAgain opens the input for a further pass. The function ends its reads.

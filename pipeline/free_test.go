@@ -376,14 +376,13 @@ type raises struct {
 
 func (r *raises) Enabled(context.Context, slog.Level) bool { return true }
 
-func (r *raises) Handle(_ context.Context, record slog.Record) error {
-	record.Attrs(func(a slog.Attr) bool {
-		if a.Key == "differ" {
-			r.differ = append(r.differ, a.Value.Int64())
-		}
-		return true
-	})
-	return nil
+func (r *raises) Handle(context.Context, slog.Record) error { return nil }
+
+func (r *raises) WithAttrs(attrs []slog.Attr) slog.Handler {
+	if attrs[0].Key == "differ" {
+		r.differ = append(r.differ, attrs[0].Value.Int64())
+	}
+	return r
 }
 
 // labelling is a hosted service that answers with the label of an input, in each classification.
