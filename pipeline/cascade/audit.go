@@ -11,15 +11,18 @@ import (
 
 // Audit says how a run has answered for nothing, and how often these answers agree with those of the service.
 type Audit struct {
-	Source    string    `json:"source"`            // of the free rows
-	Begun     time.Time `json:"begun"`             // answers that were stored before are neither free nor in the sample
-	Precision float64   `json:"precision"`         // the wanted agreement
-	Step      int       `json:"step"`              // the number of the threshold, from 1: it rises when an audit fails; 0 if nothing is free
-	Threshold float64   `json:"threshold"`         // the least confidence of a free row
-	Requests  int64     `json:"requests"`          // different requests that the model is sure about, with the sample
-	Sample    int64     `json:"sample"`            // of these, the random sample that is asked, too; 0 without an audit
-	Disagreed int64     `json:"disagreed"`         // of the sample, requests to which the service gives another first category, or none
-	Missing   int64     `json:"missing,omitempty"` // of the sample, requests without an outcome, which count as not agreed until they are asked
+	Source    string    `json:"source"`    // of the free rows
+	Begun     time.Time `json:"begun"`     // answers that were stored before are neither free nor in the sample
+	Precision float64   `json:"precision"` // the wanted agreement
+	Step      int       `json:"step"`      // the number of the threshold, from 1; 0 if nothing is free
+	Threshold float64   `json:"threshold"` // the least confidence of a free row
+	Requests  int64     `json:"requests"`  // different requests that the model is sure about, with the sample
+
+	// The sample is asked, too; 0 without an audit. Requests of the sample disagree if the service gives another first
+	// category, or none. Those that are missing have no outcome yet, and count as not agreed.
+	Sample    int64 `json:"sample"`
+	Disagreed int64 `json:"disagreed"`
+	Missing   int64 `json:"missing,omitempty"`
 
 	Level float64 `json:"level,omitempty"` // the confidence level of Bound
 	Bound float64 `json:"bound,omitempty"` // the lower bound of the share of the requests to which the service agrees
@@ -61,7 +64,8 @@ func (a Audit) String() string {
 	if a.Sample == 0 {
 		return text + "; not audited"
 	}
-	text += fmt.Sprintf("; the service differs in %d of %d audited answers: it agrees with at least %s (level %s)", a.Disagreed, a.Sample, percent(a.Bound), percent(a.Level))
+	text += fmt.Sprintf("; the service differs in %d of %d audited answers: it agrees with at least %s (level %s)",
+		a.Disagreed, a.Sample, percent(a.Bound), percent(a.Level))
 	if a.Missing > 0 {
 		text += fmt.Sprintf("; incomplete: %d have no answer yet", a.Missing)
 	}
