@@ -32,12 +32,12 @@ type Audit struct {
 // be wrong: the first step has half of it, and each further step half of what the one before has.
 func levelOf(step int) float64 { return 1 - 0.05*math.Pow(0.5, float64(step)) }
 
-// state computes the bound.
+// state computes the bound, rounded down to six digits: the last digits differ from processor to processor.
 func (a *Audit) state() {
 	a.Level, a.Bound = 0, 0
 	if a.Step > 0 && a.Sample > 0 {
 		a.Level = levelOf(a.Step)
-		a.Bound = learn.LowerBound(a.Sample-a.Disagreed-a.Missing, a.Sample, a.Level)
+		a.Bound = math.Floor(1e6*learn.LowerBound(a.Sample-a.Disagreed-a.Missing, a.Sample, a.Level)) / 1e6
 	}
 }
 
