@@ -167,7 +167,7 @@ _RUN = {
     "store_backup": ("str", "copy the store to URL, such as s3://bucket/backup, or to a folder while it changes, and begin from this copy if there is no store"),
     "store_backup_every": ("str | float", "the time between copies: a lost machine loses the answers of this time (default 1m0s)"),
     "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, pending, unanswered, categories, confidence.mean, changed, new_categories"),
-    "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; one that is missing is compared with nothing"),
+    "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; without one they are not compared"),
     "expect_else": ("str", "publish an output that breaks an expectation (keep), or hold it back (hold); its answers are stored (default keep)"),
     "limit": ("int", "read only the first N records (default 0)"),
     "shard": ("str", "ask only for the K/Nth part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish"),
@@ -215,7 +215,7 @@ COMMANDS = {
         "strict_csv": ("bool", "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding"),
         "encoding": ("str", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)"),
         "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, pending, unanswered, categories, confidence.mean, changed, new_categories"),
-        "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; one that is missing is compared with nothing"),
+        "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; without one they are not compared"),
         "store": ("str", "the DIR of the stored answers (default bulkcat.answers beside the output, if it is there)"),
     },
     "diff": {
