@@ -25,11 +25,12 @@ func newTaxonomy(s streams) *cobra.Command {
   bulkcat taxonomy show naics 5415
   bulkcat taxonomy search product_taxonomy running shoes
   bulkcat taxonomy check acme.csv
-  bulkcat taxonomy link acme.csv -o linked.csv`,
+  bulkcat taxonomy link acme.csv -o linked.csv
+  bulkcat taxonomy map domains.parquet --to iab-2.2 -o map.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newTaxonomyList(s), newTaxonomyShow(s), newTaxonomySearch(s), newTaxonomyCheck(s), newTaxonomyLink(s))
+	cmd.AddCommand(newTaxonomyList(s), newTaxonomyShow(s), newTaxonomySearch(s), newTaxonomyCheck(s), newTaxonomyLink(s), newTaxonomyMap(s))
 	return cmd
 }
 

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+func newTaxonomyMap(s streams) *cobra.Command {
+	to, path := "", ""
+	cmd := &cobra.Command{
+		Use:   "map OUTPUT --to EDITION",
+		Short: "Map the categories of an output to another edition of their taxonomy",
+		Long: `Map the categories of an output to another edition of their taxonomy, by the ids, which the publishers keep. The
+table has a line for each category of the output, with its rows. Join it by category_id or value:
+a category that the edition lacks is mapped to its nearest ancestor there (match is broader), or to none.`,
+		Example: `  bulkcat taxonomy map domains.parquet --to iab-2.2 -o map.csv
+  bulkcat taxonomy map catalog.csv --to google-2021`,
+		Args: operands(1, 1, "nothing to map: name the output of a run"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, err := taxonomy.NewTarget(to)
+			if err != nil {
+				return &usageError{fmt.Errorf("--to: %w", err)}
+			}
+			if err := takeParameters(&args[0]); err != nil {
+				return err
+			}
+			found, err := categoriesOf(cmd.Context(), args[0], target.Classification)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				return fmt.Errorf("%s has no category of %s, which %s is an edition of", args[0], target.Classification, to)
+			}
+			var mapped counts
+			err = s.writeNew(path, func(out io.Writer) (err error) { mapped, err = writeMapping(out, target, found); return err })
+			if err == nil {
+				fmt.Fprintf(s.err, "%d categories: %d mapped, %d to a broader one, %d to none\n", len(found), mapped.same, mapped.broader, mapped.none)
+			}
+			return err
+		},
+	}
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
+		flags.StringVar(&to, "to", "", "the `EDITION`: "+strings.Join(taxonomy.Targets(), ", "))
+		flags.StringVarP(&path, "output", "o", "-", "a new `FILE` of CSV, or - for standard output")
+	})
+	return cmd
+}
+
+// categoriesOf counts the rows of an output by their category in a classification.
+func categoriesOf(ctx context.Context, output, classification string) (map[string]int64, error) {
+	parts, _, err := outputs.Find(ctx, output)
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[string]int64)
+	err = outputs.Scan(ctx, parts, outputs.Of(writer.ColumnRecord, writer.ColumnClassification, writer.ColumnValue), func(b *outputs.Batch) error {
+		for i := range b.Len {
+			if value := b.Texts[writer.ColumnValue].At(i); value != "" && b.Texts[writer.ColumnClassification].At(i) == classification {
+				if _, known := rows[value]; !known {
+					value = strings.Clone(value) // without the texts around
+				}
+				rows[value]++
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// counts are the categories of a mapping by their match.
+type counts struct{ same, broader, none int }
+
+// writeMapping writes the categories in the order of their rows, the most first.
+func writeMapping(out io.Writer, target *taxonomy.Target, rows map[string]int64) (n counts, err error) {
+	values := make([]string, 0, len(rows))
+	for value := range rows {
+		values = append(values, value)
+	}
+	slices.SortFunc(values, func(a, b string) int {
+		if rows[a] != rows[b] {
+			return int(rows[b] - rows[a])
+		}
+		return strings.Compare(a, b)
+	})
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"value", "category_id", "rows", "mapped_id", "mapped_value", "match"}) // Error reports it
+	for _, value := range values {
+		m, match := target.Map(value), "same"
+		switch {
+		case m.ID == "":
+			match = "none"
+			n.none++
+		case m.Broader:
+			match = "broader"
+			n.broader++
+		default:
+			n.same++
+		}
+		_ = w.Write([]string{value, m.From, strconv.FormatInt(rows[value], 10), m.ID, m.Name, match})
+	}
+	w.Flush()
+	return n, w.Error()
+}
