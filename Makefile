@@ -18,7 +18,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds eval
+.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python bench-python wheel wheels test-slurm test-kubernetes test-collector lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds eval
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -158,6 +158,9 @@ test-python: wheel ## install the wheel, and test the Python package with pandas
 bench-python: wheel ## measure the marks of the Python package with pandas: time against the command line, and memory (needs Linux, python3, PyPI)
 	scripts/python/test.sh bin/wheels/*.whl --collect-only -q >/dev/null
 	XDG_STATE_HOME=$(CURDIR)/bin/marks bin/python/bin/python scripts/python/marks.py
+
+test-collector: build ## run against the OTLP receiver of the OpenTelemetry Collector
+	cd scripts/collector && go vet . && BULKCAT=$(CURDIR)/$(BIN) go test . -count 1 -v
 
 test-kubernetes: build ## compare the manifests with the schemas of Kubernetes, and run their commands (needs python3, PyPI)
 	python3 -m venv bin/kubernetes && bin/kubernetes/bin/pip install -q -r scripts/kubernetes/requirements.txt
