@@ -148,7 +148,7 @@ func TestSystemdRecipe(t *testing.T) {
 	if command == nil {
 		t.Fatal("the service does not run the job file")
 	}
-	for _, line := range []string{fmt.Sprintf("SuccessExitStatus=%d %d", exitUnanswered, exitTerminated), "Restart=on-failure", fmt.Sprintf("RestartPreventExitStatus=%d %d", exitFailed, exitUsage)} {
+	for _, line := range []string{fmt.Sprintf("SuccessExitStatus=%d %d", exitUnanswered, exitTerminated), "Restart=on-failure", fmt.Sprintf("RestartPreventExitStatus=%d %d %d", exitFailed, exitUsage, exitBroken)} {
 		if !strings.Contains(unit, "\n"+line+"\n") {
 			t.Errorf("the service lacks %s", line)
 		}

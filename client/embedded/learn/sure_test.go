@@ -81,8 +81,8 @@ func TestSure(t *testing.T) {
 		ok        bool
 	}{
 		{"none", nil, 0.95, 0, false},
-		{"one too few", many(58, right, 0.9), 0.95, 0, false},
-		{"enough", many(59, right, 0.9), 0.95, 0.9, true},
+		{"one too few", many(17, right, 0.9), 0.95, 0, false},
+		{"enough", many(18, right, 0.9), 0.95, 0.9, true},
 		{"a wrong one first", join(many(1, wrong, 0.99), many(200, right, 0.9)), 0.95, 0.9, true},
 		{"wrong ones below", join(many(200, right, 0.9), many(20, wrong, 0.5)), 0.95, 0.9, true},
 		{"equal confidences are one step", join(many(100, right, 0.9), many(100, wrong, 0.9)), 0.4, 0.9, true},
