@@ -43,7 +43,7 @@ func sureTitle(i int) string {
 	return fmt.Sprintf("%s grade%c %d", categories[i%4].word, 'a'+gradeOf(i), i)
 }
 func gradeOf(i int) int        { return i / 4 % 10 }
-func unsureTitle(i int) string { return fmt.Sprintf("vlek %d", i) }
+func unsureTitle(i int) string { return fmt.Sprintf("xqzwv %d", i) }
 
 func categoryOf(title string) string {
 	for _, l := range categories {
@@ -82,12 +82,18 @@ var predicting = sync.OnceValue(func() *embedded.Service {
 	return embedded.New(embedded.Options{Models: []*learn.Model{modelOfTitles()}})
 })
 
+var known sync.Map // what predicted has returned, by title
+
 // predicted is the first category that the model gives.
 func predicted(title string) string {
+	if value, ok := known.Load(title); ok {
+		return value.(string)
+	}
 	a, err := predicting().Categorize(context.Background(), client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: title})
 	if err != nil {
 		panic(err)
 	}
+	known.Store(title, a.Entries[0].Value)
 	return a.Entries[0].Value
 }
 
@@ -313,10 +319,8 @@ func TestFreeRaised(t *testing.T) {
 		output   string
 		partRows int64
 	}{
-		"some disagree":           {vendor: disagrees, output: "out.csv"},
 		"some disagree, in parts": {vendor: disagrees, output: "out/", partRows: 300},
 		"all disagree":            {vendor: func() *vendor { return &vendor{from: 'a', share: 100} }, output: "out.csv"},
-		"all disagree, in parts":  {vendor: func() *vendor { return &vendor{from: 'a', share: 100} }, output: "out/", partRows: 300},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want string
