@@ -58,6 +58,8 @@ class Forecast(NamedTuple):
     outlook: dict[str, Any]  # when the run would end, and what would end it
     quota_left: str | None = None  # as the service says it
     cost: dict[str, Any] | None = None  # with a price: spent and saved, in units of the currency
+    free: int = 0  # requests that a model answers for nothing
+    audit: int = 0  # requests that the model would answer, and that are asked as a sample
 
 
 class _Call(NamedTuple):
