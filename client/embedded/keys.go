@@ -155,9 +155,10 @@ func (g *Grant) set(attribute, value string, price money.Price) (problem string)
 		if price.Request == 0 {
 			return "a cost needs a price: give --price to a gateway"
 		}
-		text, unit, has := strings.Cut(value, "/")
+		var text string
+		text, g.Period, ok = cutPeriod(value)
 		amount, err := money.Parse(text)
-		if g.Period = Period(unit); err != nil || has != g.Period.known() {
+		if !ok || err != nil {
 			return "the cost must be an amount of money, such as 50, 50/day, 50/week or 50/month"
 		}
 		if g.Quota = Quota(price.Requests(amount)); g.Quota == 0 {
@@ -216,10 +217,16 @@ func parseQuota(text string) (q Quota, p Period, ok bool) {
 	if text == "unlimited" {
 		return Unlimited, "", true
 	}
-	number, unit, has := strings.Cut(text, "/")
+	number, p, ok := cutPeriod(text)
 	n, err := strconv.ParseInt(number, 10, 64)
+	return Quota(n), p, ok && err == nil && n >= 0
+}
+
+// cutPeriod cuts the period off an amount such as "5000/day"; ok is false for an unknown period.
+func cutPeriod(text string) (amount string, p Period, ok bool) {
+	amount, unit, has := strings.Cut(text, "/")
 	p = Period(unit)
-	return Quota(n), p, err == nil && n >= 0 && has == p.known()
+	return amount, p, has == p.known()
 }
 
 func parseRate(text string) (Rate, bool) {

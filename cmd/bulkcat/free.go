@@ -15,9 +15,9 @@ import (
 // bindFree binds the flags that say what a model answers instead of the hosted service.
 func (f *runFlags) bindFree(flags *pflag.FlagSet) {
 	f.Free.Precision, f.Free.Audit = 0.95, 0.01 // one in a hundred finds a model that has become worse, and costs little
-	flags.StringVar(&f.freeModel, "free", "", "let the model in `FILE`, which bulkcat learn has made, answer where it is sure, and ask the hosted service for the rest; the column source says who has answered")
-	flags.Var((*shareValue)(&f.Free.Precision), "precision", "how many of the answers of --free the service would give, too")
-	flags.Var((*shareValue)(&f.Free.Audit), "audit", "the part of the answers of --free, chosen at random, that the service is asked for, too, at least 300; 0 for no audit")
+	flags.StringVar(&f.freeModel, "free", "", "answer with the model in `FILE` (made by bulkcat learn) where the model is sure, and ask the hosted service for the other records; the column source names the model or the service of each row")
+	flags.Var((*shareValue)(&f.Free.Precision), "precision", "the share of the answers of --free with which the service has to agree")
+	flags.Var((*shareValue)(&f.Free.Audit), "audit", "the share of the requests of --free that the service is asked as well, at random: at least 300 requests; 0 for no audit")
 }
 
 // loadFree reads the model of --free.

@@ -26,7 +26,7 @@ var ErrRaised = errors.New("the model agrees with the service less often than wa
 // Options describe a cascade. All but Audit and Offline is required.
 type Options struct {
 	Run            string             // a name of the requests of the run, which is the same for all starts of the run
-	Model          client.Categorizer // gives the same answer to a request each time, and asks nobody
+	Model          client.Categorizer // gives the same answer to a request each time, without a service
 	Source         string             // of the model's answers, in rows
 	Classification string             // that the model answers in
 	Threshold      float64            // the confidence from which on the model is sure
@@ -154,7 +154,7 @@ func parseEntry(b []byte) entry {
 // predict returns the answer of the model, and whether the model is sure at the lowest threshold. The model is not sure
 // about an input that it cannot read.
 func (c *Cascade) predict(r client.Request) (entries []client.Entry, sure bool) {
-	a, err := c.options.Model.Categorize(context.Background(), r) // which asks nobody
+	a, err := c.options.Model.Categorize(context.Background(), r) // needs no service, so that there is nothing to cancel
 	if err != nil || len(a.Entries) == 0 {
 		return nil, false
 	}

@@ -17,8 +17,8 @@
 // that the bound is below the precision, whatever the outcomes of the others are. The run then goes on at the next step
 // whose audit has not failed. After the last step nothing is free.
 //
-// At most five bounds are computed, and the run states one of them. The bounds of all steps are right together with a
-// probability of 95%: the bound of the first step is wrong with a probability of 2.5% at most, that of the second with
+// A run computes a bound for each step that it reaches, five at most, and states the last. With a probability of 95% all of
+// these bounds are right: the bound of the first step is wrong with a probability of 2.5% at most, that of the second with
 // 1.25%, and so on. So the level of the first bound is 97.5%, and that of the fifth 99.84%.
 //
 // # Sample
