@@ -116,8 +116,9 @@ func (s *Session) Close() error {
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
 // *[OutputTakenError], a *[record.ShardCountError] or a *[record.ShardsTakenError]. Other errors are *[OptionError],
 // *[NoStoreError], *[StopError], *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those
-// of the store, the input and the output, and an *expect.BrokenError for an output that was published, unless it is held. With a nil error the output is complete; records may still be without an answer:
-// see [record.Snapshot.Unanswered].
+// of the store, the input and the output. The error is an *expect.BrokenError if the output breaks an expectation: it is
+// published, unless the error says that it was held back. With a nil error the output is complete; records may still be
+// without an answer: see [record.Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	account := s.newAccount()
 	options := s.runOptions(account.Settings)

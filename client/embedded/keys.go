@@ -67,10 +67,10 @@ func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 //	KEY quota=100000/month zone=Europe/Berlin
 //	KEY cost=50/month
 //
-// A number after the key is its quota. A quota of a day, week or month begins anew at midnight in the
-// zone, UTC without one. A cost is the quota that so much money pays for by the price, which is zero for a service without one.
-// Limits that are not given are unlimited. Empty lines and lines that start with # are skipped. Errors are *KeyError, ErrNoKeys,
-// or those of r.
+// A number after the key is its quota. A quota of a day, week or month begins anew at midnight in the zone, UTC without one. A
+// cost is a quota in money: the requests that it pays for at the price of a request. Without a price a cost is an error.
+// Limits that are not given are unlimited. Empty lines and lines that start with # are skipped. Errors are *KeyError,
+// ErrNoKeys, or those of r.
 func LoadKeys(r io.Reader, price money.Price) ([]Grant, error) {
 	var grants []Grant
 	keys, names := map[string]bool{}, map[string]bool{}

@@ -1,6 +1,6 @@
 package diff
 
-// What the tests use, which are outside of the package because package pipeline imports it.
+// The tests are in package diff_test: they import package pipeline, which imports this package. These names are for them.
 
 const PartitionBytes = partitionBytes
 

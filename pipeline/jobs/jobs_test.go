@@ -67,7 +67,6 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 	}
 }
 
-// TestManyJobs reads a file whose time must not grow with the square of its size.
 func TestPairs(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -87,6 +86,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// TestManyJobs reads a file whose time must not grow with the square of its size.
 func TestManyJobs(t *testing.T) {
 	const n = 100_000
 	start := time.Now()
