@@ -28,7 +28,7 @@ func TestDocumentHowto(t *testing.T) {
 	hearHangups()
 	var refused atomic.Bool
 	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("query") == "mystery box" && refused.CompareAndSwap(false, true) {
+		if r.URL.Query().Get("query") == "mystery socks" && refused.CompareAndSwap(false, true) {
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			return
 		}

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-const coefficients = 7
+// names are the variables of a calibration in confidence.go, in the order of the coefficients.
+var names = [...]string{"Base", "Score", "Margin", "Share", "Coverage", "Head", "Domain", "Whole", "Height", "Leaf", "Words", "WordsTop", "Kin"}
 
-// names are the members of a calibration in confidence.go, in the order of the coefficients.
-var names = [coefficients]string{"base", "score", "margin", "share", "coverage", "head", "domain"}
+const coefficients = len(names)
 
 // calibration holds the coefficients of a logistic function.
 type calibration [coefficients]float64
@@ -26,8 +27,8 @@ func (c calibration) probability(evidence [coefficients]float64) float64 {
 
 // improve takes one step of Newton's method towards the coefficients of greatest likelihood, with
 // a weak ridge penalty. All coefficients but the base stay 0 or more: more evidence must never
-// lower a confidence.
-func improve(c calibration, sets [][]entry) calibration {
+// lower a confidence. Those of other variables than the named ones stay 0.
+func improve(c calibration, sets [][]entry, variables []string) calibration {
 	const n, ridge = coefficients, 1e-4
 	var gradient [n]float64
 	var hessian [n][n + 1]float64 // the last column is the gradient's
@@ -48,7 +49,7 @@ func improve(c calibration, sets [][]entry) calibration {
 		}
 		hessian[i][i] += ridge
 		hessian[i][n] = gradient[i]
-		if i > 0 && c[i] == 0 && gradient[i] <= 0 { // the coefficient stays at its bound
+		if i > 0 && (c[i] == 0 && gradient[i] <= 0 || !slices.Contains(variables, names[i])) { // the coefficient stays at its bound
 			hessian[i] = [n + 1]float64{}
 			hessian[i][i] = 1
 		}
@@ -111,11 +112,13 @@ func solve(m [coefficients][coefficients + 1]float64) (x [coefficients]float64) 
 	return x
 }
 
-// String is the calibration as confidence.go has it.
+// String is the calibration as confidence.go has it: without coefficients of 0.
 func (c calibration) String() string {
-	members := make([]string, len(c))
+	var members []string
 	for i, v := range c {
-		members[i] = fmt.Sprintf("%s: %.3f", names[i], v)
+		if text := fmt.Sprintf("%.3f", v); strings.Trim(text, "-0.") != "" {
+			members = append(members, "of"+names[i]+": "+text)
+		}
 	}
 	return "calibration{" + strings.Join(members, ", ") + "}"
 }
@@ -130,14 +133,14 @@ func parseCalibration(text, fit string) (c calibration, err error) {
 	if line == nil {
 		return c, fmt.Errorf("%s has no %s", source, fit)
 	}
-	members := strings.Split(line[2], ", ")
-	if len(members) != len(c) {
-		return c, fmt.Errorf("%s has %d members, want %d", fit, len(members), len(c))
-	}
-	for i, member := range members {
-		value, ok := strings.CutPrefix(member, names[i]+": ")
-		if c[i], err = strconv.ParseFloat(value, 64); err != nil || !ok {
-			return c, fmt.Errorf("member %q of %s is not a %s", member, fit, names[i])
+	for member := range strings.SplitSeq(line[2], ", ") {
+		name, value, _ := strings.Cut(strings.TrimPrefix(member, "of"), ": ")
+		i := slices.Index(names[:], name)
+		if i < 0 {
+			return c, fmt.Errorf("member %q of %s is of no known variable", member, fit)
+		}
+		if c[i], err = strconv.ParseFloat(value, 64); err != nil {
+			return c, fmt.Errorf("member %q of %s: %w", member, fit, err)
 		}
 	}
 	return c, nil

@@ -30,17 +30,23 @@ const (
 
 // kind is a kind of text with its own calibration.
 type kind struct {
-	fit    string   // the name of the calibration
-	files  []string // patterns below the folder of samples, or of the repository where they have a slash
-	others float64  // the weight of an answer's second and third entry; the first weighs 1
+	fit       string   // the name of the calibration
+	files     []string // patterns below the folder of samples, or of the repository where they have a slash
+	others    float64  // the weight of an answer's second and third entry; the first weighs 1
+	variables []string // beside the base
 }
 
+var (
+	texts = []string{"Score", "Margin", "Share", "Coverage"}
+	hosts = append([]string{"Head", "Domain"}, texts...)
+)
+
 var kinds = []kind{
-	{"titleFit", []string{"product_*.tsv"}, 0.5},
-	{"pageFit", []string{"web_pages*.tsv", "web_news*.tsv"}, 0.5},
-	{"companyFit", []string{"naics_*.tsv"}, 0.5},
-	{"companyNameFit", []string{classifier + "/testdata/naics_hosts.tsv"}, 0.3},
-	{"nameFit", []string{"web_domains*.tsv"}, 0.3},
+	{"titleFit", []string{"product_*.tsv"}, 0.5, append([]string{"Whole", "Height", "Leaf"}, texts...)},
+	{"pageFit", []string{"web_pages*.tsv", "web_news*.tsv"}, 0.3, []string{"Score", "Leaf", "Words", "WordsTop", "Kin"}},
+	{"companyFit", []string{"naics_*.tsv"}, 0.5, texts},
+	{"companyNameFit", []string{classifier + "/testdata/naics_hosts.tsv"}, 0.3, hosts},
+	{"nameFit", []string{"web_domains*.tsv"}, 0.3, hosts},
 }
 
 func main() {
@@ -71,9 +77,9 @@ func (k kind) calibrate(dir string, write bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fitted := present
+	var fitted calibration
 	for range rounds {
-		fitted = improve(fitted, sets)
+		fitted = improve(fitted, sets, k.variables)
 	}
 	fmt.Fprintf(out, "%s: %v\n  loss %.4f at present, %.4f fitted\n", k.fit, fitted, loss(present, sets), loss(fitted, sets))
 	printReliability(out, "present", present, sets)

@@ -14,7 +14,7 @@ import (
 
 // entry is an entry of an answer to a sample.
 type entry struct {
-	evidence [coefficients]float64 // 1 for the base, then as classify.Evidence
+	evidence [coefficients]float64 // as classify.Evidence
 	rank     int                   // 0-based
 	right    bool
 	weight   float64
@@ -63,8 +63,8 @@ func (k kind) read(file string, out io.Writer) ([]entry, error) {
 
 // answerEvidence is classify.Evidence.
 type answerEvidence struct {
-	Path   string                    `json:"path"`
-	Values [coefficients - 1]float64 `json:"values"`
+	Path   string                `json:"path"`
+	Values [coefficients]float64 `json:"values"`
 }
 
 // classifyAll returns the entries of each text, at most three.
@@ -91,12 +91,10 @@ func classifyAll(fit string, texts io.Reader) ([][]answerEvidence, error) {
 func (k kind) entries(answer []answerEvidence, allowed []string, weight float64) []entry {
 	entries := make([]entry, len(answer))
 	for i, a := range answer {
-		entries[i] = entry{rank: i, right: isRight(a.Path, allowed), weight: weight}
+		entries[i] = entry{evidence: a.Values, rank: i, right: isRight(a.Path, allowed), weight: weight}
 		if i > 0 {
 			entries[i].weight *= k.others
 		}
-		entries[i].evidence[0] = 1
-		copy(entries[i].evidence[1:], a.Values[:])
 	}
 	return entries
 }

@@ -9,8 +9,8 @@ import (
 
 // Evidence is what the confidence of one entry depends on, for scripts/calibrate.
 type Evidence struct {
-	Path   string     `json:"path"`   // of the entry's category, or its code
-	Values [6]float64 `json:"values"` // score, margin, share, coverage, head and domain, as in calibration
+	Path   string   `json:"path"`   // of the entry's category, or its code
+	Values evidence `json:"values"` // by variable
 }
 
 // EvidenceOf returns a function that gives the evidence of a text's first three entries, the best
@@ -42,11 +42,7 @@ func EvidenceOf(fit string) (func(text string) []Evidence, error) {
 		leaders := e.leaders(s)
 		var found []Evidence
 		for i := range leaders[:min(3, len(leaders))] {
-			v := e.evidence(s, leaders, i)
-			found = append(found, Evidence{
-				e.taxonomy.Categories[leaders[i].category].Path,
-				[6]float64{v.score, v.margin, v.share, v.coverage, v.head, v.domain},
-			})
+			found = append(found, Evidence{e.taxonomy.Categories[leaders[i].category].Path, e.evidence(s, leaders, i)})
 		}
 		return found
 	}, nil

@@ -11,34 +11,37 @@ import "math"
 // sets of samples of a kind weigh the same. Run it again when the taxonomies, their aliases or
 // the scores have changed. linkFit was fitted to taxonomies that were made of the labels of two sets of titles.
 var (
-	titleFit       = calibration{base: -5.765, score: 2.252, margin: 1.293, share: 0.000, coverage: 0.989, head: 0.000, domain: 0.000}
-	pageFit        = calibration{base: -1.468, score: 0.886, margin: 0.553, share: 2.722, coverage: 0.000, head: 0.000, domain: 0.000}
-	companyFit     = calibration{base: -3.684, score: 1.229, margin: 0.149, share: 4.935, coverage: 1.239, head: 0.000, domain: 0.000}
-	companyNameFit = calibration{base: -2.273, score: 0.336, margin: 0.000, share: 0.792, coverage: 0.186, head: 0.613, domain: 3.315}
-	linkFit        = calibration{base: -2.807, score: 1.198, margin: 1.942, share: 0.188, coverage: 2.304, head: 0.000, domain: 0.000}
-	nameFit        = calibration{base: -2.133, score: 1.307, margin: 0.000, share: 0.462, coverage: 1.359, head: 0.164, domain: 0.000}
+	titleFit       = calibration{ofBase: -6.755, ofScore: 1.429, ofMargin: 0.925, ofShare: 0.425, ofCoverage: 0.768, ofWhole: 3.276, ofHeight: 0.133, ofLeaf: 0.455}
+	pageFit        = calibration{ofBase: -7.082, ofScore: 0.631, ofLeaf: 0.597, ofWords: 0.852, ofWordsTop: 0.238, ofKin: 2.089}
+	companyFit     = calibration{ofBase: -3.684, ofScore: 1.229, ofMargin: 0.149, ofShare: 4.935, ofCoverage: 1.239}
+	companyNameFit = calibration{ofBase: -2.273, ofScore: 0.336, ofShare: 0.792, ofCoverage: 0.186, ofHead: 0.613, ofDomain: 3.315}
+	linkFit        = calibration{ofBase: -2.807, ofScore: 1.198, ofMargin: 1.942, ofShare: 0.188, ofCoverage: 2.304}
+	nameFit        = calibration{ofBase: -2.137, ofScore: 1.310, ofShare: 0.492, ofCoverage: 1.365, ofHead: 0.147}
 )
 
-// calibration holds the coefficients for one kind of text.
-type calibration struct {
-	base     float64 // for an entry without evidence
-	score    float64 // for the logarithm of the score
-	margin   float64 // for the distance to the best entry of another branch
-	share    float64 // for the share of all scores under the same top level
-	coverage float64 // for the share of the text that matches the category; of linked categories, for the confidence of the other taxonomy's
-	head     float64 // for a name whose last word matches the category
-	domain   float64 // for a name whose top-level domain matches the category
-}
+// The variables that an entry's confidence depends on.
+const (
+	ofBase     = iota // 1
+	ofScore           // the natural logarithm of the score
+	ofMargin          // the natural logarithm of its quotient with the best score of another branch, between -maxMargin and maxMargin
+	ofShare           // the share of all scores under the same top level
+	ofCoverage        // the share of the text that matches the category; of linked categories, the confidence of the other taxonomy's
+	ofHead            // 1 for a name whose last word matches the category
+	ofDomain          // 1 for a name whose top-level domain matches the category
+	ofWhole           // of a title: the share of the category's best phrase that the title has
+	ofHeight          // the number of levels above the category, less than 0: the deeper, the more there is to be wrong
+	ofLeaf            // 1 for a category without categories below, of which one may be the right one
+	ofWords           // the natural logarithm of the number of the category's phrases: one with few wins by a single word
+	ofWordsTop        // the same of all categories under the same top level
+	ofKin             // the share of the leaders that are under the same top level
+	variables
+)
 
-// evidence holds the variables that an entry's confidence depends on.
-type evidence struct {
-	score    float64 // natural logarithm
-	margin   float64 // natural logarithm of the quotient, between -maxMargin and maxMargin
-	share    float64 // 0 to 1
-	coverage float64 // 0 to 1
-	head     float64 // 0 or 1
-	domain   float64 // 0 or 1
-}
+// evidence holds the variables of an entry.
+type evidence [variables]float64
+
+// calibration holds the coefficients of the variables for one kind of text.
+type calibration [variables]float64
 
 // maxMargin is the margin of an entry without a rival.
 const maxMargin = 1.5
@@ -50,7 +53,10 @@ func (c *calibration) confidence(v evidence) float64 {
 }
 
 func (c *calibration) probability(v evidence) float64 {
-	z := c.base + c.score*v.score + c.margin*v.margin + c.share*v.share + c.coverage*v.coverage + c.head*v.head + c.domain*v.domain
+	z := 0.0
+	for i, x := range v {
+		z += c[i] * x
+	}
 	return 1 / (1 + math.Exp(-z))
 }
 
@@ -64,18 +70,32 @@ func (e *Engine) evidence(s *scratch, leaders []ranked, i int) evidence {
 			break
 		}
 	}
-	all := float32(0)
+	all, kin, top := float32(0), 0, e.top[entry.category]
 	for _, top := range s.topList {
 		all += s.tops[top]
 	}
+	for _, other := range leaders {
+		if e.top[other.category] == top {
+			kin++
+		}
+	}
 	v := evidence{
-		score:    math.Log(float64(entry.score)),
-		margin:   min(max(margin, -maxMargin), maxMargin),
-		share:    float64(s.tops[e.top[entry.category]] / all),
-		coverage: min(float64(s.scores[entry.category]/s.mass), 1),
+		ofBase:     1,
+		ofScore:    math.Log(float64(entry.score)),
+		ofMargin:   min(max(margin, -maxMargin), maxMargin),
+		ofShare:    float64(s.tops[top] / all),
+		ofCoverage: min(float64(s.scores[entry.category]/s.mass), 1),
+		ofHeight:   -float64(e.taxonomy.Categories[entry.category].Depth),
+		ofLeaf:     share(e.isLeaf(entry.category)),
+		ofWords:    e.words[entry.category],
+		ofWordsTop: e.wordsUnder[top],
+		ofKin:      float64(kin) / float64(len(leaders)),
+	}
+	if best := s.best[entry.category]; best > 0 {
+		v[ofWhole] = float64(s.hits[best-1].covered / e.index.phrases[best-1].mass)
 	}
 	if e.links != nil {
-		v.coverage = s.known
+		v[ofCoverage] = s.known
 	}
 	if len(s.name) > 0 {
 		e.addNameEvidence(&v, s, entry.category)
@@ -94,11 +114,11 @@ func (e *Engine) addNameEvidence(v *evidence, s *scratch, category int32) {
 			speaking += w.letters
 		}
 	}
-	v.coverage = float64(speaking) / float64(letters)
+	v[ofCoverage] = float64(speaking) / float64(letters)
 	_, isHead := e.holdsTerm(s.nameHead, category)
-	v.head = share(isHead)
+	v[ofHead] = share(isHead)
 	_, isHead = e.holdsTerm(s.domain, category)
-	v.domain = share(isHead)
+	v[ofDomain] = share(isHead)
 }
 
 func share(all bool) float64 {
@@ -129,6 +149,12 @@ func (e *Engine) holdsTerm(term, category int32) (holds, ends bool) {
 // related reports whether two categories are the same, or one is an ancestor of the other.
 func (e *Engine) related(a, b int32) bool {
 	return e.isUnder(a, b) || e.isUnder(b, a)
+}
+
+// isLeaf reports whether no category is below this one: children follow their parent.
+func (e *Engine) isLeaf(c int32) bool {
+	next := int(c) + 1
+	return next == len(e.taxonomy.Categories) || e.taxonomy.Categories[next].Parent != int(c)
 }
 
 func (e *Engine) isUnder(a, b int32) bool {

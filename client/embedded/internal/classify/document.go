@@ -15,12 +15,17 @@ const (
 	saturation       = 3
 	saturationOfWord = 1.0 / 120 // added for every word of the text
 
-	repeated         = 0.5 // the weight of a term in further phrases of a category
-	commonplaceShare = 0.2 // the weight of a word that every document has
-	apart            = 0.6 // the weight of a phrase whose terms are not adjacent
-	inherited        = 0.4 // the share of a parent's score that a category inherits
-	topShare         = 0.4 // the share of a score that depends on the top level
+	repeated         = 0.5  // the weight of a term in further phrases of a category
+	commonplaceShare = 0.2  // the weight of a word that every document has
+	apart            = 0.6  // the weight of a phrase whose terms are not adjacent
+	inherited        = 0.4  // the share of a parent's score that a category inherits
+	topShare         = 0.4  // the share of a score that depends on the top level
+	aside            = 0.75 // the weight of the top levels in asides
 )
+
+// asides are top-level categories that are about any subject: a crime is in a sensitive topic, a dress on sale is shopping,
+// and the award of a film is an event. The subject itself comes first.
+var asides = map[string]bool{"Sensitive Topics": true, "Shopping": true, "Events": true}
 
 // scoreDocument ranks the categories for a text's fields. It reads the first 20,000 words of the fields, and at most a
 // megabyte of each field.
@@ -154,7 +159,7 @@ func (e *Engine) hitPairs(s *scratch) {
 }
 
 // rankSums ranks the categories. It adds the scores of ancestors, each generation weighted by
-// share, and scales by the part of all scores under the same top level.
+// share, scales by the part of all scores under the same top level, and lowers asides.
 func (e *Engine) rankSums(s *scratch, share float32) {
 	best := float32(0)
 	for _, c := range s.topList {
@@ -167,6 +172,9 @@ func (e *Engine) rankSums(s *scratch, share float32) {
 			part *= share
 		}
 		score *= 1 - topShare + topShare*s.tops[e.top[c]]/best
+		if asides[e.taxonomy.Categories[e.top[c]].Name] {
+			score *= aside
+		}
 		s.ranked = append(s.ranked, ranked{c, score})
 	}
 }

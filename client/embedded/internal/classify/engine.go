@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"math"
 	"sync"
 
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
@@ -14,16 +15,18 @@ type Match struct {
 
 // Engine classifies texts into one taxonomy. It is safe for concurrent use.
 type Engine struct {
-	taxonomy  *taxonomy.Taxonomy
-	index     *index
-	top       []int32 // by category: its top-level ancestor
-	title     *calibration
-	document  *calibration // of documents in this taxonomy
-	name      *calibration // of names without a page
-	scratch   sync.Pool    // of *scratch
-	links     *linkage     // nil without
-	localized *localized   // engines for other languages; nil if all titles are read as English
-	spaceless *known       // the words of a language without spaces; nil for others
+	taxonomy   *taxonomy.Taxonomy
+	index      *index
+	top        []int32   // by category: its top-level ancestor
+	words      []float64 // by category: the variable ofWords
+	wordsUnder []float64 // by top-level category: the variable ofWordsTop
+	title      *calibration
+	document   *calibration // of documents in this taxonomy
+	name       *calibration // of names without a page
+	scratch    sync.Pool    // of *scratch
+	links      *linkage     // nil without
+	localized  *localized   // engines for other languages; nil if all titles are read as English
+	spaceless  *known       // the words of a language without spaces; nil for others
 }
 
 // New builds an engine, which takes a fraction of a second: callers share one engine per
@@ -35,6 +38,14 @@ func newEngine(t *taxonomy.Taxonomy, lang *language) *Engine {
 	e := &Engine{taxonomy: t, index: buildIndex(t, lang), top: topLevels(t), title: &titleFit, document: &pageFit, name: &nameFit}
 	if len(t.Categories) > 0 && t.Categories[0].Code != "" {
 		e.document, e.name = &companyFit, &companyNameFit // codes are for industries
+	}
+	e.words, e.wordsUnder = make([]float64, len(t.Categories)), make([]float64, len(t.Categories))
+	for _, p := range e.index.phrases {
+		e.words[p.category]++
+		e.wordsUnder[e.top[p.category]]++
+	}
+	for c := range t.Categories {
+		e.words[c], e.wordsUnder[c] = math.Log1p(e.words[c]), math.Log1p(e.wordsUnder[c])
 	}
 	e.scratch.New = func() any { return newScratch(e.index, len(t.Categories)) }
 	return e

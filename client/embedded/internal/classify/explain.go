@@ -191,10 +191,10 @@ func (x *explainer) sumAlone(term int32) {
 // names.
 func (x *explainer) titleSummands(category int32) []summand {
 	var list []summand
-	if best, score := x.bestPhrase(category); score > 0 {
+	if best := x.s.best[category] - 1; best >= 0 {
 		for _, t := range x.s.terms {
 			if slices.Contains(x.index.byTerm.at(t), best) {
-				list = append(list, summand{category, t, score * x.weightedIDF(t) / float64(x.s.hits[best].overlap)})
+				list = append(list, summand{category, t, float64(x.s.scores[category]) * x.weightedIDF(t) / float64(x.s.hits[best].overlap)})
 			}
 		}
 	}
@@ -209,20 +209,6 @@ func (x *explainer) titleSummands(category int32) []summand {
 // weightedIDF is the weighted idf of a term.
 func (x *explainer) weightedIDF(term int32) float64 {
 	return float64(x.s.weight[term] * x.index.idf[term])
-}
-
-// bestPhrase returns the phrase with a category's best score, and the score.
-func (x *explainer) bestPhrase(category int32) (best int32, score float64) {
-	for _, p := range x.s.phrases {
-		phrase := &x.index.phrases[p]
-		if phrase.category != category {
-			continue
-		}
-		if worth := float64(phrase.score(&x.s.hits[p])); worth > score {
-			best, score = p, worth
-		}
-	}
-	return best, score
 }
 
 // ancestorWith returns the nearest ancestor whose name has a term.

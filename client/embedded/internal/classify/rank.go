@@ -23,7 +23,7 @@ func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float
 		// No entry has a higher confidence than the entry before it.
 		v := e.evidence(s, leaders, i)
 		ceiling = min(ceiling, fit.confidence(v))
-		if fit == &companyNameFit && v.domain == 0 {
+		if fit == &companyNameFit && v[ofDomain] == 0 {
 			ceiling = min(ceiling, mostByName)
 		}
 		if ceiling < least {

@@ -12,6 +12,7 @@ type scratch struct {
 	pairs  []float32 // by pair
 	hits   []hit     // by phrase
 	scores []float32 // by category
+	best   []int32   // by category: its best phrase in a title, from 1; 0 without
 	raised []float32 // by category: the score of the descendants that it is raised above
 	tops   []float32 // by top-level category: the sum of the scores under it
 
@@ -76,6 +77,7 @@ func newScratch(x *index, categories int) *scratch {
 		pairs:    make([]float32, len(x.pairs)),
 		hits:     make([]hit, len(x.phrases)),
 		scores:   make([]float32, categories),
+		best:     make([]int32, categories),
 		raised:   make([]float32, categories),
 		tops:     make([]float32, categories),
 		nameHead: noTerm, domain: noTerm,
@@ -132,7 +134,7 @@ func (s *scratch) clear() {
 		s.hits[p] = hit{}
 	}
 	for _, c := range s.categories {
-		s.scores[c], s.raised[c] = 0, 0
+		s.scores[c], s.best[c], s.raised[c] = 0, 0, 0
 	}
 	for _, c := range s.topList {
 		s.tops[c] = 0

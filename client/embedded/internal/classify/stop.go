@@ -44,7 +44,8 @@ var modifiers = wordSet(`black white red blue green yellow pink purple brown gra
 	camo camouflage pattern patterned embroidered`)
 
 // commonplaces are words of every page and every company's description, which say little in a
-// document. Each stands for its singular and its plural.
+// document; and words of the epidemic of 2020, which are in texts of those years whatever their subject. Each stands for its
+// singular and its plural.
 var commonplaces = wordSet(`home contact page search login sign site website web click online free menu view post privacy policy term terms
 	cookie cookies read help faq blog link links share follow subscribe news newsletter email account register member name number date
 	time day week month year today latest best top list full welcome find get make use add close open start
@@ -55,7 +56,7 @@ var commonplaces = wordSet(`home contact page search login sign site website web
 	international global partner partners customer customers client clients industry industries industrial commercial general type
 	related acquisition acquire sale sell activity material equipment facility work include sector application area part line form
 	public private national united state states america american city local country event story right set office need want know
-	look come way thing house white show say`)
+	look come way thing house white show say coronavirus covid pandemic outbreak lockdown`)
 
 // role is the function of a word in a title.
 type role uint8

@@ -316,7 +316,9 @@ func (e *Engine) scorePhrases(s *scratch) {
 		if s.scores[c] == 0 {
 			s.categories = append(s.categories, c)
 		}
-		s.scores[c] = max(s.scores[c], phrase.score(&s.hits[p]))
+		if score := phrase.score(&s.hits[p]); score > s.scores[c] {
+			s.scores[c], s.best[c] = score, p+1
+		}
 	}
 }
 
