@@ -15,7 +15,10 @@ const (
 	trustMargin        // the distance of the utility to the best candidate of another branch, -5 to 5
 	trustEngine        // the confidence of the engine in the candidate, an ancestor or a descendant
 	trustKnown         // the share of the words that the examples have
-	trustShare         // the log odds of the candidate's share by the linear model
+	trustClass         // the log odds of the candidate with those of trustKin and those of its class: they are right together
+	trustRival         // the distance of the utility to the best of the others, -5 to 5
+	trustShare         // the log odds of its class by the linear model
+	trustLead          // the distance of these log odds to those of the best class of the others
 	trusts
 )
 
@@ -23,10 +26,11 @@ const (
 type confidences [trusts]float64
 
 const (
-	mostMargin      = 5
+	mostMargin      = 5.0
 	leastConfidence = 0.08 // as of the engine: below it fewer than one entry in ten is right
 	entriesFitted   = 3    // of an answer
 	ridge           = 1
+	trustSteps      = 1500 // several variables say nearly the same
 )
 
 // evidence returns the variables of the first entries of ranked candidates, at most limit.
@@ -39,25 +43,34 @@ func evidence(t *taxonomy.Taxonomy, list []candidate, known float64, limit int) 
 	all := make([][trusts]float64, min(limit, len(list)))
 	for i := range all {
 		c := &list[i]
-		kin, margin, isAlone := 0.0, 0.0, true
-		for j, other := range list {
-			if isUnder(t, c.category, other.category) || isUnder(t, other.category, c.category) {
+		kin, margin, class, rival, other := 0.0, mostMargin, 0.0, mostMargin, 0.0
+		for j, o := range list {
+			isKin := isUnder(t, c.category, o.category) || isUnder(t, o.category, c.category)
+			if isKin {
 				kin += chances[j]
-			} else if isAlone {
-				margin, isAlone = c.utility-other.utility, false
+			} else if margin == mostMargin {
+				margin = c.utility - o.utility
 			}
-		}
-		if isAlone {
-			margin = mostMargin
+			if isKin || c.class != noClass && c.class == o.class {
+				class += chances[j]
+			} else {
+				if rival == mostMargin {
+					rival = c.utility - o.utility
+				}
+				other = max(other, o.classShare)
+			}
 		}
 		v := c.variables
 		all[i] = [trusts]float64{
-			1, logOdds(chances[i]), logOdds(kin), min(max(margin, -mostMargin), mostMargin),
-			max(v[useEngine], v[useBelow], v[useAbove]), known, logOdds(c.share),
+			trustBase: 1, trustChance: logOdds(chances[i]), trustKin: logOdds(kin), trustMargin: clamp(margin),
+			trustEngine: max(v[useEngine], v[useBelow], v[useAbove]), trustKnown: known,
+			trustClass: logOdds(class), trustRival: clamp(rival), trustShare: logOdds(c.classShare), trustLead: logOdds(c.classShare) - logOdds(other),
 		}
 	}
 	return all
 }
+
+func clamp(margin float64) float64 { return min(max(margin, -mostMargin), mostMargin) }
 
 // of is the confidence of an entry, rounded to four decimals as those of the engine.
 func (c *confidences) of(v [trusts]float64) float64 {
@@ -78,7 +91,7 @@ func fitConfidences(entries []judged) confidences {
 	c[trustChance] = 1
 	n := float64(max(len(entries), 1))
 	var squares confidences
-	for range fitSteps {
+	for range trustSteps {
 		var gradient confidences
 		for _, e := range entries {
 			d := logistic(dot(c[:], e.evidence[:]))

@@ -21,7 +21,7 @@ import (
 // JSON, and the linear model: the scale and the number of its features and classes, then by feature the distance of
 // its id to the one before, its rarity, the number of its weights, and by weight the distance of its class to the one
 // before, the weight, and for words the examples; at last the bias of each class.
-const firstLine = "bulkcat model 2\n"
+const firstLine = "bulkcat model 3\n"
 
 const headerLength = len(firstLine) + sha256.Size
 

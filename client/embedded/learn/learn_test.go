@@ -166,7 +166,7 @@ func TestDamagedFiles(t *testing.T) {
 	for _, tt := range []struct{ name, text, problem string }{
 		{"an empty file", "", "no model"},
 		{"another file", "id,title\n1,Sofa\n", "no model"},
-		{"the version before", "bulkcat model 1\n" + string(file[len(firstLine):]), "another version"},
+		{"the version before", "bulkcat model 2\n" + string(file[len(firstLine):]), "another version"},
 		{"another version", "bulkcat model 9\n" + string(file[len(firstLine):]), "another version"},
 		{"a first line alone", firstLine, "cut off"},
 		{"more bytes", string(file) + "x", "damaged"},

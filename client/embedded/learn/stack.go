@@ -51,20 +51,31 @@ type candidate struct {
 	share     float64 // of the classes that allow the category
 	variables [uses]float64
 	utility   float64
+
+	// The most likely class that allows the category or an ancestor, with its share; noClass without one.
+	class      int32
+	classShare float64
 }
+
+const noClass = -1
 
 // tree is a taxonomy with working memory by category. All of it is zero between uses.
 type tree struct {
 	*taxonomy.Taxonomy
 	share []float64 // of the classes that allow the category
 	under []float64 // the same with those of the descendants
+	most  []float64 // the largest share of a class that allows the category
+	class []int32   // that class, if most is above 0; this one stays
 	place []int32   // the place in the list of candidates, from 1
 	named []bool    // a label names the category; this one stays
 }
 
 func newTree(t *taxonomy.Taxonomy, classes []Class) *tree {
 	n := len(t.Categories)
-	tr := &tree{t, make([]float64, n), make([]float64, n), make([]int32, n), make([]bool, n)}
+	tr := &tree{
+		Taxonomy: t, share: make([]float64, n), under: make([]float64, n), most: make([]float64, n),
+		class: make([]int32, n), place: make([]int32, n), named: make([]bool, n),
+	}
 	for _, c := range classes {
 		for _, k := range c.categories {
 			tr.named[k] = true
@@ -95,6 +106,9 @@ func (t *tree) candidates(classes []Class, shares []float64, matches []classify.
 				likely = append(likely, k)
 			}
 			t.share[k] += share
+			if share > t.most[k] {
+				t.class[k], t.most[k] = int32(c), share
+			}
 		}
 	}
 	for _, k := range likely {
@@ -107,7 +121,7 @@ func (t *tree) candidates(classes []Class, shares []float64, matches []classify.
 	var list []candidate
 	add := func(k int32) {
 		if t.place[k] == 0 {
-			list = append(list, candidate{category: k, share: t.share[k]})
+			list = append(list, candidate{category: k, share: t.share[k], class: noClass})
 			t.place[k] = int32(len(list))
 		}
 	}
@@ -130,7 +144,7 @@ func (t *tree) candidates(classes []Class, shares []float64, matches []classify.
 		t.describe(&list[i], best, matches)
 	}
 	for _, k := range likely {
-		t.share[k] = 0
+		t.share[k], t.most[k] = 0, 0
 		for a := int(k); a >= 0; a = t.Categories[a].Parent {
 			t.under[a] = 0
 		}
@@ -147,6 +161,11 @@ func (t *tree) describe(c *candidate, best float64, matches []classify.Match) {
 	v[useShare] = math.Log(c.share + shareFloor)
 	if c.share == 0 && !t.named[c.category] {
 		v[useNew], v[useNewBest] = 1, best
+	}
+	for a := int(c.category); a >= 0; a = t.Categories[a].Parent {
+		if t.most[a] > c.classShare {
+			c.class, c.classShare = t.class[a], t.most[a]
+		}
 	}
 	v[useChildren] = max(t.under[c.category]-c.share, 0)
 	for a := t.Categories[c.category].Parent; a >= 0; a = t.Categories[a].Parent {
