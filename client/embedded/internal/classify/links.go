@@ -54,7 +54,7 @@ func (e *Engine) LinkTo(base *Engine, given func(category int) []taxonomy.Link) 
 		}
 		l.found = append(l.found, found)
 		share := float32(1)
-		if i+1 < len(e.taxonomy.Categories) && e.taxonomy.Categories[i+1].Parent == i {
+		if !e.isLeaf(int32(i)) {
 			share = linkOfParent
 		}
 		for _, link := range found {
