@@ -15,10 +15,10 @@ const (
 	trustMargin        // the distance of the utility to the best candidate of another branch, -5 to 5
 	trustEngine        // the confidence of the engine in the candidate, an ancestor or a descendant
 	trustKnown         // the share of the words that the examples have
-	trustClass         // the log odds of the candidate with those of trustKin and those of its class: they are right together
-	trustRival         // the distance of the utility to the best of the others, -5 to 5
-	trustShare         // the log odds of its class by the linear model
-	trustLead          // the distance of these log odds to those of the best class of the others
+	trustClass         // the log odds of the candidates that are right together: those of trustKin, and those of the same class
+	trustRival         // the distance of the utility to the best of all other candidates, -5 to 5
+	trustShare         // the log odds of the candidate's class by the linear model
+	trustLead          // the distance of trustShare to the best class of all other candidates
 	trusts
 )
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 func TestLowerBound(t *testing.T) {
@@ -107,5 +109,22 @@ func TestAgreements(t *testing.T) {
 	if len(all) != mostAgreements || !reflect.DeepEqual(all[0], Agreement{1 - 39.0/10_000, 40, 36, 38}) ||
 		all[len(all)-1].Rows != 10_000 || all[len(all)-1].Equal != 9_000 || all[len(all)-1].Right != 9_500 {
 		t.Errorf("%d steps: %v", len(all), all)
+	}
+}
+
+// Two categories that one label allows are no rivals.
+func TestEvidenceOfOneLabel(t *testing.T) {
+	tree := &taxonomy.Taxonomy{Categories: []taxonomy.Category{{Parent: -1}, {Parent: -1}}}
+	list := func(second int32) []candidate {
+		return []candidate{{category: 0, class: 0, classShare: 0.5, utility: 1}, {category: 1, class: second, classShare: 0.5, utility: 0.9}}
+	}
+	together, apart := evidence(tree, list(0), 1, 1)[0], evidence(tree, list(1), 1, 1)[0]
+	for _, variable := range []int{trustClass, trustRival, trustLead} {
+		if together[variable] <= apart[variable] {
+			t.Errorf("variable %d is %v with one label, %v with two", variable, together[variable], apart[variable])
+		}
+	}
+	if unlabelled := evidence(tree, []candidate{{category: 0, class: noClass, utility: 1}, {category: 1, class: noClass, utility: 0.9}}, 1, 1)[0]; unlabelled[trustRival] == mostMargin {
+		t.Error("categories without a label are taken for those of one label")
 	}
 }

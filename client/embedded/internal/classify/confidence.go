@@ -23,15 +23,15 @@ var (
 const (
 	ofBase     = iota // 1
 	ofScore           // the natural logarithm of the score
-	ofMargin          // the natural logarithm of its quotient with the best score of another branch, between -maxMargin and maxMargin
+	ofMargin          // the natural logarithm of the score over the best score of another branch, between -maxMargin and maxMargin
 	ofShare           // the share of all scores under the same top level
 	ofCoverage        // the share of the text that matches the category; of linked categories, the confidence of the other taxonomy's
 	ofHead            // 1 for a name whose last word matches the category
 	ofDomain          // 1 for a name whose top-level domain matches the category
 	ofWhole           // of a title: the share of the category's best phrase that the title has
-	ofHeight          // the number of levels above the category, less than 0: the deeper, the more there is to be wrong
-	ofLeaf            // 1 for a category without categories below, of which one may be the right one
-	ofWords           // the natural logarithm of the number of the category's phrases: one with few wins by a single word
+	ofHeight          // the negative number of levels above the category: each level is one more that can be wrong
+	ofLeaf            // 1 for a category without categories below it; of others, one of those below may be right
+	ofWords           // the natural logarithm of the number of the category's phrases: with few phrases, a single word decides
 	ofWordsTop        // the same of all categories under the same top level
 	ofKin             // the share of the leaders that are under the same top level
 	variables

@@ -23,8 +23,8 @@ const (
 	aside            = 0.75 // the weight of the top levels in asides
 )
 
-// asides are top-level categories that are about any subject: a crime is in a sensitive topic, a dress on sale is shopping,
-// and the award of a film is an event. The subject itself comes first.
+// asides are top-level categories whose texts have another subject, too: a sensitive topic may be a crime, a sale is one of
+// dresses, and an event is the award of a film. That subject comes first.
 var asides = map[string]bool{"Sensitive Topics": true, "Shopping": true, "Events": true}
 
 // scoreDocument ranks the categories for a text's fields. It reads the first 20,000 words of the fields, and at most a

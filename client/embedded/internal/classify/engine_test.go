@@ -118,6 +118,22 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// A subject comes before sensitive topics, shopping and events that fit as well, and after those that fit much better.
+func TestAsides(t *testing.T) {
+	for _, top := range []string{"Sensitive Topics", "Shopping", "Events", "Boats"} {
+		e := small(t, top+": dinghy, oar, sail\nFashion: dinghy\n")
+		for text, isAside := range map[string]bool{"a dinghy": top == "Boats", "a dinghy with an oar and a sail": true} {
+			want := "Fashion"
+			if isAside {
+				want = top
+			}
+			if got := best(e, e.WebsiteCandidates("", nil, []Field{{text, 1}})); got != want {
+				t.Errorf("%s, %q: got %q, want %q", top, text, got, want)
+			}
+		}
+	}
+}
+
 // The excepted words of a name are in no phrase of the category, but in the context of its
 // descendants.
 func TestExceptedWords(t *testing.T) {
